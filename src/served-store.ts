@@ -12,10 +12,9 @@ import { openUsageReader } from "./db/usage.ts";
 import type { Flushed } from "./db/usage-counter.ts";
 import { createUsageCounter } from "./db/usage-counter.ts";
 import { createSettle, openWal, pagesUntilCopied, truncateWal, type Wal } from "./db/wal.ts";
-import { createFlush, createGapRecorder } from "./flush.ts";
-import { ledgerBegins, ledgerEnds, openGapMarker } from "./privacy/disclosures/gaps.ts";
-import { openDisclosureReader } from "./privacy/disclosures/ledger.ts";
-import { createDisclosureLedger } from "./privacy/disclosures/pages.ts";
+import { createFlush } from "./flush.ts";
+import { ledgerBegins, ledgerEnds, openGapRecorder } from "./privacy/disclosures/gaps.ts";
+import { createDisclosureLedger } from "./privacy/disclosures/ledger.ts";
 import type { Retained } from "./privacy/retention.ts";
 import { retainInThread } from "./privacy/retention-thread.ts";
 import { UserError } from "./user-error.ts";
@@ -37,7 +36,7 @@ export interface ServedStore extends RequestStore {
 }
 
 /** Opens the store of the server. Throws a UserError if it cannot be used, or another process serves it. */
-export function openServedStore(path: string, keepsLedger = true): ServedStore {
+export function openServedStore(path: string, keepsLedger = true, now: () => number = Date.now): ServedStore {
   const release = takeLock(path);
   // A second server would grant the limit of §8 a second time.
   if (release === null) {
@@ -46,24 +45,27 @@ export function openServedStore(path: string, keepsLedger = true): ServedStore {
   }
   try {
     removeStaleDrafts(path);
-    return serveFrom(openForServing(path), path, keepsLedger, release);
+    return serveFrom(openForServing(path), path, { keepsLedger, now, release });
   } catch (cause) {
     release();
     throw explainFailure(cause, path);
   }
 }
 
-function serveFrom(database: Connection, path: string, keepsLedger: boolean, release: () => void): ServedStore {
+interface Serving {
+  readonly keepsLedger: boolean;
+  readonly now: () => number;
+  readonly release: () => void;
+}
+
+function serveFrom(database: Connection, path: string, { keepsLedger, now, release }: Serving): ServedStore {
   const wal = openWal(path);
   const reader = openReader(database, path);
   const usage = createUsageCounter(openUsageReader(database));
-  const disclosureReader = openDisclosureReader(database);
-  const ledger = createDisclosureLedger(() => disclosureReader);
-  const marker = openGapMarker(path);
-  const gaps = createGapRecorder(database, ledger, marker);
-  gaps.succeeded(Date.now());
-  for (const statement of ledgerBegins(keepsLedger, Date.now())) database.run(statement);
-  const flush = createFlush(database, usage, ledger, gaps);
+  const ledger = createDisclosureLedger(() => database);
+  const gaps = openGapRecorder(database, ledger.pendingSince, now());
+  for (const statement of ledgerBegins(keepsLedger, now())) database.run(statement);
+  const flush = createFlush(database, usage, ledger, gaps, now);
   return {
     ...reader,
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
@@ -82,12 +84,12 @@ function serveFrom(database: Connection, path: string, keepsLedger: boolean, rel
     },
     close() {
       try {
-        if (!keepsLedger) for (const statement of ledgerEnds(Date.now())) database.run(statement);
+        if (!keepsLedger) for (const statement of ledgerEnds(now())) database.run(statement);
         close(database, flush, wal, reader);
       } catch (cause) {
         throw explainFailure(cause, path);
       } finally {
-        marker.close();
+        gaps.close();
         release();
       }
     },

@@ -12,8 +12,7 @@ import { accounts } from "../../src/db/schema.ts";
 import type { StoreGauge } from "../../src/db/serving.ts";
 import { createUsageCounter } from "../../src/db/usage-counter.ts";
 import { ledgerBegins, ledgerEnds } from "../../src/privacy/disclosures/gaps.ts";
-import { openDisclosureReader } from "../../src/privacy/disclosures/ledger.ts";
-import { createDisclosureLedger } from "../../src/privacy/disclosures/pages.ts";
+import { createDisclosureLedger } from "../../src/privacy/disclosures/ledger.ts";
 import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";
 import type { ServedStore } from "../../src/served-store.ts";
 import { UserError } from "../../src/user-error.ts";
@@ -43,7 +42,7 @@ export function openClusterStore({ path, node, name, keepsLedger }: ServingPlace
   const leased = openLeasedFile(file, node, sender);
   const serving = () => file.current().serving();
   const usage = createUsageCounter({ between: (...asked) => serving().usage.between(...asked) });
-  const ledger = createDisclosureLedger(() => openDisclosureReader(file.current().connection));
+  const ledger = createDisclosureLedger(() => file.current().connection);
   const flush = createFlush(node, sender, { usage, ledger }, () => serving().shownPart(name, sender.process));
   const reading = <Asked extends unknown[], Answer>(read: (serving: Serving, ...asked: Asked) => Answer) =>
     leased.reading((opening, ...asked: Asked) => read(opening.serving(), ...asked));

@@ -16,8 +16,6 @@ export interface KeyRecord extends KeyLife {
   readonly createdMs: number;
   /** The last UTC day with a request, `2026-01-31`. */
   readonly lastUsed: string | null;
-  /** The time of the newest lead that it received; null if it received none. */
-  readonly readUpToMs: number | null;
 }
 
 interface NewKey {
@@ -112,7 +110,6 @@ export function listKeys(read: Connection, where?: SQL): KeyRecord[] {
       revokedMs: keys.revokedAt,
       expiresMs: keys.expiresAt,
       lastUsed: sql<string | null>`(SELECT max(${usage.day}) FROM ${usage} WHERE ${usage.key} = ${keys.number})`,
-      readUpToMs: sql<number | null>`(SELECT max(newest) FROM disclosures WHERE disclosures.key = ${keys.number})`,
     })
     .from(keys)
     .innerJoin(accounts, eq(accounts.number, keys.account))

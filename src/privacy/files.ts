@@ -5,20 +5,14 @@ import { gunzipSync } from "node:zlib";
 import { filesOf, serverLockOf, spoolOf } from "../db/database-files.ts";
 import type { Matcher } from "./mentions.ts";
 
-/** A file, and whether it holds an erased person: null if it cannot be read. */
-export interface SearchedFile {
-  readonly path: string;
-  readonly holds: boolean | null;
-}
-
-/** The copies of a database that lie next to it, and what its inbox and its spool have kept. */
+/** Lists the copies of a database next to it, and the settled files of its inbox and its spool. */
 export function filesToSearch(database: string, inbox: string | null): string[] {
   const own = new Set([...filesOf(database), serverLockOf(database)]);
   const isCopy = (path: string) =>
     !own.has(path) &&
     (basename(path).startsWith(`${basename(database)}.`) || /-(?:wal|journal)$/.test(path) || isDatabase(path));
   const copies = filesIn(dirname(database), false).filter(isCopy);
-  // What waits there needs no search: its import keeps the erased out.
+  // A pending file needs no search: its import keeps the erased out.
   const isSettled = (path: string) => /^(?:done|rejected|failed)$/.test(basename(dirname(path)));
   const delivered = [...filesIn(spoolOf(database), true), ...(inbox === null ? [] : filesIn(inbox, true))];
   return [...copies, ...delivered.filter(isSettled)].toSorted();
@@ -32,25 +26,24 @@ function filesIn(folder: string, recursive: boolean): string[] {
 
 const signature = "SQLite format 3\0";
 const chunkBytes = 1 << 20;
-/** What begins in one chunk and ends in the next is found in the second. */
+/** A match that begins in one chunk and ends in the next is found in the first. */
 const overlapBytes = 1 << 10;
 
 function isDatabase(path: string): boolean {
   try {
     for (const chunk of chunksOf(path)) return chunk.subarray(0, signature.length).toString("latin1") === signature;
   } catch {
-    // What cannot be read is no copy that this user has made.
+    // This user has made no copy that cannot be read.
   }
   return false;
 }
 
-/** Searches a file, as text and, if it is gzipped, as the text in it. */
-export function searchFile(path: string, matcher: Matcher<unknown>): SearchedFile {
+/** Returns whether a file, which may be gzipped, contains an erased person; null if it cannot be read. */
+export function searchFile(path: string, matcher: Matcher<unknown>): boolean | null {
   try {
-    for (const chunk of textsOf(path)) if (matcher(chunk).size > 0) return { path, holds: true };
-    return { path, holds: false };
+    return textsOf(path).some((text) => matcher(text).size > 0);
   } catch {
-    return { path, holds: null };
+    return null;
   }
 }
 

@@ -1,167 +1,248 @@
-/** Finds the leads of persons, and other leads that mention them, in one pass over the leads of an account. */
+/** Finds persons: their leads, who received them, and which other leads mention them. */
 import { and, asc, eq, gte, isNotNull, sql } from "drizzle-orm";
 import { earliestMs } from "../contract/calendar.ts";
 import { type Lead, leadFields } from "../contract/lead.ts";
-import type { PersonIdentifier } from "../contract/person.ts";
-import type { Connection } from "../db/connection.ts";
+import { writeMoment } from "../contract/time.ts";
+import { insertAct } from "../db/audit.ts";
+import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { placeholder } from "../db/placeholder.ts";
 import { accounts, imports, keys, leads, pixels, sources } from "../db/schema.ts";
-import { blockedWith, digestsOf, identifiersIn, identifiersOf, type PersonReference } from "./identifiers.ts";
+import type { Gap } from "./disclosures/gaps.ts";
+import { arrivedLead, discloseLeads, gapsOf, type Received } from "./disclosures/recipients.ts";
+import {
+  blockedWith,
+  countPeople,
+  digestsOf,
+  identifiersIn,
+  identifiersOf,
+  type PersonReference,
+} from "./identifiers.ts";
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
+import type { SuppressedAccount } from "./suppressions.ts";
 
-/** A lead as it is stored. */
-export interface StoredLead {
-  readonly lead: Lead;
-  /** The lead as it is served, to the byte. */
-  readonly doc: string;
-  /** The number of the import that added it. */
-  readonly batch: number;
-}
-
-/** A lead is named by its timestamp, which no other lead of the account has; a person by the place in the list. */
+/** A lead is named by its timestamp, which is unique in an account. A person who is listed twice is the first of them. */
 export interface FoundLeads {
-  readonly own: ReadonlyMap<number, readonly number[]>;
-  /** Leads of others that hold an identifier of the person, such as in page_url: their IDs by their timestamps. */
-  readonly mentions: ReadonlyMap<number, ReadonlyMap<number, string>>;
+  readonly own: ReadonlyMap<PersonReference, readonly number[]>;
+  /** Leads of others that contain an identifier of the person, such as in page_url: their IDs by their timestamps. */
+  readonly mentions: ReadonlyMap<PersonReference, ReadonlyMap<number, string>>;
   /** Identifiers that were not given, and that the persons' own leads have. */
-  readonly further: readonly Wanted<number>[];
+  readonly further: readonly Wanted<PersonReference>[];
 }
 
-/** Called now and then with the number of leads that were read. */
+/** Receives the number of leads that were read, from time to time. */
 export type OnRead = (leads: number) => void;
 
-/** The place of each person in a list, by what names the person: the first one if it occurs again. */
-export function firstPlaces(persons: readonly PersonReference[]): ReadonlyMap<string, number> {
-  return new Map(
-    persons.flatMap((person, place) => namesOf(person).map((name) => [name, place] as const)).toReversed(),
-  );
-}
-
 /**
- * Finds all persons of a list. A second pass looks for mentions of what the persons' own leads have besides; `before` has
- * such identifiers of leads that are gone.
+ * Finds persons in one pass over the leads of an account. A second pass looks for mentions of the further identifiers that
+ * the persons' own leads have; `before` has such identifiers of leads that are gone.
  */
 export function findLeads(
   database: Connection,
   account: number,
   persons: readonly PersonReference[],
   onRead: OnRead,
-  before: readonly Wanted<number>[] = [],
+  before: readonly Wanted<PersonReference>[] = [],
 ): FoundLeads {
-  const own = new Map<number, number[]>();
-  const mentions = new Map<number, Map<number, string>>();
-  const places = firstPlaces(persons);
+  const own = new Map<PersonReference, number[]>();
+  const mentions = new Map<PersonReference, Map<number, string>>();
+  const byName = personsByName(persons);
   const further = new Map(before.map((one) => [nameOf(one), one]));
-  const given = [...new Set(places.values())].flatMap((place) => wantedAt(persons[place], place));
   const withDigests = persons.some(({ kind }) => kind === "digest");
 
-  /** Notes whose a lead is, and whom else it mentions. */
-  function note({ ms, lead }: ReadLead, matcher: Matcher<number>): Set<number> {
-    const theirs = placesOf(lead, places, withDigests);
-    for (const place of holdersIn(lead, matcher).difference(theirs)) {
-      mentions.getOrInsertComputed(place, () => new Map()).set(ms, lead.id);
+  /** Adds a lead to those that mention persons, and returns whose it is. */
+  function addMentions(ms: number, lead: Lead, matcher: Matcher<PersonReference>): Set<PersonReference> {
+    const identifiers = identifiersOf(lead);
+    const digests = withDigests ? identifiers.flatMap(digestsOf).map((digest) => `digest ${digest}`) : [];
+    const theirs = new Set([...identifiers.map(nameOf), ...digests].flatMap((name) => byName.get(name) ?? []));
+    for (const person of mentionedIn(lead, matcher).difference(theirs)) {
+      mentions.getOrInsertComputed(person, () => new Map()).set(ms, lead.id);
     }
     return theirs;
   }
 
+  // Texts cannot be searched for a digest.
+  const given = new Set(byName.values())
+    .values()
+    .flatMap((owner) => identifiersIn(owner).map((one) => ({ ...one, owner })));
   const givenIn = createMatcher(given);
-  for (const read of readLeads(database, account, onRead)) {
-    for (const place of note(read, givenIn)) {
-      own.getOrInsertComputed(place, () => []).push(read.ms);
-      for (const one of blockedAt(persons[place], read.lead)) {
-        if (!places.has(nameOf(one))) further.set(nameOf(one), { ...one, owner: place });
+  for (const { ms, doc } of readLeads(database, account, { onRead })) {
+    const lead: Lead = JSON.parse(doc);
+    for (const person of addMentions(ms, lead, givenIn)) {
+      own.getOrInsertComputed(person, () => []).push(ms);
+      for (const one of blockedWith(person, lead)) {
+        if (!byName.has(nameOf(one))) further.set(nameOf(one), { ...one, owner: person });
       }
     }
   }
   if (further.size === 0) return { own, mentions, further: [] };
   const furtherIn = createMatcher(further.values());
-  for (const read of readLeads(database, account, onRead)) note(read, furtherIn);
+  for (const { ms, doc } of readLeads(database, account, { onRead })) addMentions(ms, JSON.parse(doc), furtherIn);
   return { own, mentions, further: [...further.values()] };
 }
 
-function nameOf({ kind, value }: PersonReference): string {
-  return `${kind} ${value}`;
+const nameOf = ({ kind, value }: PersonReference) => `${kind} ${value}`;
+
+/** Returns the persons by everything that names them. If a name occurs twice, the first person has it. */
+function personsByName(persons: readonly PersonReference[]): ReadonlyMap<string, PersonReference> {
+  const named = persons.flatMap((person) =>
+    [person, ...identifiersIn(person)].map((one) => [nameOf(one), person] as const),
+  );
+  return new Map(named.toReversed());
 }
 
-function namesOf(reference: PersonReference): string[] {
-  return reference.kind === "digest" ? [nameOf(reference)] : identifiersIn(reference).map(nameOf);
-}
-
-function blockedAt(reference: PersonReference | undefined, lead: Lead): PersonIdentifier[] {
-  return reference === undefined ? [] : blockedWith(reference, lead);
-}
-
-/** An identifier can be looked for in texts. A digest cannot. */
-function wantedAt(reference: PersonReference | undefined, owner: number): Wanted<number>[] {
-  return reference === undefined ? [] : identifiersIn(reference).map((one) => ({ ...one, owner }));
-}
-
-function placesOf(lead: Lead, places: ReadonlyMap<string, number>, withDigests: boolean): Set<number> {
-  const identifiers = identifiersOf(lead);
-  const names = identifiers.map(nameOf);
-  const digests = withDigests ? identifiers.flatMap(digestsOf).map((digest) => `digest ${digest}`) : [];
-  return new Set([...names, ...digests].flatMap((name) => places.get(name) ?? []));
-}
-
-/** Fields in which no identifier can stand. */
+/** Fields that cannot contain an identifier. */
 const plainFields: ReadonlySet<string> = new Set(["identified_at", "state"]);
 const searchedFields = leadFields.filter((field) => !plainFields.has(field));
 
-/** Who is mentioned in any field of a lead. */
-function holdersIn<Owner>(lead: Lead, matcher: Matcher<Owner>): Set<Owner> {
-  const held = new Set<Owner>();
+/** Returns who is mentioned in any field of a lead. */
+function mentionedIn<Owner>(lead: Lead, matcher: Matcher<Owner>): Set<Owner> {
+  const mentioned = new Set<Owner>();
   for (const field of searchedFields) {
     const text = lead[field];
-    if (text !== null && text.length > 3) for (const owner of matcher(text)) held.add(owner);
+    if (text !== null && text.length > 3) for (const owner of matcher(text)) mentioned.add(owner);
   }
-  return held;
-}
-
-/** Whether any lead of an account holds what a matcher looks for. */
-export function holdsAny(database: Connection, account: number, matcher: Matcher<unknown>): boolean {
-  for (const { lead } of readLeads(database, account, () => {})) if (holdersIn(lead, matcher).size > 0) return true;
-  return false;
+  return mentioned;
 }
 
 const leadsAtOnce = 1000;
 const leadsUntilCollected = 20_000;
 
-interface ReadLead {
+interface StoredDocument {
   readonly ms: number;
-  readonly lead: Lead;
+  /** The lead as it is served, to the byte. */
+  readonly doc: string;
+  /** The number of the import that added it. */
+  readonly batch: number;
 }
 
-/** Reads all leads of an account, oldest first, in groups: a short read does not keep the log from being emptied. */
-function* readLeads(database: Connection, account: number, onRead: OnRead): Generator<ReadLead> {
+/** Reads the leads of an account, oldest first, in groups: a short read does not keep the log from being emptied. */
+export function* readLeads(
+  database: Connection,
+  account: number,
+  { fromMs = earliestMs, onRead }: { readonly fromMs?: number; readonly onRead?: OnRead } = {},
+): Generator<StoredDocument> {
   const some = database
-    .select({ ms: leads.identifiedAt, doc: leads.doc })
+    .select({ ms: leads.identifiedAt, doc: leads.doc, batch: leads.import })
     .from(leads)
     .where(and(eq(leads.account, placeholder.integer("account")), gte(leads.identifiedAt, placeholder.integer("from"))))
     .orderBy(asc(leads.identifiedAt))
     .limit(leadsAtOnce)
     .prepare();
   let read = 0;
-  for (let from = earliestMs; ; ) {
+  for (let from = fromMs; ; ) {
     const rows = some.values({ account, from });
     const last = rows.at(-1);
     if (last === undefined) return;
-    for (const [ms, doc] of rows) yield { ms, lead: JSON.parse(doc) };
+    for (const [ms, doc, batch] of rows) yield { ms, doc, batch };
     read += rows.length;
-    // By itself the engine lets half a gigabyte gather.
+    // On its own, the engine collects only after half a gigabyte.
     if (read % leadsUntilCollected === 0) Bun.gc(true);
-    onRead(read);
+    onRead?.(read);
     from = last[0] + 1;
   }
 }
 
+export type StoredLead = StoredDocument & { readonly lead: Lead };
+
 /** Prepares reading the lead at a timestamp: one, or none. */
 export function openLeadAt(database: Connection, account: number): (ms: number) => StoredLead[] {
-  const atMoment = and(eq(leads.account, account), eq(leads.identifiedAt, placeholder.integer("ms")));
-  const one = database.select({ doc: leads.doc, batch: leads.import }).from(leads).where(atMoment).prepare();
-  return (ms) => one.values({ ms }).map(([doc, batch]) => ({ lead: JSON.parse(doc), doc, batch }));
+  const atTime = and(eq(leads.account, account), eq(leads.identifiedAt, placeholder.integer("ms")));
+  const one = database.select({ doc: leads.doc, batch: leads.import }).from(leads).where(atTime).prepare();
+  return (ms) => one.values({ ms }).map(([doc, batch]) => ({ ms, doc, batch, lead: JSON.parse(doc) }));
 }
 
-/** The names that the operator has given and that hold a person: of an import's file, a pixel, a key, a source, an account. */
+/** The personal data that is stored on one person. */
+export interface PersonalData {
+  /** The stored documents, newest first. */
+  readonly leads: readonly string[];
+  /** Who received them, in their order, each with the ID of the lead. */
+  readonly received: readonly (Received & { readonly id: string })[];
+  /** The gaps of that record. */
+  readonly gaps: readonly Gap[];
+  readonly imports: readonly { readonly import: number; readonly at: string; readonly file: string }[];
+  /** The IDs of other leads that contain an identifier of the person, such as in page_url. */
+  readonly mentions: readonly string[];
+}
+
+/** Finds the personal data on each person, in the order of the list. The audit records the search. */
+export async function* findPersons(
+  database: LeadDatabase,
+  account: SuppressedAccount,
+  persons: readonly PersonReference[],
+  nowMs: number,
+  onRead: OnRead,
+): AsyncGenerator<PersonalData> {
+  const { read } = database;
+  const { own, mentions } = findLeads(read, account.number, persons, onRead);
+  const timestamps = [...own.values()].flat();
+  const detail = { ...detailOf(persons, persons.length), leads: timestamps.length };
+  await database.write([insertAct(read, { atMs: nowMs, act: "lead.find", account: account.id, detail })]);
+  const leadAt = openLeadAt(read, account.number);
+  // The documents of a long list may not fit into memory together.
+  const arrived = timestamps.flatMap(leadAt).map(({ lead, batch }) => arrivedLead(lead, batch));
+  const disclosed = discloseLeads(read, account.number, arrived, nowMs);
+  const disclosedAt = new Map(arrived.map(({ ms }, place) => [ms, disclosed[place]]));
+  const byName = personsByName(persons);
+  for (const person of persons) {
+    const first = byName.get(nameOf(person)) ?? person;
+    const found = (own.get(first) ?? []).toReversed().flatMap(leadAt);
+    const theirs = found.map(({ ms, lead }) => ({ id: lead.id, received: [], gaps: [], ...disclosedAt.get(ms) }));
+    yield {
+      leads: found.map(({ doc }) => doc),
+      received: theirs.flatMap(({ id, received }) => received.map((one) => ({ id, ...one }))),
+      gaps: gapsOf(theirs),
+      imports: [...new Set(found.map(({ batch }) => batch))].flatMap((batch) => importNamed(read, batch)),
+      mentions: [...(mentions.get(first)?.values() ?? [])],
+    };
+  }
+}
+
+/** Returns the import that brought a lead; none if it is not known. */
+function importNamed(database: Connection, number: number): PersonalData["imports"] {
+  const found = database.select().from(imports).where(eq(imports.number, number)).all();
+  return found.map(({ at, file }) => ({ import: number, at: writeMoment(at), file }));
+}
+
+/** Returns how persons were named, for the audit. */
+export function detailOf(persons: readonly PersonReference[], count: number): Record<string, string | number> {
+  const [one] = persons;
+  return persons.length === 1 && one !== undefined ? { by: one.kind } : { by: "list", persons: count };
+}
+
+/** The leads that an erasure would remove. */
+export interface Survey {
+  /** The number of leads of each person, in their order, and of the different people that they name. */
+  readonly found: readonly { readonly leads: number; readonly people: number }[];
+  /** The IDs of other leads that contain an identifier of a person. */
+  readonly mentions: readonly string[];
+}
+
+export function surveyErasure(
+  database: Connection,
+  account: number,
+  persons: readonly PersonReference[],
+  onRead: OnRead,
+): Survey {
+  const { own, mentions } = findLeads(database, account, persons, onRead);
+  const leadAt = openLeadAt(database, account);
+  const found = persons.map((person) => {
+    const theirs = (own.get(person) ?? []).flatMap(leadAt);
+    return { leads: theirs.length, people: countPeople(theirs.map(({ lead }) => lead)) };
+  });
+  return { found, mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))] };
+}
+
+/** Returns the names of the accounts with leads that contain an erased person. */
+export function accountsWith(database: Connection, matcher: Matcher<unknown>): string[] {
+  const all = database.select({ number: accounts.number, name: accounts.name }).from(accounts).all();
+  return all
+    .filter(({ number }) =>
+      readLeads(database, number).some(({ doc }) => mentionedIn(JSON.parse(doc), matcher).size > 0),
+    )
+    .map(({ name }) => name);
+}
+
+/** Returns the names that the operator gave, such as to a pixel, a key, or the file of an import, and that contain a person. */
 export function givenNamesWith(database: Connection, matcher: Matcher<unknown>): string[] {
   const texts = [
     ...database.select({ text: accounts.name }).from(accounts).all(),
@@ -171,14 +252,13 @@ export function givenNamesWith(database: Connection, matcher: Matcher<unknown>):
     ...database.select({ text: keys.label }).from(keys).where(isNotNull(keys.label)).all(),
     ...database.select({ text: sources.label }).from(sources).where(isNotNull(sources.label)).all(),
   ];
-  // The ending of a file's name would count as a part of a domain.
-  const holds = (text: string) =>
+  // The extension of a file's name would count as a part of a domain.
+  const isMatch = (text: string) =>
     [text, text.replace(/\.\w+$/, ""), text.replace(/\.\w+\.\w+$/, "")].some((one) => matcher(one).size > 0);
-  const holding = texts.flatMap(({ text }) => (text !== null && holds(text) ? [text] : []));
-  return [...new Set(holding)].toSorted();
+  return [...new Set(texts.flatMap(({ text }) => (text !== null && isMatch(text) ? [text] : [])))].toSorted();
 }
 
-/** How many leads an account has. */
+/** Returns the number of leads of an account. */
 export function countLeads(database: Connection, account: number): number {
   return (
     database.select({ count: sql<number>`count(*)` }).from(leads).where(eq(leads.account, account)).get()?.count ?? 0

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { and, asc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
 import { receipts } from "../db/schema.ts";
-import { type Gap, gapsFor } from "./disclosures/gaps.ts";
-import { type ArrivedLead, openRecipients, type Received } from "./disclosures/recipients.ts";
+import type { Gap } from "./disclosures/gaps.ts";
+import { type ArrivedLead, discloseLeads, gapsOf, type Received } from "./disclosures/recipients.ts";
 
 /** Proves an erasure, and repeats it after the loss of the machine. */
 export interface Receipt {
@@ -93,17 +93,19 @@ function pendingReceipts(database: Connection, those: SQL): PendingReceipt[] {
   return database.select().from(receipts).where(pending).limit(receiptsAtOnce).all();
 }
 
-/** The statements that complete receipts of one account and time. */
+/** Returns the statements that complete receipts of one account and time. */
 function completions(database: Connection, rows: readonly PendingReceipt[]): Statement[] {
-  const [one] = rows;
-  if (one === undefined) return [];
-  const removals = rows.map((row) => ({ row, removed: removedBy(row) }));
-  const all = removals.flatMap(({ removed }) => removed);
-  const recipientsOf = openRecipients(database, one.account, all, one.erasedAt);
-  return removals.map(({ row, removed }) => {
-    const received = daysByKey(removed.flatMap(recipientsOf));
-    const gaps = gapsFor(database, one.account, removed, one.erasedAt);
-    const receipt: Receipt = { ...JSON.parse(row.receipt), received, gaps };
+  const [{ account, erasedAt } = { account: 0, erasedAt: 0 }] = rows;
+  const removed = rows.flatMap((row) => removedBy(row).map((lead) => ({ row, lead })));
+  const all = removed.map(({ lead }) => lead);
+  const disclosed = Map.groupBy(
+    discloseLeads(database, account, all, erasedAt).entries(),
+    ([place]) => removed[place]?.row,
+  );
+  return rows.map((row) => {
+    const theirs = (disclosed.get(row) ?? []).map(([, one]) => one);
+    const received = daysByKey(theirs.flatMap((one) => one.received));
+    const receipt: Receipt = { ...JSON.parse(row.receipt), received, gaps: gapsOf(theirs) };
     return database
       .update(receipts)
       .set({ receipt: JSON.stringify(receipt), pending: null })

@@ -57,7 +57,7 @@ async function erase(
   };
   const erasure = new Erasure(store.database, account, [robin], { withMentions, onRead }, noonMs);
   for await (const _ of erasure.steps());
-  const erased = erasure.persons.reduce((sum, person) => sum + person.erased, 0);
+  const erased = (await erasure.complete()).reduce((sum, person) => sum + person.erased, 0);
   const { mentioning, blocked } = erasure.staying;
   return { erased, read, mentions: mentioning.length, blocked: blocked.length };
 }

@@ -139,7 +139,6 @@ describe("a list of persons", () => {
     ["an address without a name", "@example.com\n", "Line 1"],
     ["two addresses in one place", "robin@example.com\ndana@example.com kim@example.com\n", "Line 2"],
     ["a digest that was cut", `dana@example.com\n${"a".repeat(63)}\n`, "Line 2"],
-    ["an id of a vendor", "visit-77\n", "--id takes a vendor's"],
     ["a column of names", "Name;E-Mail\nAnn Lee;ann@example.com\n", "of a table, keep those columns alone"],
     ["nothing at all", "\n\n", "names nobody"],
   ])("with %s is refused whole before anything is erased, and the line is named", async (_, text, said) => {

@@ -102,6 +102,14 @@ test("the list of keys says how far each has read", async () => {
   expect((await admin.run("key", "list", "acme")).stdout).toContain("READ UP TO");
 });
 
+test("the list of keys shows nothing of what a key read more than 400 days ago, which the daily pass has not deleted", async () => {
+  const { admin, server } = await read();
+  await stopped(server);
+  using file = new Database(admin.file);
+  file.run("UPDATE disclosures SET day = ?", [dayOf(Date.now() - 401 * dayMs)]);
+  expect(JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout)[0]).toMatchObject({ read_up_to: null });
+});
+
 test("a server that is killed a second after an answer has kept what it gave, and a restore keeps it too", async () => {
   const { admin, server } = await read();
   const backup = join(admin.folder, "before.db");

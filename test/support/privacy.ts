@@ -3,7 +3,7 @@
 import type { Account } from "../../src/db/accounts.ts";
 import type { LeadDatabase } from "../../src/db/connection.ts";
 import { type ErasedPerson, Erasure } from "../../src/privacy/erase.ts";
-import { findHeld, type Held } from "../../src/privacy/held.ts";
+import { findPersons, type PersonalData } from "../../src/privacy/find.ts";
 import type { PersonReference } from "../../src/privacy/identifiers.ts";
 import { eraseOlder, setRetention } from "../../src/privacy/retention.ts";
 
@@ -17,8 +17,7 @@ export async function erase(
 ): Promise<ErasedPerson[]> {
   const erasure = new Erasure(database, account, persons, { withMentions, onRead }, nowMs);
   for await (const _ of erasure.steps());
-  await erasure.complete();
-  return erasure.persons;
+  return erasure.complete();
 }
 
 /** What is held on each person. */
@@ -27,8 +26,8 @@ export function held(
   account: Account,
   persons: readonly PersonReference[],
   nowMs: number,
-): Promise<Held[]> {
-  return Array.fromAsync(findHeld(database, account, persons, nowMs, () => {}));
+): Promise<PersonalData[]> {
+  return Array.fromAsync(findPersons(database, account, persons, nowMs, () => {}));
 }
 
 /** Sets a retention and applies it. Gives how many leads were erased after each step. */

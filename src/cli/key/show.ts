@@ -5,6 +5,7 @@ import { writeMoment } from "../../contract/time.ts";
 import { findKeyByDigest, isOfDeletedAccount, type KeyRecord, listKeysOf } from "../../db/keys.ts";
 import { requestsOfMonth } from "../../db/usage.ts";
 import { gapsOfKey, gapText } from "../../privacy/disclosures/gaps.ts";
+import { readUpTo } from "../../privacy/disclosures/passed.ts";
 import { adminCommand } from "../../program-name.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
@@ -53,9 +54,10 @@ function stateOf(key: KeyRecord, nowMs: number): "active" | "revoked" {
 
 /** A key as the list shows it: never the key itself. */
 export function viewOf(context: CommandContext, record: KeyRecord) {
-  const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed, readUpToMs } = record;
+  const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed } = record;
   const nowMs = context.now();
   const { read } = context.database();
+  const readUpToMs = readUpTo(read, id, nowMs);
   return {
     id,
     prefix,

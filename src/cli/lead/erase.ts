@@ -4,13 +4,12 @@ import { examineSettings, readDatabasePath } from "../../config.ts";
 import { isFileOfNode } from "../../db/database-files.ts";
 import { takeLock } from "../../db/locks/process-lock.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
-import { notedWithinMs } from "../../privacy/disclosures/pages.ts";
+import { recordedWithinMs } from "../../privacy/disclosures/ledger.ts";
 import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";
 import { filesToSearch, searchFile } from "../../privacy/files.ts";
-import { givenNamesWith } from "../../privacy/find.ts";
-import { accountsHolding, surveyErasure } from "../../privacy/held.ts";
+import { accountsWith, givenNamesWith, type Survey, surveyErasure } from "../../privacy/find.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
-import { findReceipt, type Receipt } from "../../privacy/receipts.ts";
+import type { Receipt } from "../../privacy/receipts.ts";
 import { statusAfter } from "../../process.ts";
 import { printable, UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
@@ -19,11 +18,11 @@ import { type CommandContext, examples, jsonCommand, outputOf } from "../command
 import { andMore, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
+import { canAsk, confirm } from "../terminal/prompt.ts";
 import { runSteps } from "../terminal/signals.ts";
-import { notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
-import type { ListedPerson } from "./person-list.ts";
+import { type ListedPerson, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import { removeResidualBytes } from "./residual-bytes.ts";
-import { askAboutSeveral, idsText, othersHold, printSurvey, severalText } from "./several-people.ts";
+import { idsText, othersHold, severalText } from "./several-people.ts";
 
 interface Options extends PersonOptions {
   readonly mentions?: boolean;
@@ -56,10 +55,11 @@ export function eraseCommand(context: CommandContext): Command {
       await askAboutSeveral(persons, survey);
       const how = { withMentions: options.mentions === true, onRead };
       const erasure = new Erasure(database, account, references, how, context.now());
-      const signal = await eraseAll(erasure, persons.length, output);
-      const erased = erasure.persons;
-      if (erased.some((one) => one.erased > 0)) await Bun.sleep(notingMs(database.path));
-      await erasure.complete();
+      const { signal } = await runSteps(erasure.steps(), (done) =>
+        say(() => `${grouped(done)} of ${grouped(persons.length)} erased`),
+      );
+      if (erasure.hasRemoved) await Bun.sleep(recordingMs(database.path));
+      const erased = await erasure.complete();
       printReceipts(context, output, erased, options.list !== undefined);
       if (signal !== null) {
         throw new UserError(
@@ -68,8 +68,8 @@ export function eraseCommand(context: CommandContext): Command {
           statusAfter[signal],
         );
       }
-      sayErased(output, account.name, erased, references[0]?.kind ?? "email");
-      sayUncertain(output, context, erased, persons);
+      sayErased(output, account.name, erased);
+      sayUncertain(output, erased, persons);
       sayStaying(output, erasure);
       await removeResidualBytes(context, output);
       sayElsewhere(output, context, erasure, erased);
@@ -77,19 +77,50 @@ export function eraseCommand(context: CommandContext): Command {
     });
 }
 
-/** Erases all persons. Each has a receipt in the file from the transaction that removes the leads. */
-async function eraseAll(erasure: Erasure, all: number, output: Output) {
-  const say = throttle(output);
-  const { signal } = await runSteps(erasure.steps(), (done) => say(() => `${grouped(done)} of ${grouped(all)} erased`));
-  return signal;
-}
-
-/** How long a server takes to note its last pages; 0 if none runs. */
-function notingMs(path: string): number {
-  if (isFileOfNode(path)) return notedWithinMs;
+/** Returns how long a server takes to record its last pages; 0 if none runs. */
+function recordingMs(path: string): number {
+  if (isFileOfNode(path)) return recordedWithinMs;
   const release = takeLock(path);
   release?.();
-  return release === null ? notedWithinMs : 0;
+  return release === null ? recordedWithinMs : 0;
+}
+
+/** Advice if one person alone is meant. */
+const oneAlone =
+  "If you mean one of them alone, give an email address instead. The ID of a lead would keep out its phone as well, and with it the others.";
+
+function printSurvey(
+  output: Output,
+  persons: readonly ListedPerson[],
+  { found, mentions }: Survey,
+  options: Options,
+): void {
+  const all = persons.map(({ line, reference: { kind } }, place) => ({ kind, line, ...foundAt(found, place) }));
+  const kinds = [...Map.groupBy(all, ({ kind }) => kind)].map(([kind, some]) => ({
+    kind,
+    persons: some.length,
+    leads: some.reduce((sum, { leads }) => sum + leads, 0),
+    people: some.reduce((sum, { people }) => sum + people, 0),
+  }));
+  const onList = (count: number) => (options.list === undefined ? "" : ` by ${grouped(count)} on the list`);
+  const lines = kinds.map(({ kind, persons, leads }) => `${kind}: ${leadsText(leads)}${onList(persons)}`);
+  output.result({ kinds, mentions }, lines.join("\n"));
+  const others = `${leadsText(mentions.length)} ${mentions.length === 1 ? "holds" : "hold"} their addresses elsewhere`;
+  output.say(`Nothing was changed. ${others}, and would ${options.mentions === true ? "go" : "stay"}.`);
+  const several = severalText(all);
+  if (several !== null) output.say(`Warning: ${several} All of them would go. ${oneAlone}`);
+}
+
+const foundAt = (found: Survey["found"], place: number) => found[place] ?? { leads: 0, people: 0 };
+
+/** Asks on a terminal before several people are erased by one name. Throws a UserError if the answer is no. */
+async function askAboutSeveral(persons: readonly ListedPerson[], survey: () => Survey): Promise<void> {
+  // All leads of an email address are of one person.
+  const mayBeShared = persons.some(({ reference: { kind } }) => kind === "phone" || kind === "digest");
+  if (!mayBeShared || !canAsk()) return;
+  const { found } = survey();
+  const several = severalText(persons.map(({ line }, place) => ({ line, ...foundAt(found, place) })));
+  if (several !== null) await confirm(`${several}\nErase all of them?`, {}, oneAlone);
 }
 
 /** Prints the receipts: one for a person, or a line for each of a list. With --json the lines are one value together. */
@@ -99,17 +130,15 @@ function printReceipts(
   persons: readonly ErasedPerson[],
   isList: boolean,
 ): void {
-  const values = persons.map(({ erased, people, identity }) => {
-    const receipt = findReceipt(context.database().read, identity) ?? "{}";
-    return output.json ? `{"erased":${erased},"people":${people},"receipt":${receipt}}` : receipt;
-  });
-  const isTaken = tryToPrint(output, () => printLines(values, isList && output.json));
-  if (isTaken) return;
+  const values = persons.map(({ erased, people, receipt }) =>
+    output.json ? `{"erased":${erased},"people":${people},"receipt":${receipt}}` : receipt,
+  );
+  if (tryToPrint(output, () => printLines(values, isList && output.json))) return;
   output.say("Standard output did not take all receipts. They are stored: receipt list ACCOUNT prints them.");
   context.endWith(1);
 }
 
-/** What keeps one person out, by how the person was named. Under anything else the person may come again. */
+/** The identifiers that keep one person out, by how the person was named. Under any other the person may come again. */
 const keptOutBy: Readonly<Record<PersonReference["kind"], string>> = {
   email: "the same email addresses; --phone keeps out a phone as well",
   phone: "the same phone or email addresses",
@@ -117,43 +146,33 @@ const keptOutBy: Readonly<Record<PersonReference["kind"], string>> = {
   digest: "that SHA-256 or the same email addresses",
 };
 
-function sayErased(
-  output: Output,
-  account: string,
-  found: readonly ErasedPerson[],
-  kind: PersonReference["kind"],
-): void {
-  const persons = found.length;
-  const leads = found.reduce((sum, one) => sum + one.erased, 0);
-  const held = found.filter((one) => one.erased > 0).length;
-  const by = persons === 1 ? keptOutBy[kind] : "what the list names or the same email addresses";
+function sayErased(output: Output, account: string, all: readonly ErasedPerson[]): void {
+  const [one] = all;
+  const leads = all.reduce((sum, { erased }) => sum + erased, 0);
+  const isOne = all.length === 1 && one !== undefined;
+  const by = isOne ? keptOutBy[one.person.kind] : "what the list names or the same email addresses";
   const blocked = `in ${account}. A later import or restore leaves out leads with ${by}.`;
-  if (persons === 1 && leads === 0)
-    output.say(`No lead of this person was found ${blocked}${kind === "phone" ? ` ${otherPhones}` : ""}`);
-  else if (persons === 1) output.say(`Erased ${leadsText(leads)} ${blocked}`);
-  else output.say(`Erased ${leadsText(leads)} of ${grouped(held)} out of ${grouped(persons)} persons ${blocked}`);
+  const found = `${grouped(all.filter(({ erased }) => erased > 0).length)} out of ${grouped(all.length)} persons`;
+  if (!isOne) output.say(`Erased ${leadsText(leads)} of ${found} ${blocked}`);
+  else if (leads > 0) output.say(`Erased ${leadsText(leads)} ${blocked}`);
+  else {
+    const hint = one.person.kind === "phone" ? ` ${otherPhones}` : "";
+    output.say(`No lead of this person was found ${blocked}${hint}`);
+  }
 }
 
 /** Says what the receipts leave open: several people under one name, and gaps of the ledger. */
-function sayUncertain(
-  output: Output,
-  context: CommandContext,
-  erased: readonly ErasedPerson[],
-  persons: readonly ListedPerson[],
-): void {
-  const several = severalText(
-    erased.map(({ place, erased: leads, people }) => ({ line: persons[place]?.line ?? 0, leads, people })),
-  );
+function sayUncertain(output: Output, erased: readonly ErasedPerson[], persons: readonly ListedPerson[]): void {
+  const lineOf = new Map(persons.map(({ reference, line }) => [reference, line]));
+  const found = erased.map(({ person, erased: leads, people }) => ({ line: lineOf.get(person) ?? 0, leads, people }));
+  const several = severalText(found);
   if (several !== null)
     output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
-  const gaps = new Set<string>();
-  for (const { identity, erased: leads } of erased) {
-    if (leads === 0) continue;
-    const receipt: Receipt = JSON.parse(findReceipt(context.database().read, identity) ?? `{"gaps":[]}`);
-    for (const gap of receipt.gaps) gaps.add(gapText(gap));
-  }
+  const gaps = new Set(erased.flatMap(({ receipt }) => receiptOf(receipt).gaps.map(gapText)));
   for (const text of gaps) output.say(text);
 }
+
+const receiptOf = (text: string): Receipt => JSON.parse(text);
 
 function sayStaying(output: Output, erasure: Erasure): void {
   const { blocked, mentioning } = erasure.staying;
@@ -173,7 +192,7 @@ function sayStaying(output: Output, erasure: Erasure): void {
 
 const maxAccounts = 3;
 
-/** Says what still holds the person, after one pass over all leads, and what was not searched. */
+/** Says what still contains the person, after one pass over all leads, and what was not searched. */
 function sayElsewhere(
   output: Output,
   context: CommandContext,
@@ -182,23 +201,21 @@ function sayElsewhere(
 ): void {
   const { read } = context.database();
   const { matcher } = erasure;
-  const holding = accountsHolding(read, matcher);
-  const shown = holding.slice(0, maxAccounts).map(printable).join(" and ") + andMore(holding.length, maxAccounts);
-  if (holding.length > 0) output.say(`Other leads of ${shown} have the same address, phone, or ID, and stay.`);
+  const accounts = accountsWith(read, matcher);
+  const shown = accounts.slice(0, maxAccounts).map(printable).join(" and ") + andMore(accounts.length, maxAccounts);
+  if (accounts.length > 0) output.say(`Other leads of ${shown} have the same address, phone, or ID, and stay.`);
   else output.say("No other lead has the address, the phone, or the ID in a form that can be read.");
   for (const name of givenNamesWith(read, matcher))
     output.say(`The name of a file, a pixel, a key, a source or an account holds it, and stays: ${printable(name)}`);
   for (const file of filesToSearch(readDatabasePath(), examineSettings().config?.inbox ?? null)) {
-    const { holds } = searchFile(file, matcher);
+    const holds = searchFile(file, matcher);
     if (holds === true) output.say(`This file still holds it, delete it when you can: ${printable(file)}`);
     if (holds === null) output.say(`This file could not be searched: ${printable(file)}`);
   }
-  const [first] = erased;
-  const receipt = first === undefined ? null : findReceipt(read, first.identity);
-  const { rejects_files: rejectsFiles }: Pick<Receipt, "rejects_files"> = JSON.parse(receipt ?? `{"rejects_files":[]}`);
-  for (const file of rejectsFiles) {
-    const { holds } = searchFile(file, matcher);
-    if (holds !== false) output.say(`An import wrote rejected rows there, look for the person: ${printable(file)}`);
+  // All receipts name the same files.
+  for (const file of erased.slice(0, 1).flatMap(({ receipt }) => receiptOf(receipt).rejects_files)) {
+    if (searchFile(file, matcher) === false) continue;
+    output.say(`An import wrote rejected rows there, look for the person: ${printable(file)}`);
   }
   output.say(notSearched);
   output.say("Out of reach: exports, logs, and backups made before (a restore erases again).");

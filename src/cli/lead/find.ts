@@ -1,9 +1,9 @@
-/** bun admin lead find: the leads of a person, or of each person of a list, and who received them. */
+/** bun admin lead find: prints the personal data on one person, or on each person of a list. */
 import type { Command } from "commander";
 import type { Lead } from "../../contract/lead.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { keptDays } from "../../privacy/disclosures/ledger.ts";
-import { findHeld, type Held } from "../../privacy/held.ts";
+import { findPersons, type PersonalData } from "../../privacy/find.ts";
 import { countPeople, identifiersIn } from "../../privacy/identifiers.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
 import { printable } from "../../user-error.ts";
@@ -12,8 +12,15 @@ import { type CommandContext, examples, jsonCommand, outputOf } from "../command
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
-import { given, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
-import type { ListedPerson } from "./person-list.ts";
+import {
+  kinds,
+  type ListedPerson,
+  notSearched,
+  otherPhones,
+  type PersonOptions,
+  readPersons,
+  withPerson,
+} from "./person.ts";
 import { type Found, idsText, othersHold, severalText } from "./several-people.ts";
 
 export function findCommand(context: CommandContext): Command {
@@ -29,17 +36,14 @@ export function findCommand(context: CommandContext): Command {
       const references = persons.map(({ reference }) => reference);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
       const database = context.database();
-      const held = findHeld(database, account, references, context.now(), onRead);
-      if (options.list !== undefined) await printList(output, persons, held);
+      const found = findPersons(database, account, references, context.now(), onRead);
+      if (options.list !== undefined) await printList(output, persons, found);
       else {
-        for await (const one of held) printOne(output, account.name, one, options.phone !== undefined);
-        const isBlocked = openSuppressions(database.read, account);
-        for (const reference of references) {
-          const identifiers = identifiersIn(reference);
-          const [{ kind } = {}] = identifiers;
-          if (kind === undefined || !isBlocked(identifiers)) continue;
-          output.say(`An erasure keeps ${given[kind]} out of later imports; lead unblock lifts that.`);
-        }
+        for await (const one of found) printOne(output, account.name, one, options.phone !== undefined);
+        const identifiers = references.flatMap(identifiersIn);
+        const [{ kind } = {}] = identifiers;
+        if (kind !== undefined && openSuppressions(database.read, account)(identifiers))
+          output.say(`An erasure keeps ${kinds[kind].given} out of later imports; lead unblock lifts that.`);
       }
       output.say(notSearched);
       output.say(
@@ -48,22 +52,21 @@ export function findCommand(context: CommandContext): Command {
     });
 }
 
-type Received = Held["received"][number];
+type Received = PersonalData["received"][number];
 
-function printOne(output: Output, account: string, { leads, received, gaps, mentions }: Held, byPhone: boolean): void {
+function printOne(output: Output, account: string, person: PersonalData, byPhone: boolean): void {
+  const { leads, received, gaps, mentions } = person;
   const documents = leads.map((document): Lead => JSON.parse(document));
-  const value = { leads: documents, received: received.map(withoutPrefix), gaps };
   const texts = leads.flatMap((document, place) => [
     forTerminal(document),
     ...received.filter(({ id }) => id === documents[place]?.id).map((one) => recipientText(account, one)),
   ]);
-  output.result(value, texts.join("\n"));
+  output.result({ leads: documents, received: received.map(withoutPrefix), gaps }, texts.join("\n"));
+  const isNobodyKnown = received.length === 0 && gaps.length === 0;
   const them = leads.length === 1 ? "it" : "them";
-  const nobody =
-    received.length === 0 && gaps.length === 0
-      ? `, and no key is known to have received ${them} in the last ${keptDays} days`
-      : "";
-  if (leads.length > 0) output.say(`${leadsText(leads.length)} of this person in ${account}${nobody}.`);
+  const nobody = `, and no key is known to have received ${them} in the last ${keptDays} days`;
+  if (leads.length > 0)
+    output.say(`${leadsText(leads.length)} of this person in ${account}${isNobodyKnown ? nobody : ""}.`);
   else output.say(`No lead of this person was found in ${account}.${byPhone ? ` ${otherPhones}` : ""}`);
   for (const gap of gaps) output.say(gapText(gap));
   saySeveral(output, [{ line: 1, leads: leads.length, people: countPeople(documents) }]);
@@ -84,26 +87,35 @@ function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
 }
 
 /** Prints a line for each person at once: the result for a long list may not fit into memory. */
-async function printList(output: Output, persons: readonly ListedPerson[], held: AsyncIterable<Held>): Promise<void> {
+async function printList(
+  output: Output,
+  persons: readonly ListedPerson[],
+  all: AsyncIterable<PersonalData>,
+): Promise<void> {
   const found: Found[] = [];
   const others = new Set<string>();
-  let gapTexts: ReadonlySet<string> = new Set();
-  for await (const { leads, received, gaps, imports, mentions } of held) {
-    const rest = JSON.stringify({ received: received.map(withoutPrefix), gaps, imports, mentions }).slice(1);
+  const gapTexts = new Set<string>();
+  for await (const one of all) {
     const line = persons[found.length]?.line ?? 0;
-    const text = forTerminal(`{"line":${line},"leads":[${leads.join(",")}],${rest}`);
-    if (!print(output.json ? `${found.length === 0 ? "[" : ","}${text}\n` : `${text}\n`)) return;
-    found.push({ line, leads: leads.length, people: countPeople(leads.map((document): Lead => JSON.parse(document))) });
-    for (const id of mentions) others.add(id);
-    gapTexts = gapTexts.union(new Set(gaps.map(gapText)));
+    const begin = found.length === 0 ? "[" : ",";
+    if (!print(`${output.json ? begin : ""}${forTerminal(lineOf(line, one))}\n`)) return;
+    const leads = one.leads.map((document): Lead => JSON.parse(document));
+    found.push({ line, leads: leads.length, people: countPeople(leads) });
+    for (const id of one.mentions) others.add(id);
+    for (const gap of one.gaps) gapTexts.add(gapText(gap));
   }
   if (output.json) print("]\n");
   sayListed(output, found, others.size, gapTexts);
 }
 
+/** Returns a line of JSON with the leads as they are stored. */
+function lineOf(line: number, { leads, received, gaps, imports, mentions }: PersonalData): string {
+  const rest = JSON.stringify({ received: received.map(withoutPrefix), gaps, imports, mentions }).slice(1);
+  return `{"line":${line},"leads":[${leads.join(",")}],${rest}`;
+}
+
 function sayListed(output: Output, found: readonly Found[], others: number, gapTexts: ReadonlySet<string>): void {
-  const holding = found.filter(({ leads }) => leads > 0);
-  output.say(`${grouped(holding.length)} of ${grouped(found.length)} have leads.`);
+  output.say(`${grouped(found.filter(({ leads }) => leads > 0).length)} of ${grouped(found.length)} have leads.`);
   for (const text of gapTexts) output.say(text);
   saySeveral(output, found);
   if (others > 0) output.say(`${othersHold(others)} an address or phone of them; "mentions" has the IDs.`);

@@ -1,5 +1,8 @@
-/** The persons that commands take: one by email address, phone or id of a lead, or a list. */
+/** The persons that commands take: one by email address, phone, or ID of a lead, or a list of many. */
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import type { Command } from "commander";
+import { parse } from "csv-parse/sync";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import type { Account } from "../../db/accounts.ts";
 import { listPixels } from "../../db/pixels.ts";
@@ -10,7 +13,6 @@ import type { PersonReference } from "../../privacy/identifiers.ts";
 import { UserError } from "../../user-error.ts";
 import type { CommandContext } from "../command.ts";
 import { readAll } from "../terminal/prompt.ts";
-import { type ListedPerson, readList, readListFile } from "./person-list.ts";
 
 export interface IdentifierOptions {
   readonly email?: string;
@@ -23,6 +25,12 @@ export interface PersonOptions extends IdentifierOptions {
   readonly list?: string;
 }
 
+/** A person and the line that names them. */
+export interface ListedPerson {
+  readonly line: number;
+  readonly reference: PersonReference;
+}
+
 /** Adds the ways to name one person. */
 export function withIdentifier(command: Command): Command {
   return command
@@ -31,7 +39,7 @@ export function withIdentifier(command: Command): Command {
     .option("--id <ID>", "by the ID of a lead, ours or the vendor's; - reads it from standard input");
 }
 
-/** The same, and a list of many. */
+/** Adds the same, and a list of many. */
 export function withPerson(command: Command): Command {
   return withIdentifier(command).option(
     "--list <FILE>",
@@ -39,34 +47,21 @@ export function withPerson(command: Command): Command {
   );
 }
 
-/** What to try where a phone finds nobody. */
+/** Advice for a phone that finds nobody. */
 export const otherPhones = "A phone is compared by its digits alone: try it with its country code and without it.";
 
-/** What no search can see through. */
+/** The limits of every search. */
 export const notSearched =
   "Not searchable: the same values as a hash, in Base64, or encrypted, such as in the address of a page.";
 
-/** What was given, in a sentence. */
-export const given: Readonly<Record<PersonIdentifier["kind"], string>> = {
-  email: "this email address",
-  phone: "this phone",
-  id: "this id",
+/** The kinds of identifiers: how a sentence calls the given one, and which values an option takes. */
+export const kinds: Readonly<Record<PersonIdentifier["kind"], { readonly given: string; readonly takes: string }>> = {
+  email: { given: "this email address", takes: "an email address, such as kim@example.com" },
+  phone: { given: "this phone", takes: "a phone number, such as 619-555-0142" },
+  id: { given: "this ID", takes: "the ID of a lead" },
 };
 
-interface Way {
-  readonly takes: string;
-  /** The values in the form in which persons are compared; none for a text that is something else. */
-  readonly read: (text: string, pixelIds: () => readonly string[]) => readonly string[];
-}
-
-/** The ways to name one person. */
-const ways: Readonly<Record<PersonIdentifier["kind"], Way>> = {
-  email: { takes: "an email address, such as kim@example.com", read: readEmail },
-  phone: { takes: "a phone number, such as 619-555-0142", read: readPhone },
-  id: { takes: "the ID of a lead", read: readId },
-};
-
-/** The persons that the options name. Throws a UserError, which never repeats what was typed. */
+/** Reads the persons that the options name. Throws a UserError, which never repeats what was typed. */
 export async function readPersons(
   context: CommandContext,
   account: Account,
@@ -77,10 +72,11 @@ export async function readPersons(
     throw new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
   }
   if (list === undefined) return [{ line: 1, reference: await readIdentifier(context, account, options) }];
-  return readList(list, list === "-" ? await readInput(context, "the list") : readListFile(list));
+  const text = list === "-" ? await readAll(context.standardInput(), "the list") : readListFile(list);
+  return readList(list === "-" ? "standard input" : basename(list), text, openReader(context, account));
 }
 
-/** The identifier that the options name. Throws a UserError likewise. */
+/** Reads the identifier that the options name. Throws a UserError likewise. */
 export async function readIdentifier(
   context: CommandContext,
   account: Account,
@@ -90,35 +86,121 @@ export async function readIdentifier(
   if (kind === undefined || another !== undefined) {
     throw new UserError("This takes one of --email, --phone and --id.", "Run it for each.", 2);
   }
+  const { takes } = kinds[kind];
   const typed = options[kind] ?? "";
-  const text = (typed === "-" ? await readInput(context, ways[kind].takes) : typed).trim();
-  const pixelIds = () => listPixels(context.database().read, account.number).map(({ id }) => id);
-  const [value, ...furtherIds] = text.includes("\n") ? [] : ways[kind].read(text, pixelIds);
-  if (value !== undefined) return { kind, value, furtherIds };
-  throw new UserError(`--${kind} takes ${ways[kind].takes}.`, "", 2);
+  const text = (typed === "-" ? await readAll(context.standardInput(), takes) : typed).trim();
+  const reference = text.includes("\n") ? null : openReader(context, account)(kind, text);
+  if (reference !== null) return { ...reference, kind };
+  throw new UserError(`--${kind} takes ${takes}.`, "", 2);
 }
 
 function kindsIn(options: IdentifierOptions) {
   return (["email", "phone", "id"] as const).filter((kind) => options[kind] !== undefined);
 }
 
-function readInput(context: CommandContext, what: string): Promise<string> {
-  return readAll(context.standardInput(), what);
+/** Reads a text of a known kind; null if it is something else. */
+type Reader = (kind: PersonReference["kind"], text: string) => PersonReference | null;
+
+function openReader(context: CommandContext, account: Account): Reader {
+  let pixels: readonly string[] | null = null;
+  const pixelIds = () => (pixels ??= listPixels(context.database().read, account.number).map(({ id }) => id));
+  return (kind, text) => {
+    const [value, ...furtherIds] = valuesOf(kind, text, pixelIds);
+    return value === undefined ? null : { kind, value, furtherIds };
+  };
 }
 
-function readEmail(text: string): string[] {
-  const email = firstEmail([text]);
-  return email === null ? [] : [emailKey(email.value)];
-}
-
-function readPhone(text: string): string[] {
-  const phone = firstPhone([text]);
-  return phone === null ? [] : [phoneKey(phone.value)];
-}
-
-/** A vendor's ID may have become one ID for each pixel, and one without the pixel if it was imported before version 0.3. */
-function readId(text: string, pixelIds: () => readonly string[]): string[] {
+/** Returns the values in the form in which persons are compared; none for a text of another kind. */
+function valuesOf(kind: PersonReference["kind"], text: string, pixelIds: () => readonly string[]): string[] {
   if (text === "") return [];
+  if (kind === "email") return [firstEmail([text])].flatMap((email) => (email === null ? [] : [emailKey(email.value)]));
+  if (kind === "phone") return [firstPhone([text])].flatMap((phone) => (phone === null ? [] : [phoneKey(phone.value)]));
+  if (kind === "digest") return [isHex(text) ? text.toLowerCase() : Buffer.from(text, "base64").toString("hex")];
   if (uuid.test(text)) return [text.toLowerCase()];
+  // A vendor's ID may have become one ID for each pixel. The one without a pixel also keeps it out of later pixels.
   return [null, ...pixelIds()].map((pixelId) => idFromSource(text, pixelId));
+}
+
+const isHex = (text: string) => /^[0-9a-f]{64}$/i.test(text);
+const isBase64 = (text: string) => /^[\w+/-]{43}=?$/.test(text);
+const writtenPhone = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s*\d+)?$/i;
+/** A vendor's ID has a digit: a word is a mistake, and so may be a longer text, such as a hash of another kind. */
+const vendorId = /^(?=.*\d)[^\s@]{1,40}$/;
+
+/** Returns what the look of a text says it is; null for nothing of that. */
+function kindOf(text: string): PersonReference["kind"] | null {
+  // Of two addresses in one place, the second would be ignored without a word.
+  if (text.includes("@")) return text.split("@").length === 2 ? "email" : null;
+  if (isHex(text) || isBase64(text)) return "digest";
+  if (uuid.test(text)) return "id";
+  if (writtenPhone.test(text) && text.replaceAll(/\D/g, "").length >= 7) return "phone";
+  return vendorId.test(text) ? "id" : null;
+}
+
+const columnName =
+  /^(?:e-?mail|phone|lead|id|person|sha-?256|hash|digest)(?:[ _-]?(?:address|number|id|sha-?256|hash))*$/i;
+const idColumn = /^(?:lead|id)(?:[ _-]?(?:number|id))*$/i;
+
+/** Reads a list: a person on each line, or in each cell of a table. A UserError names the first wrong line, never its text. */
+function readList(name: string, text: string, read: Reader): ListedPerson[] {
+  const rows = readRows(name, text);
+  const titles = rows[0]?.cells ?? [];
+  const isHeader = titles.every((title) => title === "" || columnName.test(title));
+  const isId = titles.map((title) => isHeader && idColumn.test(title));
+  const listed = rows.slice(isHeader ? 1 : 0).flatMap(({ line, cells }) =>
+    cells.flatMap((cell, column): ListedPerson[] => {
+      if (cell === "") return [];
+      const kind = isId[column] === true ? "id" : kindOf(cell);
+      const reference = kind === null ? null : read(kind, cell);
+      if (reference !== null) return [{ line, reference }];
+      throw new UserError(
+        `Line ${line} of ${name} names nobody; nothing was done.`,
+        "A line takes an email address, a phone, an ID, or the SHA-256 of an address or a phone; of a table, keep those columns alone, and put IDs under the name id. Correct it, and run this again.",
+      );
+    }),
+  );
+  if (listed.length > 0) return listed;
+  throw new UserError(`${name} names nobody.`, "Give a line for each person.");
+}
+
+function readListFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    const advice = "Give --list a file with a line for each person, or - for standard input.";
+    throw new UserError(`${path} cannot be read.`, advice);
+  }
+}
+
+interface ListRow {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+function readRows(name: string, text: string): ListRow[] {
+  // Most lists are plain lines, and a parser of tables takes ten times the memory.
+  if (!/[",;\t]/.test(text)) return readLines(text);
+  const rows: ListRow[] = [];
+  try {
+    parse(text, {
+      bom: true,
+      delimiter: [",", ";", "\t"],
+      on_record(cells: readonly string[], { lines }) {
+        rows.push({ line: lines, cells });
+        return null;
+      },
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      trim: true,
+    });
+  } catch {
+    throw new UserError(`${name} is no list: a quotation mark is not closed.`, "Give a line for each person.");
+  }
+  return rows;
+}
+
+function readLines(text: string): ListRow[] {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
+  return lines.map((line, place) => ({ line: place + 1, cells: [line.trim()] })).filter(({ cells }) => cells[0] !== "");
 }

@@ -4,7 +4,7 @@ import { liftBlocks } from "../../privacy/suppressions.ts";
 import { accountOf } from "../arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { given, type IdentifierOptions, readIdentifier, withIdentifier } from "./person.ts";
+import { type IdentifierOptions, kinds, readIdentifier, withIdentifier } from "./person.ts";
 
 export function unblockCommand(context: CommandContext): Command {
   return withIdentifier(jsonCommand("unblock"))
@@ -30,7 +30,7 @@ backups first.`,
       const identifier = await readIdentifier(context, account, options);
       const unblocked = await liftBlocks(context.database(), account, identifier, context.now());
       const output = outputOf(options);
-      const by = `by ${given[identifier.kind]} in ${account.name}`;
+      const by = `by ${kinds[identifier.kind].given} in ${account.name}`;
       const blocks = `${grouped(unblocked)} block${unblocked === 1 ? " is" : "s are"}`;
       output.result({ unblocked }, unblocked === 0 ? `Nobody was blocked ${by}.` : `${blocks} lifted ${by}.`);
       output.say(

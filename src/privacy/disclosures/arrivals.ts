@@ -1,99 +1,88 @@
-/** When leads came: the UTC days on which an import wrote them, and where they may have been before that. */
-import { and, asc, desc, eq, gt, type InferSelectModel, or, sql } from "drizzle-orm";
+/** The times at which leads arrived by imports, and at which they were there before that and left again. */
+import { and, asc, desc, eq, gt, or, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import type { Connection } from "../../db/connection.ts";
 import { accounts, audit, imports } from "../../db/schema.ts";
+import type { Range, Span } from "./spans.ts";
 
-/** From one timestamp of leads to another, both included. */
-export interface Stretch {
-  readonly oldestMs: number;
-  readonly newestMs: number;
-}
-
-export interface Arrival {
-  /** A lead was not there on any day before this one. */
+/** UTC days, both included. An empty text is before all of them, and `~` after them. */
+interface Days {
   readonly firstDay: string;
-  /** It was there on every later day than this one. */
   readonly lastDay: string;
 }
 
+const [always, never] = ["", "~"];
+
 /** The clock of an import and that of a server may differ by this much, on the machines of a cluster or when one was set. */
-const clocksApartMs = 60_000;
+const clockToleranceMs = 60_000;
 
-/** A lead of an unknown import may have come on any day. */
-const unknown: Arrival = { firstDay: "", lastDay: "~" };
-
-/** Leads that were there and went, of which some may have come again. */
-interface Departure {
-  /** The import that had brought them; null where it may have been any. */
+/** Leads that left, of which some may have arrived again. */
+export interface Departure extends Days {
+  /** The import that had brought them; null if it may have been any. */
   readonly batch: number | null;
   /** Only a later import can have brought them again. */
   readonly untilMs: number;
-  /** Which leads may be such ones, by the moment that they have now: from the one to before the other. */
+  /** The present timestamps of the leads: from the first to before the second. */
   readonly fromMs: number;
   readonly beforeMs: number;
-  /** The moments at which they were before; null where those are the ones that they have now. */
-  readonly span: Stretch | null;
-  readonly firstDay: string;
-  readonly lastDay: string;
+  /** Their timestamps before; null if they are the present ones. */
+  readonly span: Range | null;
+  /** They were not there before. */
+  readonly sinceMs: number;
 }
 
-/** Where a lead may have been before it came: at a moment of the span, on days from the first to the last. */
-type Before = Pick<Departure, "firstDay" | "lastDay"> & { readonly span: Stretch };
-
+/** Reads when the leads of an account arrived and left. */
 export function openArrivals(database: Connection, account: number, nowMs: number) {
   const rows = listImports(database, account, nowMs);
-  const byNumber = new Map(
-    rows.map(({ number, begunMs, endMs, at, finishedAt, late }) => {
-      const days = { firstDay: dayOf(begunMs - clocksApartMs), lastDay: dayOf(endMs + clocksApartMs) };
-      return [number, { endMs, at, finishedAt, late, ...days }];
-    }),
-  );
+  const byNumber = new Map(rows.map((row) => [row.number, row]));
   const replacing = rows.filter(({ replaced }) => replaced > 0);
-  const departures = [...rows.flatMap(departureOf), ...listLetInAgain(database, account)];
+  const departures = [...rows.flatMap(departureOf), ...listReadmissions(database, account)];
+
+  /** Returns whether a page had a lead of an import, by the state that the page has seen; null if that is not known. */
+  function wasSeen(one: ImportRow, seen: number): "yes" | "no" | "maybe" | null {
+    const newest = Math.floor(seen / 2);
+    if (one.number > newest) return "no";
+    if (one.number === newest && seen % 2 === 1) return "yes";
+    if (one.finishedAt === null) return null;
+    // Each of its leads was the newest of the account when it was added: a page over it had it.
+    if (one.late === 0) return "yes";
+    const later = byNumber.get(newest);
+    return later !== undefined && one.finishedAt <= later.at ? "yes" : "maybe";
+  }
+
   return {
-    of: (batch: number): Arrival => byNumber.get(batch) ?? unknown,
-    /**
-     * Whether a page had a lead of an import, by the state that it saw: `yes` if the import was complete or added no lead
-     * behind those that were there, `no` if it came later, null if neither is known.
-     */
-    seenIn(batch: number, seen: number | null): "yes" | "no" | "maybe" | null {
+    departures,
+    /** Returns a time before which leads of an import were not there; minus infinity if none is known. */
+    sinceMs: (batch: number): number => byNumber.get(batch)?.begunMs ?? Number.NEGATIVE_INFINITY,
+    /** Returns the days on which an import brought its leads. */
+    of: (batch: number): Days => byNumber.get(batch) ?? { firstDay: always, lastDay: never },
+    /** Returns whether a page had a lead of an import, by the state that the page has seen, else by its day. */
+    had(batch: number, { day, seen }: Pick<Span, "seen"> & { readonly day: string }): "yes" | "no" | "maybe" {
       const one = byNumber.get(batch);
-      if (seen === null || one === undefined) return null;
-      const newest = Math.floor(seen / 2);
-      if (batch > newest) return "no";
-      if (batch === newest && seen % 2 === 1) return "yes";
-      if (one.finishedAt === null) return null;
-      // Each of its leads was the newest of the account when it was added: a page over it had it.
-      if (one.late === 0) return "yes";
-      const later = byNumber.get(newest);
-      return later !== undefined && one.finishedAt <= later.at ? "yes" : "maybe";
+      if (one === undefined) return "maybe";
+      const was = seen === null ? null : wasSeen(one, seen);
+      if (was === "yes" || was === "no") return was;
+      if (was === null && day < one.firstDay) return "no";
+      return day <= one.lastDay ? "maybe" : "yes";
     },
-    /** All spans at which leads may have been before, but those at their own moments. */
-    spansBefore: departures.flatMap(({ span }) => (span === null ? [] : [span])),
-    /** Whether a lead of an import may have had other values on a day than it has now. */
+    /** Returns whether a lead of an import may have had other values on a day than it has now. */
     mayHaveReplaced: (batch: number, day: string): boolean =>
-      // The same import may have the lead twice; and a restore takes back what was replaced.
+      // One import may have the lead twice; and a restore reverts what was replaced.
       replacing.some(({ number, endMs, undoneAt }) => number >= batch && day <= dayOf(undoneAt ?? endMs)),
-    /** Where a lead of an import may have been before: it was taken back or erased, and let in again. */
-    before(batch: number, ms: number): Before[] {
+    /** Returns the departures by which a lead of an import may have left before it arrived again. */
+    before(batch: number, ms: number): Departure[] {
       const endMs = byNumber.get(batch)?.endMs ?? Number.NEGATIVE_INFINITY;
-      // An end that is still to come was told by a wrong clock: any import may have come after it.
+      // A time in the future was told by a wrong clock: any import may have come after it.
       const isEarlier = ({ untilMs }: Departure) => untilMs <= endMs || untilMs > nowMs;
-      return departures
-        .filter((one) => one.batch !== batch && isEarlier(one) && one.fromMs <= ms && ms < one.beforeMs)
-        .map(({ span, ...days }) => ({ ...days, span: span ?? { oldestMs: ms, newestMs: ms } }));
+      return departures.filter((one) => one.batch !== batch && isEarlier(one) && one.fromMs <= ms && ms < one.beforeMs);
     },
   };
 }
 
-interface ImportRow extends InferSelectModel<typeof imports> {
-  readonly begunMs: number;
-  readonly endMs: number;
-}
+type ImportRow = ReturnType<typeof listImports>[number];
 
-/** The imports of an account. None began later than one after it: where a row says so, the clock was wrong. */
-function listImports(database: Connection, account: number, nowMs: number): ImportRow[] {
+/** Lists the imports of an account. None began later than one after it: where a row says so, the clock was wrong. */
+function listImports(database: Connection, account: number, nowMs: number) {
   const ofAccount = database.select().from(imports).where(eq(imports.account, account));
   let begunMs = nowMs;
   return ofAccount
@@ -101,28 +90,34 @@ function listImports(database: Connection, account: number, nowMs: number): Impo
     .all()
     .map((row) => {
       begunMs = Math.min(begunMs, row.at);
-      // One that was cut short ran for less than a day.
-      return { ...row, begunMs, endMs: row.finishedAt ?? row.at + dayMs };
+      // One that was interrupted ran for less than a day.
+      const endMs = row.finishedAt ?? row.at + dayMs;
+      const days = { firstDay: dayOf(begunMs - clockToleranceMs), lastDay: dayOf(endMs + clockToleranceMs) };
+      return { ...row, begunMs, endMs, ...days };
     });
 }
 
-function departureOf({ number: batch, at, begunMs, finishedAt, undoneAt, oldest, newest }: ImportRow): Departure[] {
+function departureOf(row: ImportRow): Departure[] {
+  const { number: batch, at, begunMs: sinceMs, firstDay, finishedAt, undoneAt, oldest, newest } = row;
   if (oldest === null || newest === null) return [];
-  const firstDay = dayOf(begunMs);
-  const span = { oldestMs: oldest, newestMs: newest };
-  // Wrong times are a reason for an undo, so a lead may come again with another one, but with none later than the undo. That
-  // took less than a day.
+  // Wrong times are a reason for an undo, so a lead may arrive again with another one, but with none later than the undo.
+  // That took less than a day.
   if (undoneAt !== null) {
-    const which = { untilMs: undoneAt, fromMs: Number.NEGATIVE_INFINITY, beforeMs: undoneAt };
-    return [{ batch, ...which, span, firstDay, lastDay: dayOf(undoneAt + dayMs) }];
+    const leads = {
+      fromMs: Number.NEGATIVE_INFINITY,
+      beforeMs: undoneAt,
+      span: { oldestMs: oldest, newestMs: newest },
+    };
+    return [{ batch, untilMs: undoneAt, ...leads, sinceMs, firstDay, lastDay: dayOf(undoneAt + dayMs) }];
   }
   if (finishedAt !== null) return [];
-  // It may be an undo that was cut short.
-  return [{ batch, untilMs: at, fromMs: oldest, beforeMs: newest + 1, span: null, firstDay, lastDay: unknown.lastDay }];
+  // It may be an undo that was interrupted.
+  const leads = { fromMs: oldest, beforeMs: newest + 1, span: null };
+  return [{ batch, untilMs: at, ...leads, sinceMs, firstDay, lastDay: never }];
 }
 
-/** The leads that blocks or a retention kept out until those were lifted. */
-function listLetInAgain(database: Connection, account: number): Departure[] {
+/** Lists the times until which blocks or a retention kept leads out that imports may have brought again since. */
+function listReadmissions(database: Connection, account: number): Departure[] {
   const unblocked = and(eq(audit.act, "lead.unblock"), gt(sql`${audit.detail} ->> '$.unblocked'`, 0));
   const acts = database
     .select({ act: audit.act, at: audit.at, days: sql<number | null>`${audit.detail} ->> '$.days'` })
@@ -131,18 +126,21 @@ function listLetInAgain(database: Connection, account: number): Departure[] {
     .where(and(eq(accounts.number, account), or(unblocked, eq(audit.act, "retain.set"))))
     .orderBy(asc(audit.number))
     .all();
-  const always = { batch: null, fromMs: Number.NEGATIVE_INFINITY, span: null, firstDay: unknown.firstDay };
   const until = (untilMs: number, beforeMs: number): Departure => ({
-    ...always,
+    batch: null,
     untilMs,
+    fromMs: Number.NEGATIVE_INFINITY,
     beforeMs,
+    span: null,
+    sinceMs: Number.NEGATIVE_INFINITY,
+    firstDay: always,
     lastDay: dayOf(untilMs),
   });
+  const lifted = acts.filter(({ act }) => act === "lead.unblock").map(({ at }) => until(at, Number.POSITIVE_INFINITY));
   const retentions = acts.filter(({ act }) => act === "retain.set");
   const ended = retentions.flatMap(({ days }, place) => {
     const next = retentions[place + 1];
     return days === null || next === undefined ? [] : [until(next.at, next.at - days * dayMs)];
   });
-  const lifted = acts.filter(({ act }) => act === "lead.unblock").map(({ at }) => until(at, Number.POSITIVE_INFINITY));
-  return [...ended, ...lifted];
+  return [...lifted, ...ended];
 }

@@ -1,12 +1,12 @@
-/** Times in which the ledger of disclosures was not kept, and which leads and keys they concern. */
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+/** Times in which the ledger of disclosures was not kept. */
+import { closeSync, constants, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { asc, eq, type SQL, sql } from "drizzle-orm";
 import { dayMs } from "../../contract/calendar.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { Connection } from "../../db/connection.ts";
-import { imports, keys, ledgerGaps } from "../../db/schema.ts";
+import { isFull } from "../../db/failure.ts";
+import { keys, ledgerGaps } from "../../db/schema.ts";
 import { keptDays } from "./ledger.ts";
-import type { ArrivedLead } from "./recipients.ts";
 
 /** A time in which the ledger was not kept, as it is printed. */
 export interface Gap {
@@ -15,15 +15,13 @@ export interface Gap {
   readonly reason: string;
 }
 
-/** Says that the ledger of recipients has a gap. */
+/** Says that the ledger has a gap. */
 export function gapText({ from, to, reason }: Gap): string {
   const minute = (time: string) => time.slice(0, 16).replace("T", " ");
   return `From ${minute(from)} to ${minute(to)} UTC it was not recorded who received leads (${reason}).`;
 }
 
-type Reason = (typeof ledgerGaps.$inferSelect)["reason"];
-
-/** The statements with which a server begins: a gap lasts until a server keeps the ledger again. */
+/** Returns the statements with which a server starts: a gap lasts until a server keeps the ledger again. */
 export function ledgerBegins(keepsLedger: boolean, nowMs: number, node = ""): SQL[] {
   if (keepsLedger) return ledgerEnds(nowMs, node);
   return [
@@ -32,118 +30,89 @@ export function ledgerBegins(keepsLedger: boolean, nowMs: number, node = ""): SQ
   ];
 }
 
-/** The statements with which a gap ends, or a server that keeps no ledger. */
+/** Returns the statements that end a gap, as when a server without a ledger stops. */
 export function ledgerEnds(nowMs: number, node = ""): SQL[] {
   return [sql`UPDATE ledger_gaps SET ends_at = max(${nowMs}, begins_at) WHERE node = ${node} AND ends_at IS NULL`];
 }
 
-/** The statement that records a gap that is over. */
-export function recordGap(database: Connection, fromMs: number, toMs: number, reason: Reason) {
-  return database.insert(ledgerGaps).values({ from: fromMs, to: Math.max(fromMs, toMs), reason });
-}
-
 /**
- * A small file next to the database that says since when the ledger could not be written: on a full disk the database takes
- * nothing, but bytes that are there already can be overwritten. Zero stands for a ledger that is kept.
+ * Makes what records a gap of the ledger: from the oldest pending page when a write fails, such as on a full disk, until a
+ * write succeeds. A small file next to the database keeps the beginning over a kill: a full disk does not take a row, but
+ * existing bytes can be overwritten. Zeros mean no gap.
  */
-export function openGapMarker(database: string) {
+export function openGapRecorder(database: Connection, pendingSince: () => number | null, nowMs: number) {
   const path = markerOf(database);
-  const sinceMs = readMarker(database);
-  const file = openSync(path, "w+", 0o600);
-  const write = (ms: number) => writeSync(file, String(ms).padStart(16, "0"), 0);
-  write(sinceMs ?? 0);
-  let setMs = sinceMs;
+  let sinceMs = readMarker(path);
+  // Without O_TRUNC: a full disk might not take the bytes again.
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+
+  function mark(ms: number | null): void {
+    sinceMs = ms;
+    writeSync(file, String(ms ?? 0).padStart(16, "0"), 0);
+    fdatasyncSync(file);
+  }
+
+  function succeeded(nowMs: number): void {
+    if (sinceMs === null) return;
+    const gap = { from: sinceMs, to: Math.max(sinceMs, nowMs), reason: "disk full" } as const;
+    database.insert(ledgerGaps).values(gap).run();
+    mark(null);
+  }
+
+  try {
+    mark(sinceMs);
+    succeeded(nowMs);
+  } catch (cause) {
+    // A server starts on a full disk, too. It records the gap when there is room.
+    if (!isFull(cause)) throw cause;
+  }
   return {
-    /** Since when the ledger could not be written; null if it is kept. */
-    sinceMs: () => setMs,
-    /** Marks the beginning, or the end with null. */
-    mark(ms: number | null): void {
-      if (ms === setMs || (ms !== null && setMs !== null)) return;
-      setMs = ms;
-      write(ms ?? 0);
+    failed(): void {
+      const oldestMs = pendingSince();
+      if (sinceMs === null && oldestMs !== null) mark(oldestMs);
     },
+    succeeded,
     close(): void {
       closeSync(file);
-      if (setMs === null) rmSync(path, { force: true });
+      if (sinceMs === null) rmSync(path, { force: true });
     },
   };
 }
 
-function markerOf(database: string): string {
-  return `${database}.gap`;
+function markerOf({ $client }: Connection): string {
+  return `${$client.filename}.gap`;
 }
 
-function readMarker(database: string): number | null {
+function readMarker(path: string): number | null {
   try {
-    return Number(readFileSync(markerOf(database), "latin1")) || null;
+    return Number(readFileSync(path, "latin1")) || null;
   } catch {
     return null;
   }
 }
 
-interface Times {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-function listGaps(database: Connection, nowMs: number): (Times & { readonly reason: string })[] {
+/** Returns the gaps in which one of some keys could read, oldest first, without days that the ledger does not keep. */
+export function gapsOfKeys(database: Connection, those: SQL, nowMs: number): Gap[] {
+  const never = Number.POSITIVE_INFINITY;
   const oldestMs = nowMs - keptDays * dayMs;
-  const unwritten = readMarker(database.$client.filename);
+  const unwritten = readMarker(markerOf(database));
   const current = unwritten === null ? [] : [{ from: unwritten, to: null, reason: "disk full" }];
   const recorded = database.select().from(ledgerGaps).orderBy(asc(ledgerGaps.from), asc(ledgerGaps.number)).all();
-  return [...recorded, ...current]
-    .map(({ from, to, reason }) => ({ fromMs: Math.max(from, oldestMs), toMs: to ?? Math.max(nowMs, from), reason }))
-    .filter(({ toMs }) => toMs >= oldestMs);
-}
-
-/** The gaps in which some leads were stored and a key of their account could read them. */
-export function gapsFor(
-  database: Connection,
-  account: number,
-  arrived: readonly Pick<ArrivedLead, "batch">[],
-  nowMs: number,
-): Gap[] {
-  if (arrived.length === 0) return [];
-  const gaps = listGaps(database, nowMs);
-  if (gaps.length === 0) return [];
-  const begun = new Map(
-    database
-      .select({ number: imports.number, at: imports.at })
-      .from(imports)
-      .where(eq(imports.account, account))
-      .all()
-      .map(({ number, at }) => [number, at]),
-  );
-  const sinceMs = Math.min(...arrived.map(({ batch }) => begun.get(batch) ?? Number.NEGATIVE_INFINITY));
-  const lives = keyLives(database, eq(keys.account, account));
-  return gaps.filter((gap) => gap.toMs >= sinceMs && lives.some((life) => overlaps(life, gap))).map(inWords);
-}
-
-/** The gaps in which a key could read. */
-export function gapsOfKey(database: Connection, id: string, nowMs: number): Gap[] {
-  const lives = keyLives(database, eq(keys.id, id));
-  return listGaps(database, nowMs)
-    .filter((gap) => lives.some((life) => overlaps(life, gap)))
-    .map(inWords);
-}
-
-function keyLives(database: Connection, those: SQL): Times[] {
-  const never = Number.POSITIVE_INFINITY;
-  return database
+  const lives = database
     .select({ createdAt: keys.createdAt, revokedAt: keys.revokedAt, expiresAt: keys.expiresAt })
     .from(keys)
     .where(those)
-    .all()
-    .map(({ createdAt, revokedAt, expiresAt }) => ({
-      fromMs: createdAt,
-      toMs: Math.min(revokedAt ?? never, expiresAt ?? never),
-    }));
+    .all();
+  return [...recorded, ...current]
+    .map(({ from, to, reason }) => ({ from: Math.max(from, oldestMs), to: to ?? Math.max(nowMs, from), reason }))
+    .filter(({ to }) => to >= oldestMs)
+    .filter(({ from, to }) =>
+      lives.some((key) => key.createdAt <= to && from <= Math.min(key.revokedAt ?? never, key.expiresAt ?? never)),
+    )
+    .map(({ from, to, reason }) => ({ from: writeMoment(from), to: writeMoment(to), reason }));
 }
 
-function overlaps(one: Times, other: Times): boolean {
-  return one.fromMs <= other.toMs && other.fromMs <= one.toMs;
-}
-
-function inWords({ fromMs, toMs, reason }: Times & { readonly reason: string }): Gap {
-  return { from: writeMoment(fromMs), to: writeMoment(toMs), reason };
+/** Returns the gaps in which a key could read. */
+export function gapsOfKey(database: Connection, id: string, nowMs: number): Gap[] {
+  return gapsOfKeys(database, eq(keys.id, id), nowMs);
 }

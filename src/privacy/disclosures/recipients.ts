@@ -1,15 +1,15 @@
-/** Who received a lead: each key that read a page over its timestamp, with a fitting filter, when the lead was there. */
+/** The recipients of leads: each key that read a page over their timestamps, with a fitting filter, when they were there. */
 import { and, asc, eq, gte, lte } from "drizzle-orm";
 import type { Lead } from "../../contract/lead.ts";
 import { cityKey } from "../../contract/stored-lead.ts";
 import type { Connection } from "../../db/connection.ts";
 import { disclosures, keys } from "../../db/schema.ts";
-import { type Arrival, openArrivals, type Stretch } from "./arrivals.ts";
-import { oldestKeptDay } from "./ledger.ts";
-import { type Filterable, readFilter } from "./pages.ts";
-import type { Span } from "./spans.ts";
+import { type Departure, openArrivals } from "./arrivals.ts";
+import { type Gap, gapsOfKeys } from "./gaps.ts";
+import { type Filterable, oldestKeptDay, readFilter } from "./ledger.ts";
+import { byOldest, countUntil, type Range, type Span } from "./spans.ts";
 
-/** That a key received a lead, on which UTC days at the earliest and the latest. */
+/** A key that received a lead, with the earliest and the latest UTC day. */
 export interface Received {
   /** The ID of the key. */
   readonly key: string;
@@ -18,11 +18,11 @@ export interface Received {
   readonly prefix: string;
   readonly first: string;
   readonly last: string;
-  /** Whether there is a real doubt: the lead came late or was replaced around that time. */
+  /** There is a real doubt: the lead was late or was replaced around that time. */
   readonly possibly: boolean;
 }
 
-/** What decides who received a lead: its timestamp, its import, and the values of filters. It names nobody. */
+/** The part of a lead that decides who received it: its timestamp, its import, and the values of filters. It names nobody. */
 export interface ArrivedLead extends Filterable {
   readonly ms: number;
   readonly batch: number;
@@ -34,98 +34,144 @@ export function arrivedLead(lead: Lead, batch: number): ArrivedLead {
   return { ms: Date.parse(identified_at), batch, ...filters };
 }
 
-/** Reads the ledger of an account once, as it is now, for some leads. */
-export function openRecipients(
+/** The recipients of a lead, and the gaps of that record. */
+export interface Disclosed {
+  readonly received: readonly Received[];
+  readonly gaps: readonly Gap[];
+}
+
+/** Reads the ledger of an account once, and returns who received each of some leads, in their order. */
+export function discloseLeads(
   database: Connection,
   account: number,
-  some: readonly Pick<ArrivedLead, "ms">[],
+  leads: readonly ArrivedLead[],
   nowMs: number,
-): (arrived: ArrivedLead) => Received[] {
+): Disclosed[] {
+  if (leads.length === 0) return [];
   const arrivals = openArrivals(database, account, nowMs);
-  const moments = some.map(({ ms }) => ({ oldestMs: ms, newestMs: ms }));
-  const pages = readPages(database, account, union([...moments, ...arrivals.spansBefore]), nowMs);
-  return (lead) => {
-    const { ms, batch } = lead;
-    const arrival = arrivals.of(batch);
-    const before = arrivals.before(batch, ms);
+  const spansBefore = arrivals.departures.flatMap(({ span }) => span ?? []);
+  const range = around([...leads.map(({ ms }) => ({ oldestMs: ms, newestMs: ms })), ...spansBefore]);
+  const asked = leads.map((lead): Asked => {
+    const since = { sinceMs: arrivals.sinceMs(lead.batch), lastDay: arrivals.of(lead.batch).lastDay };
+    return { lead, oldestMs: lead.ms, ...since, before: arrivals.before(lead.batch, lead.ms), received: [] };
+  });
+  const sorted = asked.toSorted(byOldest);
+  const judge = openJudge(arrivals);
+  for (const { number, ...key } of listKeys(database, account)) {
+    const pages = pagesOver(database, number, range, nowMs);
+    const days = daysSince(pages, sorted, judge);
+    const daysBefore = arrivals.departures.map((one) => [one, daysBeforeDeparture(pages, one)] as const);
+    addDaysBefore(days, asked, new Map(daysBefore));
+    for (const [one, received] of days) one.received.push({ ...key, ...received });
+  }
+  const gaps = gapsOfKeys(database, eq(keys.account, account), nowMs);
+  return asked.map(({ sinceMs, received, before }) => {
+    const concerns = ({ from, to }: Gap) =>
+      Date.parse(to) >= sinceMs ||
+      before.some((one) => Date.parse(to) >= one.sinceMs && from.slice(0, 10) <= one.lastDay);
+    return { received, gaps: gaps.filter(concerns) };
+  });
+}
 
-    /** The days since it came, with a page over its timestamp. */
-    function daysSince({ isFor, filter, covering }: FilterPages): ReceivedDay[] {
-      const fits = isFor(lead);
-      return covering({ oldestMs: ms, newestMs: ms }).flatMap(({ day, seen }) => {
-        const had = hadLead(arrivals.seenIn(batch, seen), arrival, day);
-        // Whether its old values fitted is not known.
-        const isUnsure = filter !== "" && arrivals.mayHaveReplaced(batch, day);
-        return had !== "no" && (fits || isUnsure) ? [{ day, possibly: isUnsure || had === "maybe" }] : [];
-      });
-    }
+/** Returns the gaps that concern any of some leads, oldest first. */
+export function gapsOf(disclosed: readonly Disclosed[]): Gap[] {
+  const gaps = new Set(disclosed.flatMap((one) => one.gaps));
+  return [...gaps].toSorted((one, other) => one.from.localeCompare(other.from));
+}
 
-    /** The days before, on which it may have been there already. */
-    function daysBefore({ covering }: FilterPages): ReceivedDay[] {
-      return before.flatMap(({ span, firstDay, lastDay }) =>
-        covering(span)
-          .filter(({ day }) => firstDay <= day && day <= lastDay && day <= arrival.lastDay)
-          .map(({ day }) => ({ day, possibly: true })),
-      );
-    }
+interface Asked {
+  readonly lead: ArrivedLead;
+  /** The timestamp of the lead. */
+  readonly oldestMs: number;
+  /** It was not there before, as far as its import knows, and was on every day after the last one. */
+  readonly sinceMs: number;
+  readonly lastDay: string;
+  /** The ways in which it may have been there before, and left. */
+  readonly before: readonly Departure[];
+  readonly received: Received[];
+}
 
-    return pages.flatMap(({ key, filters }) => {
-      const days = filters.flatMap((pagesOfFilter) => [...daysSince(pagesOfFilter), ...daysBefore(pagesOfFilter)]);
-      const inOrder = days.toSorted((one, other) => one.day.localeCompare(other.day));
-      const [first, last] = [inOrder[0], inOrder.at(-1)];
-      if (first === undefined || last === undefined) return [];
-      const possibly = days.every((one) => one.possibly);
-      return [{ ...key, first: first.day, last: last.day, possibly }];
-    });
+type Doubt = "certain" | "possible";
+
+/** Prepares the question whether a page had a lead: since it arrived, or at the same timestamp before. Null if it had not. */
+function openJudge(arrivals: ReturnType<typeof openArrivals>) {
+  const filters = new Map<string, ReturnType<typeof readFilter>>();
+  return ({ lead, before, lastDay }: Asked, page: LedgerPage): Doubt | null => {
+    const { filter, day } = page;
+    const had = arrivals.had(lead.batch, page);
+    // It is unknown whether its old values fitted.
+    const isUnsure = filter !== "" && arrivals.mayHaveReplaced(lead.batch, day);
+    const isFor = filters.getOrInsertComputed(filter, readFilter);
+    if (had !== "no" && (isUnsure || isFor(lead))) return isUnsure || had === "maybe" ? "possible" : "certain";
+    const wasThere = before.some((one) => one.span === null && one.firstDay <= day && day <= one.lastDay);
+    return wasThere && day <= lastDay ? "possible" : null;
   };
 }
 
-/** Whether a page had a lead, by the state that it saw, else by the days on which the lead may have come. */
-function hadLead(was: "yes" | "no" | "maybe" | null, arrival: Arrival, day: string): "yes" | "no" | "maybe" {
-  if (was === "yes" || was === "no") return was;
-  if (was === null && day < arrival.firstDay) return "no";
-  return day <= arrival.lastDay ? "maybe" : "yes";
+/** Returns the days on which pages over the timestamps of leads had them. */
+function daysSince(pages: readonly LedgerPage[], sorted: readonly Asked[], judge: ReturnType<typeof openJudge>) {
+  const days = new Map<Asked, ReceivedDays>();
+  for (const page of pages) {
+    for (let place = countUntil(sorted, page.oldestMs - 1); ; place++) {
+      const one = sorted[place];
+      if (one === undefined || one.oldestMs > page.newestMs) break;
+      const doubt = judge(one, page);
+      if (doubt !== null) add(days, one, page.day, doubt);
+    }
+  }
+  return days;
 }
 
-/** A day on which a key received a lead, or possibly did. */
-interface ReceivedDay {
-  readonly day: string;
-  readonly possibly: boolean;
+/** Adds the days on which pages may have had leads at other timestamps, before they left and arrived again. */
+function addDaysBefore(
+  days: Map<Asked, ReceivedDays>,
+  asked: readonly Asked[],
+  daysBefore: ReadonlyMap<Departure, readonly string[]>,
+): void {
+  for (const one of asked) {
+    for (const departure of one.before) {
+      const found = daysBefore.get(departure) ?? [];
+      const last = found.findLast((day) => day <= one.lastDay);
+      for (const day of last === undefined ? [] : [...found.slice(0, 1), last]) add(days, one, day, "possible");
+    }
+  }
 }
 
-type LedgerPage = Span & { readonly day: string };
-
-interface FilterPages {
-  readonly filter: string;
-  readonly isFor: (lead: Filterable) => boolean;
-  /** The pages that cover some of a stretch. */
-  readonly covering: (stretch: Stretch) => readonly LedgerPage[];
+/** Returns the days, in order, with a page over leads at the timestamps that they had before they left. */
+function daysBeforeDeparture(pages: readonly LedgerPage[], { span, firstDay, lastDay }: Departure): string[] {
+  if (span === null) return [];
+  const days = pages
+    .filter((page) => span.oldestMs <= page.newestMs && page.oldestMs <= span.newestMs)
+    .map(({ day }) => day)
+    .filter((day) => firstDay <= day && day <= lastDay);
+  return [...new Set(days)].toSorted();
 }
 
-interface KeyPages {
-  readonly key: Pick<Received, "key" | "label" | "prefix">;
-  readonly filters: readonly FilterPages[];
+type ReceivedDays = Pick<Received, "first" | "last" | "possibly">;
+
+function add<Key>(days: Map<Key, ReceivedDays>, key: Key, day: string, doubt: Doubt): void {
+  const known = days.get(key) ?? { first: day, last: day, possibly: true };
+  const first = day < known.first ? day : known.first;
+  const last = day > known.last ? day : known.last;
+  days.set(key, { first, last, possibly: known.possibly && doubt === "possible" });
 }
 
-/** The pages over stretches that are sorted and disjoint, of one key after the other: a ledger may have millions of others. */
-function readPages(database: Connection, account: number, spans: readonly Stretch[], nowMs: number): KeyPages[] {
-  const [first, last] = [spans[0], spans.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const near = and(lte(disclosures.oldest, last.newestMs), gte(disclosures.newest, first.oldestMs));
-  const isOver = ({ oldestMs, newestMs }: Stretch) =>
-    (spans[countUntil(spans, newestMs) - 1]?.newestMs ?? Number.NEGATIVE_INFINITY) >= oldestMs;
-  const { day, filter, oldest: oldestMs, newest: newestMs, seen } = disclosures;
-  return listKeys(database, account).map(({ number, ...key }) => {
-    const ofKey = and(eq(disclosures.key, number), gte(day, oldestKeptDay(nowMs)), near);
-    const pages = database.select({ day, filter, oldestMs, newestMs, seen }).from(disclosures).where(ofKey).all();
-    const inOrder = pages.filter(isOver).toSorted((one, other) => one.oldestMs - other.oldestMs);
-    const filters = [...Map.groupBy(inOrder, (page) => page.filter)].map(([filter, pages]) => ({
-      filter,
-      isFor: readFilter(filter),
-      covering: openCovering(pages),
-    }));
-    return { key, filters };
-  });
+/** Returns the range from the oldest to the newest timestamp. */
+function around(ranges: readonly Range[]): Range {
+  return ranges.reduce((one, other) => ({
+    oldestMs: Math.min(one.oldestMs, other.oldestMs),
+    newestMs: Math.max(one.newestMs, other.newestMs),
+  }));
+}
+
+type LedgerPage = Span & { readonly day: string; readonly filter: string };
+
+/** Lists the pages of a key that overlap a range. */
+function pagesOver(database: Connection, key: number, { oldestMs, newestMs }: Range, nowMs: number): LedgerPage[] {
+  const { day, filter, oldest, newest, seen } = disclosures;
+  const near = and(lte(oldest, newestMs), gte(newest, oldestMs));
+  const pages = database.select({ day, filter, oldestMs: oldest, newestMs: newest, seen }).from(disclosures);
+  return pages.where(and(eq(disclosures.key, key), gte(day, oldestKeptDay(nowMs)), near)).all();
 }
 
 function listKeys(database: Connection, account: number) {
@@ -135,44 +181,4 @@ function listKeys(database: Connection, account: number) {
     .where(eq(keys.account, account))
     .orderBy(asc(keys.number))
     .all();
-}
-
-/** Finds pages over a stretch, looking back from its end. No page up to `place` ends after `reach[place]`, so it can stop. */
-function openCovering(pages: readonly LedgerPage[]) {
-  let farthest = Number.NEGATIVE_INFINITY;
-  const reach = pages.map(({ newestMs }) => (farthest = Math.max(farthest, newestMs)));
-  function find({ oldestMs, newestMs }: Stretch): LedgerPage[] {
-    const found: LedgerPage[] = [];
-    for (let place = countUntil(pages, newestMs) - 1; place >= 0 && (reach[place] ?? 0) >= oldestMs; place--) {
-      const page = pages[place];
-      if (page !== undefined && page.newestMs >= oldestMs) found.push(page);
-    }
-    return found;
-  }
-  // Many leads may have been in the same long stretch.
-  const known = new WeakMap<Stretch, LedgerPage[]>();
-  return (stretch: Stretch): LedgerPage[] => known.getOrInsertComputed(stretch, find);
-}
-
-/** The same stretches, sorted, with those joined that overlap or touch. */
-function union(stretches: readonly Stretch[]): Stretch[] {
-  const joined: { oldestMs: number; newestMs: number }[] = [];
-  for (const { oldestMs, newestMs } of stretches.toSorted((one, other) => one.oldestMs - other.oldestMs)) {
-    const last = joined.at(-1);
-    if (last === undefined || oldestMs > last.newestMs + 1) joined.push({ oldestMs, newestMs });
-    else last.newestMs = Math.max(last.newestMs, newestMs);
-  }
-  return joined;
-}
-
-/** How many of the spans begin at a moment or before it. */
-function countUntil(spans: readonly { readonly oldestMs: number }[], ms: number): number {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((spans[middle]?.oldestMs ?? 0) <= ms) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

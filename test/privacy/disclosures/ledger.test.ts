@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { openDisclosureReader, writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
-import { createDisclosureLedger } from "../../../src/privacy/disclosures/pages.ts";
+import { createDisclosureLedger, writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
 import { openServedStore } from "../../../src/served-store.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
 import { noonMs } from "../../support/builders.ts";
@@ -19,7 +18,7 @@ function aLedger() {
   aKey(admin, anAccount(admin));
   admin.close();
   const database = openDatabase(path);
-  const ledger = createDisclosureLedger(() => openDisclosureReader(database));
+  const ledger = createDisclosureLedger(() => database);
   return {
     path,
     note: (filter: string, oldestMs: number, newestMs: number, nowMs = noonMs) =>

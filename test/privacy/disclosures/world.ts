@@ -10,7 +10,7 @@ import { writeMoment } from "../../../src/contract/time.ts";
 import { listBatches } from "../../../src/db/imports.ts";
 import { undoBatch } from "../../../src/import/write/undo.ts";
 import { createLimiter } from "../../../src/limiter.ts";
-import type { Held } from "../../../src/privacy/held.ts";
+import type { PersonalData } from "../../../src/privacy/find.ts";
 import type { ServedStore } from "../../../src/served-store.ts";
 import { openServedStore } from "../../../src/served-store.ts";
 import { imported } from "../../db/importing.ts";
@@ -224,7 +224,7 @@ function someLeads(below: Below, nowMs: number): Lead[] {
   );
 }
 
-function difference(model: ReadonlyMap<string, { first: string; last: string }>, said: Held["received"]) {
+function difference(model: ReadonlyMap<string, { first: string; last: string }>, said: PersonalData["received"]) {
   const bySaying = new Map(said.map((one) => [`${one.id} ${one.key}`, one]));
   const tooMuch = [...bySaying].filter(([pair]) => !model.has(pair)).map(([, one]) => one);
   const missed = [...model].filter(([pair, { first, last }]) => {
