@@ -22,6 +22,8 @@ export interface NewLead {
   readonly clamped: boolean;
   /** Further email addresses and phones of the visitor. They are not stored, but an erasure by one of them blocks the lead. */
   readonly aliases: readonly PersonIdentifier[];
+  /** The ID in the source, unless it is a UUID. An erasure by it blocks the lead, whatever its pixel is. */
+  readonly vendorId: string | null;
   /** The document as `writeDocument` makes it. A lead without a time gets its time when it is written. */
   readonly document: string;
 }

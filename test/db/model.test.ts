@@ -24,7 +24,7 @@ test("whatever is imported and asked, SQLite answers as the model does", () => {
       const { id, pixelId, identifiedMs } = lead;
       const identified_at = writeMoment(identifiedMs ?? 0);
       const made = aLead({ id, identified_at, pixel_id: pixelId, name });
-      return { ...lead, clamped: false, aliases: [], document: writeDocument(made, made) };
+      return { ...lead, clamped: false, aliases: [], vendorId: null, document: writeDocument(made, made) };
     });
   const options = fc.record({
     onDuplicate: fc.constantFrom("skip" as const, "replace" as const),

@@ -35,7 +35,7 @@ test("a vendor's ID erases them, and keeps out what comes again with it from any
   );
   expect((await admin.import(`${header}${others.join("\n")}\n`)).json).toMatchObject({ imported: 0, suppressed: 3 });
   const found = await admin.run("lead", "find", "acme", "--id", "visit-1");
-  expect(found.stderr).toContain("An erasure keeps this id out of later imports");
+  expect(found.stderr).toContain("An erasure keeps this ID out of later imports");
 });
 
 test("a vendor's ID lifts its block for all pixels", async () => {
@@ -46,4 +46,27 @@ test("a vendor's ID lifts its block for all pixels", async () => {
   expect((await admin.run("lead", "unblock", "acme", "--id", "visit-1", "--json")).json["unblocked"]).toBe(0);
   const others = ["px", "px_2"].map((pixel, day) => `visit-1,2026-03-0${day + 1},${pixel},new${day}@example.com`);
   expect((await admin.import(`${header}${others.join("\n")}\n`)).json).toMatchObject({ imported: 2, suppressed: 0 });
+});
+
+test.each([
+  ["on a line", "visit-1\n"],
+  ["in a column named id, whatever it looks like", "lead_id,email\nvisit-1,kim@example.com\n2125550100,\nnone,\n"],
+])("a list may give a vendor's ID %s, to find and to erase", async (_, list) => {
+  const admin = anAdmin();
+  await admin.import(`${csv}2125550100,2026-02-04,px,max@example.com\n`);
+  const found = await admin.give(list, "lead", "find", "acme", "--list", "-", "--json");
+  const [first] = JSON.parse(found.stdout);
+  expect(emailsOf(first.leads)).toEqual(["lee@example.com", "robin@example.com", "dana@example.com"]);
+  await admin.give(list, "lead", "erase", "acme", "--list", "-");
+  expect(emailsOf(await admin.leads())).toEqual(list.includes("kim") ? null : ["kim@example.com", "max@example.com"]);
+});
+
+test("a vendor's ID keeps out what comes with it from a pixel that is created later", async () => {
+  const admin = anAdmin();
+  await admin.import(csv);
+  await admin.run("lead", "erase", "acme", "--id", "visit-1");
+  const later = `${header}visit-1,2026-03-01,px_new,new@example.com\nvisit-9,2026-03-02,px_new,other@example.com\n`;
+  expect((await admin.import(later)).json).toMatchObject({ imported: 1, suppressed: 1 });
+  expect((await admin.run("lead", "unblock", "acme", "--id", "visit-1", "--json")).json["unblocked"]).toBe(1);
+  expect((await admin.import(later)).json).toMatchObject({ imported: 1, suppressed: 0 });
 });

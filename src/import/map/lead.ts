@@ -6,7 +6,7 @@ import { writeMoment } from "../../contract/time.ts";
 import type { NewLead } from "../new-lead.ts";
 import { firstText, maxRecordLength, type Row, textIn } from "../row.ts";
 import { readDetails } from "./details.ts";
-import { type IdentityField, idFromContent, idFromSource } from "./identity.ts";
+import { type IdentityField, idFromContent, idFromSource, uuid } from "./identity.ts";
 import { readVisitTime, type TimeRules, type Undecided } from "./visit-time.ts";
 import type { Warning } from "./warnings.ts";
 
@@ -54,8 +54,9 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
     own === null
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
       : idFromSource(own, pixelId);
+  const vendorId = own === null || uuid.test(own) ? null : own;
   const { identifiedMs, identifiedAt, clamped, warning } = time;
-  const lead = prepareLead(id, pixelId, details, identifiedMs, { identifiedAt, clamped, aliases });
+  const lead = prepareLead(id, pixelId, details, identifiedMs, { identifiedAt, clamped, aliases, vendorId });
   // What is imported must be exported in a form that can be imported again.
   if (Buffer.byteLength(lead.document) > maxRecordLength - roomAround) return { fault: "it is larger than 1 MiB" };
   return { lead, warnings: warning === undefined ? warnings : [...warnings, warning] };
@@ -72,7 +73,7 @@ function faultOfEmpty({ cells, layout, source }: Row): string {
   return `it has no value to keep beside id, identified_at and pixel_id${hint}`;
 }
 
-interface Further extends Partial<Pick<NewLead, "clamped" | "aliases">> {
+interface Further extends Partial<Pick<NewLead, "clamped" | "aliases" | "vendorId">> {
   /** The timestamp as it is written. */
   readonly identifiedAt?: string | undefined;
 }
@@ -83,7 +84,7 @@ export function prepareLead(
   pixelId: string,
   details: LeadDetails,
   identifiedMs: number | null,
-  { identifiedAt = writeMoment(identifiedMs ?? 0), clamped = false, aliases = [] }: Further = {},
+  { identifiedAt = writeMoment(identifiedMs ?? 0), clamped = false, aliases = [], vendorId = null }: Further = {},
 ): NewLead {
   return {
     id,
@@ -94,6 +95,7 @@ export function prepareLead(
     identifiedMs,
     clamped,
     aliases,
+    vendorId,
     document: writeDocument({ id, identified_at: identifiedAt, pixel_id: pixelId }, details),
   };
 }

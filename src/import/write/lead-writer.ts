@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { oldestKeptMs } from "../../contract/calendar.ts";
 import type { LeadDetails } from "../../contract/lead.ts";
-import { emailKey } from "../../contract/person.ts";
+import { emailKey, type PersonIdentifier } from "../../contract/person.ts";
 import { moveDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { AccountNumber } from "../../db/accounts.ts";
@@ -10,6 +10,7 @@ import type { Connection } from "../../db/connection.ts";
 import { accounts } from "../../db/schema.ts";
 import { identifiersOf } from "../../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../../privacy/suppressions.ts";
+import { idFromSource } from "../map/identity.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../new-lead.ts";
 import { openPixelNumbers, openStoredLeads, type PixelNumbers, type Place, type StoredLeads } from "./stored-leads.ts";
 
@@ -172,13 +173,20 @@ function openGuard(database: Connection, account: AccountNumber) {
     },
     /** Returns why a lead is kept out, or null. */
     objection(lead: NewLead): ImportOutcome | null {
-      if (isBlocked?.([...identifiersOf(JSON.parse(lead.document)), ...lead.aliases])) return { kind: "suppressed" };
+      if (isBlocked?.(identifiersOfNew(lead)) === true) return { kind: "suppressed" };
       if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
       return { kind: "rejected", why: "too old" };
     },
     /** Whether no lead from a time on can meet an objection. */
     acceptsAllFrom: (ms: number): boolean => isBlocked === null && ms >= oldestMs,
   };
+}
+
+/** Returns everything by which an erasure may have blocked a lead. */
+function identifiersOfNew({ document, aliases, vendorId }: NewLead): PersonIdentifier[] {
+  // An erasure by a vendor's ID blocks the ID that it makes without a pixel: the pixel may not have existed yet.
+  const ids = vendorId === null ? [] : [{ kind: "id", value: idFromSource(vendorId, null) } as const];
+  return [...identifiersOf(JSON.parse(document)), ...aliases, ...ids];
 }
 
 /** A tie or a clock moves a lead by minutes at most. */

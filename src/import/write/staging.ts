@@ -74,7 +74,7 @@ type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
 };
 
 const columns = `at AS identifiedMs, hex(uuid) AS id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
-  clamped, aliases, document`;
+  clamped, aliases, vendor_id AS vendorId, document`;
 
 function leadOf(row: Row): NewLead {
   return {
@@ -91,7 +91,7 @@ function openTables(client: Database, folder: string): Staging {
   // Queries are closed with the client; a statement that is still open would keep the file. Drizzle's prepared insert
   // would cost a tenth of an import.
   const add = client.query<unknown, (string | number | null)[]>(
-    "INSERT INTO staged VALUES (NULL, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO staged VALUES (NULL, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
   const summary = client.query<Summary, [number | null, number, number]>(`
@@ -107,10 +107,10 @@ function openTables(client: Database, folder: string): Staging {
   client.run("BEGIN");
   let isSorted = false;
   return {
-    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, clamped, aliases, document }) {
+    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, clamped, aliases, vendorId, document }) {
       // Most leads have no aliases.
       const others = aliases.length === 0 ? null : JSON.stringify(aliases);
-      add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), others, document);
+      add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), others, vendorId, document);
     },
     reject: ({ line, reason, source }) => void reject.run(line, reason, JSON.stringify(source)),
     *rejectedRows() {
@@ -151,7 +151,7 @@ function createTables(client: Database, folder: string): void {
   client.run(`
     CREATE TEMP TABLE staged (
       place INTEGER PRIMARY KEY, at INTEGER, uuid BLOB, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
-      clamped INTEGER, aliases TEXT, document TEXT
+      clamped INTEGER, aliases TEXT, vendor_id TEXT, document TEXT
     )`);
   client.run("CREATE TEMP TABLE rejected (place INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
   client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");
