@@ -1,5 +1,5 @@
 /** One file of the spool: `….part` while it is written, `….ndjson` once it is complete. */
-import { type FileHandle, mkdir, open, rename, truncate } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rename, rm, truncate } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 export interface SpoolFile {
@@ -33,6 +33,7 @@ export async function openSpoolFile(folder: string, name: string): Promise<Spool
     },
     async giveUp() {
       await ignoreFailure(handle.close());
+      if (syncedBytes === 0) return await ignoreFailure(rm(path));
       await ignoreFailure(truncate(path, syncedBytes));
       await ignoreFailure(rename(path, join(folder, `${name}.ndjson`)));
     },

@@ -4,6 +4,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { openSpool } from "../../../../extensions/delivery/webhooks/spool.ts";
 import { aFolder } from "../../../support/folder.ts";
+import { needing } from "../../../support/needing.ts";
+import { aSmallDisk, fill } from "../../../support/small-disk.ts";
 
 let ms = 0;
 const clock = () => ++ms;
@@ -50,6 +52,14 @@ test("lines that cannot be written are refused, and the next ones go into anothe
   await spool.complete();
   const [file = ""] = readdirSync(join(folder, "src_1"));
   expect(readFileSync(join(folder, "src_1", file), "utf8")).toBe("b\n");
+});
+
+needing("mount")("a file in which a full disk kept no line is deleted", async () => {
+  using disk = aSmallDisk(aFolder(), "size=64k");
+  const spool = await openSpool(disk.path, clock);
+  fill(disk.path);
+  await expect(spool.append("src_1", ["a"])).rejects.toThrow("ENOSPC");
+  expect(readdirSync(join(disk.path, "src_1"))).toEqual([]);
 });
 
 test("a source whose folder was removed keeps no delivery from the disk, its own included", async () => {
