@@ -1,7 +1,7 @@
 /** The problems of a cluster, for `doctor` and `cluster status`. */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { lookAtDisk, mayWrite } from "../../src/cli/doctor/file.ts";
+import { checkDisk, mayWrite } from "../../src/cli/doctor/files.ts";
 import { broken, type Examined, type Finding, fine, warning } from "../../src/cli/doctor/finding.ts";
 import { sizeOf } from "../../src/db/file.ts";
 import { adminCommand } from "../../src/program-name.ts";
@@ -18,7 +18,7 @@ const maxClockOffMs = 2_000;
 export async function lookAtCluster({ path, config, nowMs }: Examined): Promise<Finding[]> {
   if (config === null || config.cluster === null) return [];
   const ofNodes = await lookAtNodes(path, nodeAt(config.cluster), config.cluster.name, nowMs);
-  return [...lookAtNodeFolder(path), ...lookAtDisk(path, sizeOf(path)), ...ofNodes];
+  return [...lookAtNodeFolder(path), ...checkDisk(path, sizeOf(path)), ...ofNodes];
 }
 
 /** rqlite owns everything in the folder. Leadfile's user reads it through a group. */

@@ -1,41 +1,42 @@
-/** A finding of the doctor: something is fine, worth a warning, or broken. */
+/** The findings of the doctor: something is fine, worth a warning, or broken. */
 import type { Config } from "../../config.ts";
 import type { Examination } from "../../db/examination/examine.ts";
+import type { UserError } from "../../user-error.ts";
 
-/** What the doctor knows before it looks further. */
+/** The input of a check. */
 export interface Examined {
   /** The database file. */
   readonly path: string;
   readonly examination: Examination;
   /** Null if a setting is wrong. */
   readonly config: Config | null;
+  /** Everything that is wrong with the settings. */
+  readonly faults: readonly UserError[];
+  /** Also compares every index with its table. */
+  readonly full: boolean;
   readonly nowMs: number;
 }
 
-export type Level = "fine" | "warning" | "broken";
-
 export interface Finding {
-  readonly level: Level;
-  /** What was looked at, in one word. */
+  readonly level: "fine" | "warning" | "broken";
+  /** The part that was checked, in one word. */
   readonly thing: string;
-  /** What was found, in a sentence. */
+  /** The finding in a sentence. */
   readonly what: string;
-  /** What to do about it; empty where all is well. */
+  /** The advice; empty if all is well. */
   readonly advice: string;
 }
 
-export const fine = (thing: string, what: string): Finding => ({ level: "fine", thing, what, advice: "" });
+const findingOf =
+  (level: Finding["level"]) =>
+  (thing: string, what: string, advice: string): Finding => ({ level, thing, what, advice });
 
-export const warning = (thing: string, what: string, advice: string): Finding => ({
-  level: "warning",
-  thing,
-  what,
-  advice,
-});
+export const fine = (thing: string, what: string): Finding => findingOf("fine")(thing, what, "");
+export const warning = findingOf("warning");
+export const broken = findingOf("broken");
 
-export const broken = (thing: string, what: string, advice: string): Finding => ({
-  level: "broken",
-  thing,
-  what,
-  advice,
-});
+/** Returns the findings whose conditions hold; if none does, the finding that all is well. */
+export function orFine(otherwise: Finding, ...found: readonly (Finding | false | null | undefined)[]): Finding[] {
+  const findings = found.filter((finding) => typeof finding === "object" && finding !== null);
+  return findings.length > 0 ? findings : [otherwise];
+}

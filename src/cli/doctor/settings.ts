@@ -1,65 +1,73 @@
-/** The settings: whether each is right, and whether they go together. */
+/** Checks whether each setting is valid, and whether the settings fit together. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import type { Config } from "../../config.ts";
-import { isInTheClear, isLoopback, publicOrigin } from "../../config.ts";
+import { type Config, isInTheClear, isLoopback, publicOrigin } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
-import type { UserError } from "../../user-error.ts";
-import { broken, type Finding, fine, warning } from "./finding.ts";
+import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
 
-/** Certificates of 90 days are renewed a month before they end. With less than this left, renewing has failed. */
+/** Certificates of 90 days are renewed a month before they expire. With less than this left, the renewal has failed. */
 const expiryDays = 21;
 
-export function lookAtSettings(faults: readonly UserError[], config: Config | null, nowMs: number): Finding[] {
-  const wrong = faults.map(({ message }) =>
-    broken("settings", message, "Mend it where the settings are; the server does not start like this."),
-  );
-  if (config === null) return wrong;
-  const exposed = lookAtExposure(config);
-  const together = exposed.length > 0 ? exposed : [fine("settings", "The settings go together.")];
-  return [...together, ...lookAtLedger(config), ...lookAtTls(config, nowMs)];
+export function checkSettings({ config, faults, nowMs }: Examined): Finding[] {
+  if (config === null) {
+    return faults.map(({ message }) => broken("settings", message, "Correct it. The server does not start with it."));
+  }
+  const noLedger = "DISCLOSURES is off, so it is not recorded which key receives which leads.";
+  return [
+    ...checkExposure(config),
+    ...(config.disclosures ? [] : [fine("settings", noLedger)]),
+    ...(config.tls === null ? [] : checkCertificate(config.tls.cert, config.baseUrl, nowMs)),
+  ];
 }
 
-function lookAtLedger({ disclosures }: Config): Finding[] {
-  const what = "DISCLOSURES is off: nobody can say which key received which leads from now on.";
-  return disclosures ? [] : [fine("settings", what)];
-}
-
-function lookAtExposure(config: Config): Finding[] {
+function checkExposure(config: Config): Finding[] {
   const { host, trustProxy, baseUrl } = config;
-  const findings: Finding[] = [];
-  if (isInTheClear(config)) {
-    const what = `HOST is ${host}, which other machines can reach, without TLS: keys cross the network in the clear.`;
-    findings.push(warning("settings", what, "Set TLS_CERT and TLS_KEY, or HOST=127.0.0.1 behind a proxy."));
-  }
-  if (baseUrl === null && (trustProxy || !isLoopback(host))) {
-    const what = `BASE_URL is not set: links in answers lead to ${publicOrigin(config)}.`;
-    findings.push(warning("settings", what, "Set BASE_URL to the public address, such as https://www.example.com."));
-  }
-  if (baseUrl?.startsWith("http:") && !isLoopback(new URL(baseUrl).hostname)) {
-    const what = `BASE_URL is ${baseUrl}: clients are told to send their keys in the clear.`;
-    findings.push(warning("settings", what, "Set it to an https address."));
-  }
-  return findings;
+  return orFine(
+    fine("settings", "The settings fit together."),
+    isInTheClear(config) &&
+      warning(
+        "settings",
+        `HOST is ${host}, which other machines can reach without TLS: keys cross the network unencrypted.`,
+        "Set TLS_CERT and TLS_KEY, or HOST=127.0.0.1 behind a proxy.",
+      ),
+    baseUrl === null &&
+      (trustProxy || !isLoopback(host)) &&
+      warning(
+        "settings",
+        `BASE_URL is not set: links in responses lead to ${publicOrigin(config)}.`,
+        "Set BASE_URL to the public address, such as https://www.example.com.",
+      ),
+    baseUrl?.startsWith("http:") &&
+      !isLoopback(new URL(baseUrl).hostname) &&
+      warning(
+        "settings",
+        `BASE_URL is ${baseUrl}: clients are told to send their keys unencrypted.`,
+        "Set it to an https address.",
+      ),
+  );
 }
 
-function lookAtTls({ tls, baseUrl }: Config, nowMs: number): Finding[] {
-  if (tls === null) return [];
-  const certificate = new X509Certificate(tls.cert);
+function checkCertificate(pem: string, baseUrl: string | null, nowMs: number): Finding[] {
+  const certificate = new X509Certificate(pem);
   const [fromMs, toMs] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
   const day = dayOf(toMs);
-  const renew = "Renew it, and restart the server: it keeps the certificate that it started with.";
-  const findings: Finding[] = [];
-  if (toMs <= nowMs) findings.push(broken("tls", `The certificate in TLS_CERT ended on ${day}.`, renew));
-  else if (fromMs > nowMs) {
-    findings.push(broken("tls", "The certificate in TLS_CERT is not valid yet.", "Check the clock (timedatectl)."));
-  } else if (toMs - nowMs < expiryDays * dayMs) {
-    findings.push(warning("tls", `The certificate in TLS_CERT ends on ${day}.`, renew));
-  }
+  const renew = "Renew it, and restart the server, which keeps the certificate that it started with.";
   const name = baseUrl === null ? null : new URL(baseUrl).hostname;
-  if (name !== null && (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) === undefined) {
-    const what = `The certificate in TLS_CERT is not for ${name}, the name in BASE_URL.`;
-    findings.push(broken("tls", what, "Get one that has the name, or mend BASE_URL."));
-  }
-  return findings.length > 0 ? findings : [fine("tls", `The certificate is good until ${day}.`)];
+  const isFor = (host: string) => (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host));
+  return orFine(
+    fine("tls", `The certificate is valid until ${day}.`),
+    toMs <= nowMs && broken("tls", `The certificate in TLS_CERT expired on ${day}.`, renew),
+    fromMs > nowMs && broken("tls", "The certificate in TLS_CERT is not valid yet.", "Check the clock (timedatectl)."),
+    toMs > nowMs &&
+      fromMs <= nowMs &&
+      toMs - nowMs < expiryDays * dayMs &&
+      warning("tls", `The certificate in TLS_CERT expires on ${day}.`, renew),
+    name !== null &&
+      isFor(name) === undefined &&
+      broken(
+        "tls",
+        `The certificate in TLS_CERT is not for ${name}, the name in BASE_URL.`,
+        "Get a certificate for that name, or correct BASE_URL.",
+      ),
+  );
 }

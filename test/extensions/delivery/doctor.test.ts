@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../src/contract/calendar.ts";
-import { aHealthy, change, examine } from "../../ops/doctor/examined.ts";
+import { aHealthy, change, examine } from "../../support/doctor.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aFolder } from "../../support/folder.ts";
 import { start } from "../../support/process.ts";

@@ -1,0 +1,162 @@
+/** Checks the database: its schema and integrity, and whether the clock, the keys, and the backups fit it. */
+import { statSync } from "node:fs";
+import { dayMs } from "../../contract/calendar.ts";
+import { isActive } from "../../contract/key.ts";
+import { writeMoment } from "../../contract/time.ts";
+import { isFileOfNode } from "../../db/database-files.ts";
+import type { Contents } from "../../db/examination/contents.ts";
+import type { Examination } from "../../db/examination/examine.ts";
+import { noDatabase } from "../../db/failure.ts";
+import type { KeyRecord } from "../../db/keys.ts";
+import { wordsFor } from "../../db/schema-version.ts";
+import { adminCommand } from "../../program-name.ts";
+import { andMore, bytesText } from "../terminal/numbers.ts";
+import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
+
+/** An import takes a time this far ahead of the clock as now. */
+const toleranceMs = 5 * 60_000;
+const idleDays = 90;
+/** Replacing a key takes its owner some days. */
+const expiringDays = 14;
+const maxKeys = 3;
+/** Backups by hand, or by a timer of the owner. Without one for this long they fail. */
+const backupWithinMs = 3 * dayMs;
+/** With BACKUP_TO: a day of 25 hours, and an hour for the backup itself and its repetitions. */
+const dailyWithinMs = 26 * 3_600_000;
+
+const restoreAdvice = `restore a backup: ${adminCommand} restore FILE`;
+
+export function checkDatabase({ path, examination, config, full, nowMs }: Examined): Finding[] {
+  if (examination.kind !== "read") {
+    // The extension reports problems with the file of a node: the advice to restore a backup would be wrong.
+    return config?.cluster == null ? [unread(path, examination)] : [];
+  }
+  const { contents } = examination;
+  const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return [
+    fine("file", `${path}, ${bytesText(size)}.`),
+    ...checkSchema(path, contents),
+    checkIntegrity(path, contents, full),
+    checkClock(Math.max(contents.newestMs ?? 0, mtimeMs), nowMs),
+    ...checkKeys(contents.keys, nowMs),
+    checkBackups(contents, config?.backups?.to ?? null, nowMs),
+  ];
+}
+
+function unread(path: string, found: Exclude<Examination, { kind: "read" }>): Finding {
+  switch (found.kind) {
+    case "missing": {
+      const missing = noDatabase(path);
+      return broken("file", missing.message, missing.advice);
+    }
+    case "unreadable": {
+      const what = `${path} cannot be read (${found.reason}).`;
+      return broken("file", what, "Run the command as the owner of the file, and check the disk.");
+    }
+    case "no database": {
+      const what = `${path} is not a database, or it is damaged (${found.reason}). Without a backup, sqlite3 may recover some of it.`;
+      return broken("file", what, `Move it away, and ${restoreAdvice}`);
+    }
+    case "unusable":
+      return broken("schema", ...wordsFor(found.why, path, found.build));
+    case "unfinished": {
+      const what = `${bytesText(found.logBytes)} in ${path}-wal are not in the file yet, so the file was not read.`;
+      const advice = `As the owner of the file, start the server, or run ${adminCommand} account list. Then run doctor again.`;
+      return warning("log", what, advice);
+    }
+  }
+}
+
+function checkSchema(path: string, { migrationsBehind, lost, slowFilters }: Contents): Finding[] {
+  if (migrationsBehind > 0) {
+    const next = isFileOfNode(path)
+      ? `Then upgrade it on all nodes: ${adminCommand} cluster migrate`
+      : "The next start or command upgrades the file, and keeps a copy.";
+    return [warning("schema", "An earlier version of Leadfile wrote the file.", `Make a backup. ${next}`)];
+  }
+  if (lost.length > 0) {
+    return [broken("schema", `The database lacks ${lost.join(", ")}.`, `To get it back, ${restoreAdvice}`)];
+  }
+  if (slowFilters.length > 0) {
+    const advice = "Report it with the version of Leadfile. Responses are correct, but slow with many leads.";
+    return [warning("plans", `These filters read more leads than they return: ${slowFilters.join("; ")}.`, advice)];
+  }
+  return [
+    fine("schema", "The schema is that of this version."),
+    fine("plans", "Every filter of /leads has its index."),
+  ];
+}
+
+function checkIntegrity(path: string, { damage }: Contents, full: boolean): Finding {
+  if (damage.length > 0) {
+    const advice = `Stop the server, copy ${path} and the files next to it, and ${restoreAdvice}`;
+    return broken("integrity", `The file is damaged: ${damage.join("; ")}.`, advice);
+  }
+  return fine(
+    "integrity",
+    full ? "All pages, indexes, and references are intact." : "All pages are intact. --full also checks indexes.",
+  );
+}
+
+function checkClock(newestMs: number, nowMs: number): Finding {
+  if (newestMs <= nowMs + toleranceMs) return fine("clock", "Nothing in the file is newer than the clock.");
+  const what = `The clock says ${writeMoment(nowMs)}, but the newest data in the file is from ${writeMoment(Math.floor(newestMs))}.`;
+  const wrong = "Set the clock (timedatectl). Until then, clients that poll may miss new leads.";
+  const right = `If the clock is right, undo the imports made under a wrong one: ${adminCommand} import undo ACCOUNT NUMBER`;
+  return warning("clock", what, `${wrong} ${right}`);
+}
+
+function checkKeys(keys: readonly KeyRecord[], nowMs: number): Finding[] {
+  const active = keys.filter((key) => isActive(key, nowMs));
+  const idleSinceMs = nowMs - idleDays * dayMs;
+  const idle = active.filter(({ createdMs, lastUsed }) => {
+    return Math.max(createdMs, Date.parse(lastUsed ?? "0000-01-01")) < idleSinceMs;
+  });
+  const expiring = expiringAmong(active, nowMs + expiringDays * dayMs);
+  return orFine(
+    fine(
+      "keys",
+      `${active.length} active. All were used or created within ${idleDays} days, and none expires within ${expiringDays} days.`,
+    ),
+    idle.length > 0 &&
+      warning(
+        "keys",
+        `Keys that were not used for ${idleDays} days: ${named(idle)}.`,
+        `Revoke the keys that nobody needs: ${adminCommand} key revoke ID`,
+      ),
+    expiring.length > 0 &&
+      warning(
+        "keys",
+        `Keys that expire within ${expiringDays} days: ${named(expiring)}.`,
+        `Create others with the same labels: ${adminCommand} key create ACCOUNT --label TEXT`,
+      ),
+  );
+}
+
+/** Keys that expire before a time, the next one first. A key with a longer-lived one of the same label was rotated. */
+function expiringAmong(active: readonly KeyRecord[], untilMs: number): KeyRecord[] {
+  const endOf = ({ expiresMs }: KeyRecord) => expiresMs ?? Number.POSITIVE_INFINITY;
+  const labelOf = ({ account, label }: KeyRecord) => JSON.stringify([account, label]);
+  const lasting = new Set(active.filter((key) => endOf(key) >= untilMs).map(labelOf));
+  const expiring = active.filter((key) => endOf(key) < untilMs && !lasting.has(labelOf(key)));
+  return expiring.sort((one, other) => endOf(one) - endOf(other));
+}
+
+function named(keys: readonly KeyRecord[]): string {
+  const shown = keys.slice(0, maxKeys).map(({ id, account }) => `${id} of ${account}`);
+  return shown.join(", ") + andMore(keys.length, maxKeys);
+}
+
+/** Checks the backups in BACKUP_TO; if that is not set, those by hand. */
+function checkBackups({ hasLeads, lastBackupMs, lastStoredMs }: Contents, to: string | null, nowMs: number): Finding {
+  const lastMs = to === null ? lastBackupMs : (lastStoredMs ?? lastBackupMs);
+  const advice =
+    to === null
+      ? `Set BACKUP_TO for a daily backup (docs/operations.md), and make one now: ${adminCommand} backup FILE`
+      : `The log of the server says why the daily backup to ${to} fails. It is made only while the server runs.`;
+  if (lastMs === null && !hasLeads) return fine("backups", "There is nothing to back up yet.");
+  if (lastMs === null) return warning("backups", "No backup has been made.", advice);
+  const made = `The last backup was made at ${writeMoment(lastMs)}.`;
+  const isOld = nowMs - lastMs > (to === null ? backupWithinMs : dailyWithinMs);
+  return isOld ? warning("backups", made, advice) : fine("backups", made);
+}

@@ -1,0 +1,283 @@
+/** bun admin doctor: it finds each problem, says what to do, and changes nothing. */
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { dayMs, dayOf } from "../../src/contract/calendar.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { aCertificate } from "../support/certificate.ts";
+import { aHealthy, change, examine } from "../support/doctor.ts";
+import { needing } from "../support/needing.ts";
+import { start } from "../support/process.ts";
+import { aFreePort } from "../support/proxy.ts";
+import { aSmallDisk, fill } from "../support/small-disk.ts";
+
+function overwrite(file: string, from: number, length: number): void {
+  writeFileSync(file, readFileSync(file).fill(0xa5, from, from + length));
+}
+
+/** Opens the file as a server does, so that it has a log, until the test ends. */
+function openedBy({ file }: Admin): Disposable {
+  const database = new Database(file);
+  database.run("UPDATE accounts SET name = name");
+  return database;
+}
+
+const inDays = (days: number) => Date.now() + days * dayMs;
+const anotherKey = (label: string, expiresMs: number | null) =>
+  `INSERT INTO keys (number, account, id, digest, prefix, label, created_at, expires_at)
+   SELECT max(number) + 1, account, 'key_' || (max(number) + 1), randomblob(32), prefix, '${label}', created_at, ${expiresMs} FROM keys`;
+
+test.each([[], ["--full"]])("a healthy file has no findings with %p", async (...options) => {
+  expect(await examine(await aHealthy(), ...options)).toMatchObject({ status: 0, findings: [] });
+});
+
+test("doctor prints a line for each check, and All is well", async () => {
+  const { stdout, status } = await (await aHealthy()).run("doctor");
+  expect(status).toBe(0);
+  const things = "file schema plans integrity clock keys backups permissions disk log settings".split(" ");
+  const shown = [...stdout.matchAll(/^fine +(\w+) /gm)].map(([, thing]) => thing);
+  expect(shown.slice(0, things.length)).toEqual(things);
+  expect(stdout).toEndWith("All is well.\n");
+});
+
+describe("a file that cannot be used is broken, with status 2:", () => {
+  test.each<[name: string, breakIt: (admin: Admin) => void, says: RegExp]>([
+    ["missing", ({ file }) => rmSync(file), /^There is no database at/],
+    ["a folder", ({ folder, file }) => renameSync(file, join(folder, "x")), /^There is no database at/],
+    ["not a database", ({ file }) => writeFileSync(file, "Notes, and no database."), /is not a database/],
+    ["truncated", ({ file }) => truncateSync(file, 50_000), /damaged/],
+    ["without its first page", ({ file }) => overwrite(file, 100, 4_000), /damaged/],
+    ["with a page of noise", ({ file }) => overwrite(file, 8_192 * 5, 8_192), /damaged/],
+    ["of another program", (admin) => [rmSync(admin.file), change(admin, "CREATE TABLE x (y)")], /another program/],
+    [
+      "of a newer version",
+      (admin) => change(admin, "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('x', 9999999999999)"),
+      /newer than this version/,
+    ],
+    [
+      "of another build",
+      (admin) => change(admin, "UPDATE __drizzle_migrations SET created_at = created_at - 1, hash = 'x'"),
+      /another build/,
+    ],
+    ["without an index", (admin) => change(admin, "DROP INDEX leads_by_state"), /lacks leads_by_state/],
+  ])("%s", async (_, breakIt, says) => {
+    const admin = await aHealthy();
+    breakIt(admin);
+    const { status, findings, said } = await examine(admin);
+    expect(status).toBe(2);
+    expect(findings[0]).toMatchObject({ level: "broken", what: expect.stringMatching(says) });
+    // Damage may show values of leads.
+    expect(said).not.toContain("v@example.com");
+  });
+});
+
+describe("the status is 1 for a warning, and 0 for none:", () => {
+  const expired = `UPDATE keys SET expires_at = ${dayMs}`;
+  const idle = "UPDATE keys SET created_at = 0";
+  test.each<[name: string, statements: string[], status: number, says: RegExp]>([
+    ["a key not used for 90 days", [idle], 1, /^Keys that were not used for 90 days: key_\w+ of acc_\w+\.$/],
+    ["an old key used today", [idle, `INSERT INTO usage VALUES (1, '${dayOf(Date.now())}', 1)`], 0, /^$/],
+    ["an unused key that expired", [idle, expired], 0, /^$/],
+    ["an unused key that was revoked", [idle, "UPDATE keys SET revoked_at = 1"], 0, /^$/],
+    ["a key that expires in 15 days", [`UPDATE keys SET expires_at = ${inDays(15)}`], 0, /^$/],
+    ["a key that expires in 13 days", [`UPDATE keys SET expires_at = ${inDays(13)}`], 1, /14 days: key_\w+ of acc_/],
+    ["next to one with another label", [anotherKey("other", null), anotherKey("CRM", inDays(13))], 0, /^$/],
+    ["alone with its label", [anotherKey("other", inDays(13))], 1, /14 days: key_2 of acc_/],
+    [
+      "many expiring keys, the next ones first",
+      ["a", "b", "c"].map((label, place) => anotherKey(label, inDays(9 - place))),
+      1,
+      /days: key_4 of acc_\w+, key_3 of acc_\w+, key_2 of acc_\w+\.$/,
+    ],
+    [
+      "more expiring keys than are named",
+      ["a", "b", "c", "d"].map((label) => anotherKey(label, inDays(9))),
+      1,
+      /, key_\d of acc_\w+ and 1 more\.$/,
+    ],
+    ["a lead after the clock", ["UPDATE stored_leads SET identified_at = 4102444800000"], 1, /^The clock says/],
+    ["requests after the clock", ["INSERT INTO usage VALUES (1, '2100-01-01', 1)"], 1, /^The clock says/],
+    ["an old backup", [`UPDATE audit SET at = at - ${4 * dayMs} WHERE act = 'backup'`], 1, /^The last backup was made/],
+    ["leads without a backup", ["DELETE FROM audit"], 1, /^No backup has been made\.$/],
+    ["no leads to back up", ["DELETE FROM audit", "DELETE FROM stored_leads"], 0, /^$/],
+  ])("%s", async (_, statements, status, says) => {
+    const admin = await aHealthy();
+    change(admin, ...statements);
+    expect(await examine(admin)).toMatchObject({ status, said: expect.stringMatching(says) });
+  });
+
+  test.each<[name: string, alter: (admin: Admin) => void, says: RegExp, advice: RegExp]>([
+    ["a file that others can read", ({ file }) => chmodSync(file, 0o644), /mode 644/, /^chmod 600 .*leadfile\.db$/],
+    ["a file with two names", ({ file, folder }) => linkSync(file, join(folder, "x")), /2 names/, /-samefile/],
+    ["a folder that others can write", ({ folder }) => chmodSync(folder, 0o777), /can replace files/, /^chmod go-w/],
+    ["an empty file", ({ file }) => writeFileSync(file, ""), /earlier version/, /backup/],
+    ["a file of the future", ({ file }) => utimesSync(file, inDays(1) / 1000, inDays(1) / 1000), /^The clock/, /Set/],
+  ])("%s", async (_, alter, says, advice) => {
+    const admin = await aHealthy();
+    alter(admin);
+    const finding = { what: expect.stringMatching(says), advice: expect.stringMatching(advice) };
+    expect(await examine(admin)).toMatchObject({ status: 1, findings: [{ level: "warning", ...finding }] });
+  });
+
+  test("others may write to a folder with the sticky bit, such as /tmp", async () => {
+    const admin = await aHealthy();
+    chmodSync(admin.folder, 0o1777);
+    expect((await examine(admin)).status).toBe(0);
+  });
+
+  test.each(["-wal", "-shm"])("a %s file that others can read", async (suffix) => {
+    const admin = await aHealthy();
+    using _ = openedBy(admin);
+    chmodSync(admin.file + suffix, 0o640);
+    const findings = [{ level: "warning", advice: `chmod 600 ${admin.file}${suffix}` }];
+    expect(await examine(admin)).toMatchObject({ status: 1, findings });
+  });
+
+  test("a log that has grown", async () => {
+    const admin = await aHealthy();
+    using _ = openedBy(admin);
+    truncateSync(`${admin.file}-wal`, 300_000_000);
+    const { status, stdout } = await admin.run("doctor", "--json");
+    expect([status, stdout]).toEqual([1, expect.stringContaining("has grown to 300 MB")]);
+  });
+
+  test("a log that no program has copied into the file", async () => {
+    const admin = await aHealthy();
+    const copy = await aHealthy();
+    using _ = openedBy(admin);
+    for (const suffix of ["", "-wal"]) {
+      copyFileSync(admin.file + suffix, copy.file + suffix);
+      chmodSync(copy.file + suffix, 0o600);
+    }
+    expect(await examine(copy)).toMatchObject({ status: 1, said: expect.stringContaining("was not read") });
+  });
+
+  test.each([
+    [25, 0],
+    [26.5, 1],
+  ])("with BACKUP_TO, a last verified backup of %p hours ago has status %i", async (hours, status) => {
+    const admin = await aHealthy({ BACKUP_TO: "/nowhere" });
+    change(admin, `INSERT INTO audit (at, act, detail) VALUES (${inDays(-hours / 24)}, 'backup.verified', '{}')`);
+    const said = expect.stringMatching(status === 0 ? /^$/ : /^The last backup was made at/);
+    expect(await examine(admin)).toMatchObject({ status, said });
+  });
+});
+
+test("an index that differs from its table is found with --full", async () => {
+  const admin = await aHealthy();
+  using database = new Database(admin.file, { readonly: true });
+  const index = "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'leads_by_state'";
+  const page = database.query<{ page: number }, []>(index).get()?.page ?? 0;
+  database.close();
+  const bytes = readFileSync(admin.file);
+  bytes.write("CB", bytes.indexOf("CA", (page - 1) * 8192));
+  writeFileSync(admin.file, bytes);
+  expect((await examine(admin)).status).toBe(0);
+  expect((await examine(admin, "--full")).said).toMatch(/damaged: .*leads_by_state/);
+});
+
+describe("settings", () => {
+  test("are all named if they are wrong, not only the first", async () => {
+    const { status, said } = await examine(await aHealthy({ LOG_LEVEL: "loud", TRUST_PROXY: "yes", METRICS: "all" }));
+    for (const name of ["LOG_LEVEL", "TRUST_PROXY", "METRICS"]) expect(said).toContain(`${name} is `);
+    expect(status).toBe(2);
+  });
+
+  test.each<[Record<string, string>, number, string]>([
+    [{ HOST: "0.0.0.0", BASE_URL: "https://www.example.com" }, 1, "without TLS"],
+    [{ TRUST_PROXY: "1" }, 1, "BASE_URL is not set"],
+    [{ BASE_URL: "http://www.example.com" }, 1, "unencrypted"],
+    [{ TRUST_PROXY: "1", BASE_URL: "https://www.example.com" }, 0, ""],
+  ])("%j have status %i", async (settings, status, says) => {
+    expect(await examine(await aHealthy(settings))).toMatchObject({ status, said: expect.stringContaining(says) });
+  });
+});
+
+needing("openssl").describe("a certificate", () => {
+  const names = ["www.example.com"];
+  test.each([
+    ["with months left", { days: 90, names }, 0, /^$/],
+    ["that expires soon", { days: 20, names }, 1, /expires on \d{4}-\d\d-\d\d/],
+    ["for another name", { days: 90 }, 2, /is not for www\.example\.com/],
+  ])("%s has the right status", async (_, options, status, says) => {
+    const { TLS_CERT, TLS_KEY } = aCertificate(options);
+    const admin = await aHealthy({ TLS_CERT, TLS_KEY, BASE_URL: "https://www.example.com" });
+    expect(await examine(admin)).toMatchObject({ status, said: expect.stringMatching(says) });
+  });
+
+  test("that does not fit its key is broken", async () => {
+    const [{ TLS_CERT }, { TLS_KEY }] = [aCertificate(), aCertificate()];
+    const { status, said } = await examine(await aHealthy({ TLS_CERT, TLS_KEY }));
+    expect([status, said]).toEqual([2, expect.stringContaining("TLS_KEY is ")]);
+  });
+
+  test("that was renewed without a restart of the server is a warning", async () => {
+    const [{ TLS_CERT, TLS_KEY }, renewed] = [aCertificate({ days: 90 }), aCertificate({ days: 90 })];
+    const settings = { TLS_CERT, TLS_KEY, PORT: String(await aFreePort()) };
+    const admin = await aHealthy(settings);
+    await start({ ...settings, DATABASE_PATH: admin.file }).listening();
+    expect((await examine(admin)).said).toBe("");
+    copyFileSync(renewed.TLS_CERT, TLS_CERT);
+    copyFileSync(renewed.TLS_KEY, TLS_KEY);
+    const { status, said } = await examine(admin);
+    expect([status, said]).toEqual([1, expect.stringMatching(/^The server still uses a certificate that expires on /)]);
+  });
+});
+
+needing("/proc").describe("the file of a running server", () => {
+  test.each<[string, (file: string) => void, RegExp]>([
+    ["deleted", (file) => rmSync(file), /Process \d+ has a file open that was since deleted/],
+    [
+      "replaced by a copy",
+      (file) => [copyFileSync(file, `${file}.new`), renameSync(`${file}.new`, file)],
+      /Process \d+ has a file open/,
+    ],
+    [
+      "moved away before another one took its place",
+      (file) => [renameSync(file, `${file}.old`), copyFileSync(`${file}.old`, file)],
+      /Process \d+ has a file open/,
+    ],
+    ["unchanged", () => undefined, /^$/],
+  ])("that was %s has a finding if the server has lost it", async (_, alter, says) => {
+    const PORT = String(await aFreePort());
+    const admin = await aHealthy({ PORT });
+    await start({ DATABASE_PATH: admin.file, PORT }, admin.folder).listening();
+    // The log exists after the first write.
+    await admin.run("pixel", "create", "acme", "--id", "px_2");
+    alter(admin.file);
+    const { status, said } = await examine(admin);
+    expect([status, said]).toEqual([said === "" ? 0 : 2, expect.stringMatching(says)]);
+    if (said === "")
+      expect((await admin.run("doctor")).stdout).toMatch(/^fine +server +It answers at http:\S+:\d+\.$/m);
+  });
+});
+
+needing("mount").describe("a disk", () => {
+  test.each([
+    ["that is full is not taken for a damaged file", "size=2m", 2, /Only [^\n]+ free/],
+    ["without space for a second file is a warning", "size=60m,mode=700", 1, /Only 6\d\.\d MB are free/],
+  ])("%s", async (_, options, status, says) => {
+    using disk = aSmallDisk(anAdmin([]).folder, options);
+    const admin = anAdmin([], { DATABASE_PATH: join(disk.path, "leads.db"), PORT: String(await aFreePort()) });
+    await admin.run("account", "create", "acme");
+    if (status === 2) {
+      fill(disk.path);
+      // A program that found no space has left these.
+      for (const suffix of ["-wal", "-shm"]) writeFileSync(join(disk.path, `leads.db${suffix}`), "");
+    }
+    const { stdout, status: ended } = await admin.run("doctor");
+    expect([ended, stdout]).toEqual([status, expect.stringMatching(says)]);
+    expect(stdout).not.toMatch(/damaged|Move it away/);
+  });
+});
