@@ -45,80 +45,34 @@ export const settings = {
 
 type SettingName = keyof typeof settings;
 
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  readonly databasePath: string;
-  /** The public origin; null if none is set, and the address of the server is used. */
-  readonly baseUrl: string | null;
-  readonly rateLimitPerMin: number;
-  readonly logLevel: LogLevel;
-  readonly trustProxy: boolean;
-  readonly publicMetrics: boolean;
-  readonly tls: TlsPair | null;
-  /** Whether the ledger keeps which key received which leads. */
-  readonly disclosures: boolean;
-  /** The folder that is watched for files to import; null if there is none. */
-  readonly inbox: string | null;
-  /** Settled files of the inbox that are older are deleted; null keeps them. */
-  readonly inboxKeepDays: number | null;
-  /** Where `receive` listens. */
-  readonly receiveHost: string;
-  readonly receivePort: number;
-  readonly cluster: ClusterConfig | null;
-  /** The daily backups; null if none are made. */
-  readonly backups: BackupConfig | null;
-  readonly alertUrl: string | null;
-  readonly alertPingUrl: string | null;
-}
-
-/** The texts of the PEM files. */
-export interface TlsPair {
-  readonly cert: string;
-  readonly key: string;
-}
-
-/** The place of this server in a cluster. */
-export interface ClusterConfig {
-  /** The origin of the local rqlite node. */
-  readonly url: string;
-  /** The name of this server. */
-  readonly name: string;
-  /** `user:password`; null if the nodes ask for none. */
-  readonly credentials: string | null;
-}
-
-export interface BackupConfig {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly to: string;
-  /** Local time of day. */
-  readonly at: { readonly hour: number; readonly minute: number };
-  /** How many backups are kept. */
-  readonly keep: number;
-  /** The age recipient; null leaves backups unencrypted. */
-  readonly recipient: string | null;
-}
-
-const readers: { readonly [Name in keyof Config]: (environment: Environment) => Config[Name] } = {
-  host: (environment) => readHost(environment, "HOST"),
-  port: (environment) => wholeNumber(environment, "PORT", 0, 65_535),
+const readers = {
+  host: (environment: Environment) => readHost(environment, "HOST"),
+  port: (environment: Environment) => wholeNumber(environment, "PORT", 0, 65_535),
   databasePath: readDatabasePath,
+  /** The public origin; null if the address of the server is used. */
   baseUrl: readBaseUrl,
-  rateLimitPerMin: (environment) => wholeNumber(environment, "RATE_LIMIT_PER_MIN", 1, 1_000_000_000),
-  logLevel: (environment) => oneOf(environment, "LOG_LEVEL", logLevels),
-  trustProxy: (environment) => oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
-  publicMetrics: (environment) => oneOf(environment, "METRICS", ["private", "public"]) === "public",
+  rateLimitPerMin: (environment: Environment) => wholeNumber(environment, "RATE_LIMIT_PER_MIN", 1, 1_000_000_000),
+  logLevel: (environment: Environment) => oneOf(environment, "LOG_LEVEL", logLevels),
+  trustProxy: (environment: Environment) => oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
+  publicMetrics: (environment: Environment) => oneOf(environment, "METRICS", ["private", "public"]) === "public",
   tls: readTlsPair,
-  disclosures: (environment) => oneOf(environment, "DISCLOSURES", ["on", "off"]) === "on",
-  inbox: (environment) => given(environment, "INBOX"),
+  /** Whether the ledger records which key received which leads. */
+  disclosures: (environment: Environment) => oneOf(environment, "DISCLOSURES", ["on", "off"]) === "on",
+  /** The folder that is watched for files to import; null if there is none. */
+  inbox: (environment: Environment) => given(environment, "INBOX"),
   inboxKeepDays: readInboxKeepDays,
-  receiveHost: (environment) => readHost(environment, "RECEIVE_HOST"),
-  receivePort: (environment) => wholeNumber(environment, "RECEIVE_PORT", 0, 65_535),
+  receiveHost: (environment: Environment) => readHost(environment, "RECEIVE_HOST"),
+  receivePort: (environment: Environment) => wholeNumber(environment, "RECEIVE_PORT", 0, 65_535),
   cluster: readCluster,
   backups: readBackups,
-  alertUrl: (environment) => readUrl(environment, "ALERT_URL"),
-  alertPingUrl: (environment) => readUrl(environment, "ALERT_PING_URL"),
+  alertUrl: (environment: Environment) => readUrl(environment, "ALERT_URL"),
+  alertPingUrl: (environment: Environment) => readUrl(environment, "ALERT_PING_URL"),
 };
+
+export type Config = { readonly [Name in keyof typeof readers]: ReturnType<(typeof readers)[Name]> };
+export type TlsPair = NonNullable<Config["tls"]>;
+export type ClusterConfig = NonNullable<Config["cluster"]>;
+export type BackupConfig = NonNullable<Config["backups"]>;
 
 /** Reads all settings; throws a UserError that names the first wrong one, its value, and what is accepted. */
 export function readConfig(environment: Environment = process.env): Config {
@@ -126,7 +80,7 @@ export function readConfig(environment: Environment = process.env): Config {
   return Object.fromEntries(read) as Config; // There is a reader for every setting, and its result has the type of the setting.
 }
 
-/** The settings for a command that works without them: null if any of them is wrong, and everything that is wrong. */
+/** Reads all settings for a command that works without them. If any is wrong, config is null, and faults has each error. */
 export function examineSettings(environment: Environment = process.env): {
   readonly config: Config | null;
   readonly faults: readonly UserError[];
@@ -143,19 +97,19 @@ export function examineSettings(environment: Environment = process.env): {
   return { config: faults.length === 0 ? readConfig(environment) : null, faults };
 }
 
-/** Settings that a demonstration ignores: it neither touches nor names what is real. */
+/** Settings that a demonstration ignores, so that it uses and names nothing real. */
 const unsetInDemo = {
   ...{ BASE_URL: "", INBOX: "", CLUSTER: "", NODE_NAME: "", CLUSTER_AUTH: "" },
   ...{ BACKUP_TO: "", BACKUP_RECIPIENT: "", ALERT_URL: "", ALERT_PING_URL: "" },
 };
 
-/** The settings of a demonstration. It has a file of its own, so that made-up leads never mix with real ones. */
+/** Reads the settings of a demonstration. It has its own file, so that made-up leads never mix with real ones. */
 export function readDemoConfig(environment: Environment = process.env): Config {
   const logLevel = given(environment, "LOG_LEVEL") ?? "warn";
   return readConfig({ ...environment, ...unsetInDemo, DATABASE_PATH: "data/demo.db", LOG_LEVEL: logLevel });
 }
 
-/** The environment of a server of a demonstration on this machine, with settings of its own. */
+/** Returns the environment of a demonstration server on this machine, with the given settings. */
 export function demoServerEnvironment(
   own: Readonly<Record<string, string>>,
   environment: Environment = process.env,
@@ -163,7 +117,7 @@ export function demoServerEnvironment(
   return { ...environment, ...unsetInDemo, HOST: "127.0.0.1", TLS_CERT: "", TLS_KEY: "", ...own };
 }
 
-/** Reads DATABASE_PATH alone, for commands: a wrong PORT must not keep anybody from revoking a key. */
+/** Reads DATABASE_PATH only, for commands: a wrong PORT must not keep anybody from revoking a key. */
 export function readDatabasePath(environment: Environment = process.env): string {
   const value = text(environment, "DATABASE_PATH");
   const isFolder = existsSync(value) && statSync(value).isDirectory();
@@ -175,7 +129,7 @@ export function readDatabasePath(environment: Environment = process.env): string
 /** The settings of the service that deploy/install.sh installs. */
 const serviceSettings = "/etc/leadfile.env";
 
-/** Throws a UserError where a second database would be created next to that of the service of this machine. */
+/** Throws a UserError if a second database would be created next to that of the service of this machine. */
 export function refuseSecondDatabase(path: string, environment: Environment = process.env): void {
   if (given(environment, "DATABASE_PATH") !== null || existsSync(path)) return;
   const [, served = null] = /^DATABASE_PATH=["']?([^"'\n]+)/m.exec(textIfReadable(serviceSettings)) ?? [];
@@ -186,7 +140,7 @@ export function refuseSecondDatabase(path: string, environment: Environment = pr
   );
 }
 
-/** The text of a file; empty if this user may not read it, or there is none. */
+/** Returns the text of a file; empty if there is none, or if this user may not read it. */
 function textIfReadable(path: string): string {
   try {
     return readFileSync(path, "utf8");
@@ -219,8 +173,13 @@ export function pathFromShell(path: string, environment: Environment = process.e
   return resolve(isInside ? realpathSync(shell) : root, path);
 }
 
-/** Reads CLUSTER, NODE_NAME, and CLUSTER_AUTH, which belong together; null if none is set. */
-export function readCluster(environment: Environment = process.env): ClusterConfig | null {
+/**
+ * Reads CLUSTER, NODE_NAME, and CLUSTER_AUTH, which belong together; null if none is set. `url` is the origin of the local
+ * rqlite node, `name` that of this server, and `credentials` are `user:password`; null if the nodes require none.
+ */
+export function readCluster(
+  environment: Environment = process.env,
+): { readonly url: string; readonly name: string; readonly credentials: string | null } | null {
   const url = given(environment, "CLUSTER");
   const name = given(environment, "NODE_NAME");
   const auth = given(environment, "CLUSTER_AUTH");
@@ -246,8 +205,11 @@ function readCredentials(path: string): string {
   return line;
 }
 
-/** Reads the settings of the daily backups; null if BACKUP_TO is not set. All of them are checked in any case. */
-export function readBackups(environment: Environment = process.env): BackupConfig | null {
+/**
+ * Reads the settings of the daily backups; null if BACKUP_TO is not set. All of them are checked in any case. `to` is a
+ * folder or `s3://bucket/prefix`, `at` a local time, and `recipient` null if backups are not encrypted.
+ */
+export function readBackups(environment: Environment = process.env) {
   const to = given(environment, "BACKUP_TO");
   const at = text(environment, "BACKUP_AT");
   const keep = wholeNumber(environment, "BACKUP_KEEP", 1, 100_000);
@@ -266,7 +228,7 @@ export function readBackups(environment: Environment = process.env): BackupConfi
   return { to, at: { hour: Number(hour), minute: Number(minute) }, keep, recipient };
 }
 
-/** Reads BACKUP_RECIPIENT alone, for backups by hand; null if it is not set. */
+/** Reads BACKUP_RECIPIENT only, for backups by hand; null if it is not set. */
 export function readRecipient(environment: Environment = process.env): string | null {
   const recipient = given(environment, "BACKUP_RECIPIENT");
   // A value of another form may be the secret identity itself.
@@ -276,17 +238,13 @@ export function readRecipient(environment: Environment = process.env): string | 
   return recipient;
 }
 
-/** Access to an object store; no settings of the server alone, because commands use them for any `s3://`. */
-export interface S3Settings {
-  /** Null for AWS itself. */
-  readonly endpoint: string | null;
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
+export type S3Settings = ReturnType<typeof readS3Settings>;
 
-/** Reads the AWS variables. Throws a UserError that names the one that is missing or wrong. */
-export function readS3Settings(environment: Environment = process.env): S3Settings {
+/**
+ * Reads the AWS variables, which commands use for any `s3://`. `endpoint` is null for AWS itself. Throws a UserError that
+ * names the variable that is missing or wrong.
+ */
+export function readS3Settings(environment: Environment = process.env) {
   const value = (name: string) => environment[name]?.trim() || null;
   const needed = (name: string): string => {
     const found = value(name);
@@ -296,8 +254,8 @@ export function readS3Settings(environment: Environment = process.env): S3Settin
   const endpoint = value("AWS_ENDPOINT_URL");
   if (endpoint !== null && !isHttpUrl(endpoint)) {
     throw new UserError(
-      "AWS_ENDPOINT_URL is no http or https address.",
-      "Set it to such as https://s3.example.com.",
+      "AWS_ENDPOINT_URL is not an http or https address.",
+      "Set it to an address such as https://s3.example.com.",
       2,
     );
   }
@@ -318,7 +276,7 @@ function readBaseUrl(environment: Environment): string | null {
   throw wrong("BASE_URL", value, accepts);
 }
 
-/** Reads INBOX_KEEP_DAYS alone: a wrong PORT must not keep an inbox from importing. Null is off. */
+/** Reads INBOX_KEEP_DAYS only: a wrong PORT must not keep an inbox from importing. Null is off. */
 export function readInboxKeepDays(environment: Environment = process.env): number | null {
   const value = text(environment, "INBOX_KEEP_DAYS");
   if (value === "off") return null;
@@ -326,7 +284,7 @@ export function readInboxKeepDays(environment: Environment = process.env): numbe
   throw wrong("INBOX_KEEP_DAYS", value, "a whole number from 1 to 99999, or off");
 }
 
-/** An address whose path or query often is a secret, so that its value is never shown. */
+/** Reads an address. Its path or query is often secret, so its value is never shown. */
 function readUrl(environment: Environment, name: SettingName): string | null {
   const value = given(environment, name);
   if (value === null || isHttpUrl(value)) return value;
@@ -337,11 +295,8 @@ function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
-/**
- * Reads TLS_CERT and TLS_KEY; null if neither is set. Throws a UserError if one is missing or no PEM, and if they do not
- * belong together.
- */
-function readTlsPair(environment: Environment): TlsPair | null {
+/** Reads the texts of TLS_CERT and TLS_KEY; null if neither is set. Throws a UserError if they are not a PEM pair. */
+function readTlsPair(environment: Environment): { readonly cert: string; readonly key: string } | null {
   const certPath = given(environment, "TLS_CERT");
   const keyPath = given(environment, "TLS_KEY");
   if (certPath === null && keyPath === null) return null;
@@ -374,28 +329,33 @@ function readSettingFile(name: SettingName, path: string, accepts: string): stri
   }
 }
 
-/** The refusal of a setting: its name, its value (null if that may be a secret), and what is accepted. */
+/** Returns the error for a setting. A value that may be secret is passed as null. */
 export function wrong(name: SettingName, value: string | null, accepts: string): UserError {
   const shown = value === null ? "has a wrong value" : `is ${JSON.stringify(withoutPassword(value))}`;
   return new UserError(`${name} ${shown}, but it takes ${accepts}.`, "", 2);
 }
 
-/** An address without the user and the password in it. */
+/** Returns whether the terminal understands no control sequences. */
+export function isDumbTerminal(environment: Environment = process.env): boolean {
+  return environment["TERM"] === "dumb";
+}
+
+/** Removes the user and the password from an address. */
 function withoutPassword(value: string): string {
   return value.replace(/\/\/[^/]*@/, "//…@");
 }
 
-/** A variable that is set to nothing counts as unset, as in a compose file that passes it on. */
+/** Returns the value of a variable. An empty one counts as unset, as a compose file passes it on. */
 function given(environment: Environment, name: SettingName): string | null {
   return environment[name]?.trim() || null;
 }
 
-/** The value of a variable, or its fallback. */
+/** Returns the value of a variable, or its fallback. */
 function text(environment: Environment, name: SettingName): string {
   return given(environment, name) ?? settings[name].fallback;
 }
 
-/** A whole number within bounds, both included. */
+/** Reads a whole number within bounds, both included. */
 function wholeNumber(environment: Environment, name: SettingName, min: number, max: number): number {
   const value = text(environment, name);
   const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
@@ -403,7 +363,7 @@ function wholeNumber(environment: Environment, name: SettingName, min: number, m
   return number;
 }
 
-/** One of some words. */
+/** Reads one of several words. */
 function oneOf<Word extends string>(environment: Environment, name: SettingName, words: readonly Word[]): Word {
   const value = text(environment, name);
   const word = words.find((known) => known === value);
@@ -411,20 +371,20 @@ function oneOf<Word extends string>(environment: Environment, name: SettingName,
   return word;
 }
 
-/** The origin in a text, such as https://www.example.com; null if there is none, or also a path or a password. */
+/** Returns the origin in a text, such as https://www.example.com; null if the text is anything else or more. */
 function originIn(text: string): string | null {
   if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(text) || !URL.canParse(text)) return null;
   return new URL(text).origin;
 }
 
-/** An address to listen on. */
+/** Reads an address to listen on. */
 function readHost(environment: Environment, name: SettingName): string {
   const value = text(environment, name);
   if (!/^[\w.:-]+$/.test(value)) throw wrong(name, value, "an IP address or a host name, such as 127.0.0.1");
   return value;
 }
 
-/** Whether only this machine can reach an address. */
+/** Returns whether only this machine can reach an address. */
 export function isLoopback(host: string): boolean {
   return (
     /^(?:localhost|\[?(?:::1|(?:0:){7}1|::ffff:127\..*)\]?)$/i.test(host) ||
@@ -432,27 +392,26 @@ export function isLoopback(host: string): boolean {
   );
 }
 
-/** Whether keys would cross the network in the clear: other machines can reach the server, and there is no TLS. */
+/** Returns whether keys would cross the network unencrypted: other machines can reach the server, and there is no TLS. */
 export function isInTheClear({ host, tls, trustProxy }: Pick<Config, "host" | "tls" | "trustProxy">): boolean {
   return !isLoopback(host) && tls === null && !trustProxy;
 }
 
-/** The public origin: BASE_URL, or that of the address. */
+/** Returns BASE_URL, or the origin of the address. */
 export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
   return baseUrl ?? originOf(host, port, tls !== null);
 }
 
-/** Where vendors reach the webhook endpoint: at the public origin, or at the address on which it listens. */
+/** Returns the origin at which vendors reach the webhook endpoint: BASE_URL, or the address on which it listens. */
 export function receiveOrigin({ baseUrl, receiveHost, receivePort, tls }: Config): string {
   return baseUrl ?? originOf(receiveHost, receivePort, tls !== null);
 }
 
-/** The origin at which this machine itself reaches the server; null if the port is chosen at each start. */
+/** Returns the origin at which this machine itself reaches the server; null if the port is chosen at each start. */
 export function ownAddress({ host, port, tls }: Config): string | null {
   return port === 0 ? null : originOf(host, port, tls !== null);
 }
 
-/** The origin of a server at an address. */
 function originOf(host: string, port: number, secure: boolean): string {
   const name = /^(?:0(?:\.0){0,3}|::|::0|(?:0:){7}0)$/.test(host) ? "localhost" : host;
   const shown = name.includes(":") ? `[${name}]` : name;

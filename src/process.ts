@@ -2,25 +2,26 @@
 
 import { readdirSync, readFileSync, writeSync } from "node:fs";
 import { constants, setPriority } from "node:os";
+import { adminCommand } from "./program-name.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 
-/** Ends the process, once it was said why. */
+/** Ends the process after its reason was printed. */
 export function endWith(cause: unknown): never {
   process.exit(sayWhy(cause));
 }
 
-/** Says why the program cannot go on, and returns its status. A mistake of ours shows its message, and no stack trace. */
+/** Prints why the program cannot go on, and returns its exit status. A mistake of ours shows its message, and no stack trace. */
 export function sayWhy(cause: unknown): number {
   const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : "unknown error";
   const line = cause instanceof UserError ? cause.sentence : inOneLine(`Leadfile failed: ${said}`);
-  writeNow(2, `${line}\n`);
+  writeNow(2, `${wrapped(line, process.stderr)}\n`);
   return cause instanceof UserError ? cause.status : 1;
 }
 
 export const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type EndingSignal = (typeof endingSignals)[number];
 
-/** The status of a process that one of them ended, as a shell says it. */
+/** The exit status of a process that a signal ended, as a shell reports it. */
 export const statusAfter = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Record<EndingSignal, number>;
 
 /**
@@ -31,7 +32,7 @@ export function statusOfService(signal: EndingSignal): number {
   return signal === "SIGHUP" ? statusAfter.SIGHUP : 0;
 }
 
-/** Calls a listener at each of them, until the function that it gives is called. */
+/** Calls a listener at each ending signal, until the returned function is called. */
 export function onEndingSignal(listener: (signal: EndingSignal) => void): () => void {
   const signals = mayIgnoreHangup() ? endingSignals.slice(0, 2) : endingSignals;
   for (const signal of signals) process.on(signal, listener);
@@ -41,8 +42,8 @@ export function onEndingSignal(listener: (signal: EndingSignal) => void): () => 
 }
 
 /**
- * Whether the closing of its terminal may leave this process alone, as under `nohup`; a listener would take that away. Only
- * Linux tells. Elsewhere there is no listener, and without `nohup` the closing of a terminal ends the process at once.
+ * Returns whether the process may ignore SIGHUP, as under `nohup`; a listener would undo that. Only Linux reports it. Other
+ * systems get no listener, so without `nohup` the closing of a terminal ends the process at once.
  */
 function mayIgnoreHangup(): boolean {
   try {
@@ -55,7 +56,7 @@ function mayIgnoreHangup(): boolean {
 
 /**
  * Writes all of a text to standard output (1) or standard error (2) before it returns, so that the end of the process
- * loses nothing. Gives the code of an error.
+ * loses nothing. Returns the code of an error.
  */
 export function writeNow(stream: 1 | 2, text: string): string | null {
   const bytes = Buffer.from(text);
@@ -65,11 +66,42 @@ export function writeNow(stream: 1 | 2, text: string): string | null {
     } catch (cause) {
       const code = systemCode(cause) ?? "unknown";
       if (code !== "EAGAIN") return code;
-      // The pipe is full; its reader needs a moment.
+      // The pipe is full until its reader has read.
       Bun.sleepSync(1);
     }
   }
   return null;
+}
+
+/**
+ * Breaks the lines of a text between words if the stream is a terminal, which would break them within words. Columns, JSON,
+ * and indented lines stay as they are.
+ */
+export function wrapped(text: string, stream: NodeJS.WriteStream): string {
+  const width = columnsOf(stream);
+  if (width === null) return text;
+  return text.replaceAll(/^(?![\s{[])(?!.* {2}).+$/gm, (line) => wrapAt(width, line));
+}
+
+/** A command in a text, up to the end of its sentence, or an option with its value. */
+const command = new RegExp(
+  `\\b(?:${adminCommand}|leadfile-admin|bun start|chmod|chown) .*?(?=[.,;:)]?$|[.,;:)] | \\()|--[\\w-]+ \\S+`,
+  "gm",
+);
+/** Takes the place of a space that must not become a line break. */
+const glue = "\u{e000}";
+
+/** Breaks a text between words. A command stays on one line, so that it can be copied. */
+export function wrapAt(width: number, text: string): string {
+  return Bun.wrapAnsi(
+    text.replaceAll(command, (found) => found.replaceAll(" ", glue)),
+    width,
+  ).replaceAll(glue, " ");
+}
+
+/** The width of a terminal; null if the stream is none. */
+export function columnsOf(stream: NodeJS.WriteStream): number | null {
+  return stream.isTTY && stream.columns > 0 ? stream.columns : null;
 }
 
 /** Null for an error that has none. */
@@ -77,10 +109,10 @@ export function systemCode(cause: unknown): string | null {
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : null;
 }
 
-/** Tells a command that it runs beside another process: it runs at a low priority, and ends with its standard input. */
+/** The option of a child process of the server: it runs at a low priority, and ends with its standard input. */
 export const companionOption = "--companion";
 
-/** Lets this process run at a low priority, with all its threads. Those that come later take it from their maker. */
+/** Lowers the priority of all threads of this process. Later threads inherit it. */
 export function giveWay(): void {
   for (const thread of threads()) {
     try {
@@ -91,7 +123,7 @@ export function giveWay(): void {
   }
 }
 
-/** Linux sets the priority of each thread alone. Elsewhere there is no such folder, and 0 is the whole process. */
+/** Linux sets the priority of each thread separately. Other systems have no such folder, and 0 is the whole process. */
 function threads(): number[] {
   try {
     return readdirSync("/proc/self/task").map(Number);

@@ -15,7 +15,7 @@ import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { ask, canAsk } from "./terminal/prompt.ts";
 import { runSteps } from "./terminal/signals.ts";
-import { listed } from "./terminal/table.ts";
+import { table } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {
   return new Command("account")
@@ -60,7 +60,7 @@ function listCommand(context: CommandContext): Command {
         days === undefined ? "all" : daysText(days),
         name,
       ]);
-      const text = listed(noAccounts(path), ["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows);
+      const text = table(["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows, noAccounts(path));
       outputOf(options).result(all, text);
     });
 }
@@ -80,7 +80,7 @@ function subscriptionCommand(context: CommandContext, verb: string, active: bool
 
 function deleteCommand(context: CommandContext): Command {
   return jsonCommand("delete")
-    .description("end an account: remove its leads and everything else of it; its keys stay revoked")
+    .description("end an account: delete its leads and all its other data, and revoke its keys forever")
     .argument("<ACCOUNT>", "ID or exact name")
     .option("--yes", "do not ask for the name")
     .addHelpText("after", examples("account delete acme", "account delete acme --yes --json"))
@@ -107,19 +107,16 @@ function deleteCommand(context: CommandContext): Command {
       output.result({ id, name, leads: done.result.leads }, JSON.stringify(done.result));
       output.say(`The account ${name} is deleted. Its keys answer revoked_api_key from now on.`);
       await removeResidualBytes(context, output);
-      output.say("Out of reach: exports, rejects files, inboxes, logs, and backups made before.");
+      output.say("Not deleted: exports, rejects files, files in inboxes, logs, and earlier backups.");
     });
 }
 
-/** Asks for the name of an account on a terminal. Throws a UserError if the answer is another one, or nobody can be asked. */
+/** Asks for the name of the account on a terminal. Throws a UserError if the answer differs, or if there is no terminal. */
 async function confirmName(name: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!canAsk()) throw new UserError("This deletes an account for good, and nothing was changed.", "Pass --yes.");
-  if (
-    (await ask(`This deletes the account and all of its leads for good. To confirm, type its name (${name}): `)) ===
-    name
-  )
-    return;
+  const question = `This deletes the account and all of its leads for good. To confirm, type its name (${name}):`;
+  if ((await ask(question)) === name) return;
   throw new UserError("Nothing was changed.", "To delete the account, type its exact name.");
 }
 

@@ -16,7 +16,7 @@ import { type CommandContext, examples, jsonCommand, outputOf } from "./command.
 import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { stopSignal } from "./terminal/signals.ts";
-import { listed } from "./terminal/table.ts";
+import { table } from "./terminal/table.ts";
 
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
@@ -97,7 +97,7 @@ function listCommand(): Command {
       }
       const backups = await openPlace(wanted, readS3Settings).list();
       const header = ["FILE", "MADE", "LEADS", "SIZE", "ENCRYPTED"];
-      outputOf(options).result(backups, listed(`There are no backups in ${wanted}.`, header, backups.map(cellsOf)));
+      outputOf(options).result(backups, table(header, backups.map(cellsOf), `There are no backups in ${wanted}.`));
     });
 }
 

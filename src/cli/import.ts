@@ -14,11 +14,10 @@ import { grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { runSteps } from "./terminal/signals.ts";
-import { listed } from "./terminal/table.ts";
+import { table } from "./terminal/table.ts";
 
 export function importsCommand(context: CommandContext): Command {
   return new Command("import")
-    .description("list imports, and undo one")
     .addHelpText("after", examples("import list acme", "import undo acme 3"))
     .addCommand(listCommand(context))
     .addCommand(undoCommand(context));
@@ -33,7 +32,7 @@ function listCommand(context: CommandContext): Command {
       const batches = listBatches(context.database().read, accountOf(context, idOrName).number);
       const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
       const output = outputOf(options);
-      const text = listed("The account has no imports.", header, batches.map(cells), lesser);
+      const text = table(header, batches.map(cells), "The account has no imports.", lesser);
       output.result(batches.map(view), text);
       const [cutShort] = batches.filter((batch, place) => isCutShort(batch, batches.slice(0, place)));
       if (cutShort !== undefined) {

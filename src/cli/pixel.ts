@@ -8,7 +8,7 @@ import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf, checkPixelId, checkText } from "./arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
-import { listed } from "./terminal/table.ts";
+import { table } from "./terminal/table.ts";
 
 export function pixelCommand(context: CommandContext): Command {
   return new Command("pixel")
@@ -51,7 +51,7 @@ function listCommand(context: CommandContext): Command {
       const account = accountOf(context, idOrName);
       const all = listPixels(context.database().read, account.number).map((pixel) => view(account, pixel));
       const rows = all.map(({ id, status }) => [id, status]);
-      outputOf(options).result(all, listed("The account has no pixels.", ["ID", "STATUS"], rows));
+      outputOf(options).result(all, table(["ID", "STATUS"], rows, "The account has no pixels."));
     });
 }
 

@@ -6,7 +6,7 @@ test.each([
   ["pixel list acme", "The account has no pixels.", ["acme"]],
   ["key list acme", "The account has no keys.", ["acme"]],
   ["import list acme", "The account has no imports.", ["acme"]],
-  ["audit list", "No act is on record.", ["acme"]],
+  ["audit list", "Nothing is on record.", ["acme"]],
 ])("%s with nothing in it says: %s", async (line, sentence, accounts) => {
   const admin = anAdmin(accounts);
   expect(await admin.run(...line.split(" "))).toMatchObject({ status: 0, stdout: `${sentence}\n`, stderr: "" });

@@ -15,7 +15,7 @@ async function pageOf(admin: Admin): Promise<string> {
   return readFileSync(file, "utf8");
 }
 
-test("the page has a picture and a table for leads by day, pixel, state and source", async () => {
+test("the page has leads by day as bars, and a table of leads by day, pixel, state, and source", async () => {
   const admin = anAdmin();
   await admin.import(
     `email,identified_at,pixel_id,state,traffic_source\na@example.com,${yesterday},px_<shop>,CA,news & more`,
@@ -24,23 +24,14 @@ test("the page has a picture and a table for leads by day, pixel, state and sour
   for (const title of ["Leads per day", "Leads by pixel", "Leads by state", "Leads by source", "Imports"]) {
     expect(page).toContain(`<figcaption><h2>${title}</h2></figcaption>`);
   }
-  expect(page.match(/<svg /g)).toHaveLength(4);
-  expect(page.match(/<details>/g)).toHaveLength(4);
+  expect(page.match(/<i style="height:(?:0|100)%">/g)).toHaveLength(30);
+  expect(page.match(/<table>/g)).toHaveLength(5);
   expect(page).toContain("<td>px_&lt;shop&gt;</td><td>1</td>");
   expect(page).toContain("<td>news &amp; more</td><td>1</td>");
 });
 
-test("an axis counts whole leads, also where there is one alone", async () => {
-  const admin = anAdmin();
-  await admin.import(`email,identified_at,pixel_id\na@example.com,${yesterday},px_shop`);
-  const page = await pageOf(admin);
-  expect(page).toContain(">0</text>");
-  expect(page).toContain(">1</text>");
-  expect(page).not.toMatch(/>\d+\.\d+<\/text>/);
-});
-
 inBrowser.each(["light", "dark"] as const)(
-  "in the %s the page has no finding and no scrolling sideways, and letters that a phone can show",
+  "in %s mode the page is accessible, and does not scroll sideways",
   async (colorScheme) => {
     const name = `${"Harbor&Pine".repeat(8)} 株式会社`;
     const admin = anAdmin([name]);
@@ -56,10 +47,6 @@ inBrowser.each(["light", "dark"] as const)(
       const looking = await look(`file://${file}`, { viewport, colorScheme });
       for (const table of await looking.page.locator("summary").all()) await table.click();
       expect([await findings(looking), looking.complaints, await overflow(looking)]).toEqual([[], [], 0]);
-      const scales = await looking.page.evaluate<number[]>(
-        `[...document.querySelectorAll("svg")].map((svg) => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)`,
-      );
-      expect(Math.min(...scales)).toBeGreaterThanOrEqual(1);
     }
   },
 );
@@ -101,7 +88,7 @@ test("the page has nothing of a person, whatever stands in a source", async () =
 test("an account without leads has a page that says so, and no chart", async () => {
   const page = await pageOf(anAdmin());
   expect(page.match(/No leads came in these days\./g)).toHaveLength(4);
-  expect(page).not.toContain("<svg");
+  expect(page).not.toContain('class="columns"');
   expect(page).toContain("No key made a request in these days.");
 });
 

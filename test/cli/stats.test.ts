@@ -1,7 +1,7 @@
 /** bun admin stats: leads per day, by pixel, state and source, and requests per key and day. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { chart } from "../../src/cli/terminal/chart.ts";
+import { chart } from "../../src/cli/stats/bars.ts";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { writeMoment } from "../../src/contract/time.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";

@@ -152,14 +152,35 @@ describe("key revoke", () => {
   });
 });
 
-test("the help of a command fits a narrow terminal", async () => {
-  const terminal = onTerminal(anAdmin().file, ["key", "--help"], { columns: 60 });
-  await terminal.ended;
-  expect(
-    plain(terminal.shown())
-      .split("\n")
-      .filter((line) => line.length > 60),
-  ).toEqual([]);
+describe("words of a message", () => {
+  const words = ["key", "revoke", "key_that_nobody_has", "--yes"];
+
+  test.each([
+    ["the help", ["key", "--help"]],
+    ["an error", words],
+    ["findings of doctor", ["doctor"]],
+  ])("are not broken on a terminal: %s", async (_, args) => {
+    const admin = anAdmin();
+    const terminal = onTerminal(admin.file, args, { columns: 60 });
+    await terminal.ended;
+    const lines = plain(terminal.shown()).split("\n");
+    // A path has no space to break at.
+    expect(lines.filter((line) => line.length > 60 && !line.includes(admin.folder))).toEqual([]);
+    expect(lines.length).toBeGreaterThan(2);
+  });
+
+  test("and a command to copy stay together on a terminal", async () => {
+    const terminal = onTerminal(anAdmin().file, words, { columns: 60 });
+    await terminal.ended;
+    expect(plain(terminal.shown())).toMatch(
+      /^There is no key "key_that_nobody_has"\. To list the IDs, run:\nbun admin key list ACCOUNT\n$/,
+    );
+  });
+
+  test("are on one line where no terminal reads them", async () => {
+    const { stderr } = await anAdmin().run(...words);
+    expect(stderr).toMatch(/^There is no key "key_that_nobody_has"\. To list the IDs, .* ACCOUNT\n$/);
+  });
 });
 
 test("doctor shows a warning in yellow", async () => {

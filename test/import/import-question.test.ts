@@ -144,7 +144,8 @@ test("a file whose time is in doubt is asked about, with the flags that settle i
   ] as const) {
     const { terminal, admin } = asked("email,pixel_id,Zeitpunkt\nd@example.com,px,2026-01-31 09:15\n");
     await terminal.seen(/\[y\/N\]/);
-    expect(plain(terminal.shown())).toContain("--map Zeitpunkt=identified_at, or --stamp arrival");
+    const shown = plain(terminal.shown()).replaceAll("\n", " ");
+    expect(shown).toContain("--map Zeitpunkt=identified_at, or --stamp arrival");
     terminal.type(`${answer}\r`);
     expect([await terminal.ended, (await admin.leads()).length]).toEqual([status, leads]);
   }

@@ -32,20 +32,3 @@ withCertificate("with a certificate, listening on every address is not warned of
   expect(await server.end("SIGTERM")).toBe(0);
   expect(server.errors()).not.toContain("Warning");
 });
-
-withCertificate.each(["TLS_CERT", "TLS_KEY"] as const)(
-  "%s alone stops the start with one line that names the other",
-  async (name) => {
-    const { folder, ...tls } = aCertificate();
-    const server = start({ [name]: tls[name] }, folder);
-    expect(await server.exited).toBe(2);
-    expect(server.errors()).toMatch(name === "TLS_CERT" ? /^TLS_KEY[^\n]*\n$/ : /^TLS_CERT[^\n]*\n$/);
-  },
-);
-
-withCertificate("a key of another certificate stops the start with one line", async () => {
-  const [one, other] = [aCertificate(), aCertificate()];
-  const server = start({ TLS_CERT: one.TLS_CERT, TLS_KEY: other.TLS_KEY });
-  expect(await server.exited).toBeGreaterThan(0);
-  expect(server.errors()).toMatch(/^[^\n]*TLS_KEY[^\n]*\n$/);
-});

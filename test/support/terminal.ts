@@ -60,7 +60,8 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
     seen: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {
-          if (!pattern.test(shown)) return;
+          // A message may be broken at any space.
+          if (!pattern.test(shown) && !pattern.test(shown.replaceAll("\r\n", " "))) return;
           waiting.delete(look);
           resolve();
         };

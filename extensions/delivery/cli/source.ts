@@ -5,7 +5,7 @@ import { type CommandContext, examples, jsonCommand, outputOf } from "../../../s
 import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { confirm } from "../../../src/cli/terminal/prompt.ts";
-import { listed } from "../../../src/cli/terminal/table.ts";
+import { table } from "../../../src/cli/terminal/table.ts";
 import { readConfig, receiveOrigin } from "../../../src/config.ts";
 import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
@@ -31,7 +31,6 @@ interface CreateOptions {
 
 export function sourceCommand(context: CommandContext): Command {
   return new Command("source")
-    .description("addresses at which vendors deliver leads by webhook")
     .addHelpText("after", examples("source create acme --label rb2b --pixel px_shop", "source list acme"))
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
@@ -130,7 +129,7 @@ function listCommand(context: CommandContext): Command {
       ]);
       outputOf(options).result(
         all,
-        listed("The account has no sources.", ["ID", "TOKEN", "STATE", "MADE", "LABEL"], rows),
+        table(["ID", "TOKEN", "STATE", "MADE", "LABEL"], rows, "The account has no sources."),
       );
     });
 }

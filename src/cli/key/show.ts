@@ -11,7 +11,7 @@ import { accountOf } from "../arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { readAll } from "../terminal/prompt.ts";
-import { listed } from "../terminal/table.ts";
+import { table } from "../terminal/table.ts";
 
 export function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
@@ -87,5 +87,5 @@ function listText(keys: readonly ReturnType<typeof viewOf>[]): string {
     key.label ?? "",
   ]);
   const header = ["ID", "KEY", "STATE", "CREATED", "EXPIRES", "LAST USED", "READ UP TO", "REQUESTS", "LABEL"];
-  return listed("The account has no keys.", header, rows, ["CREATED", "READ UP TO", "REQUESTS"]);
+  return table(header, rows, "The account has no keys.", ["CREATED", "READ UP TO", "REQUESTS"]);
 }

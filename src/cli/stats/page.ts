@@ -1,27 +1,31 @@
-/** The figures of an account as one page of HTML, without personal data: charts, each with its table. */
+/** The figures of an account as an HTML page without personal data: charts, and a table for each. */
 import { writeMoment } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import type { Share, Stats } from "../../db/stats.ts";
-import type { Bar } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { type Draw, drawOverTime, drawRanking } from "./charts.ts";
+import { type Bar, largest, maxCount, overTime, sumOf } from "./bars.ts";
 import css from "./page.css" with { type: "text" };
-import { largest, overTime, sumOf } from "./periods.ts";
 
 export interface Figures {
   readonly account: Account;
-  /** Every day that is looked at, oldest first. */
+  /** Every day of the period, oldest first. */
   readonly period: readonly string[];
   readonly stats: Stats;
   readonly nowMs: number;
 }
 
-/** The page. It loads nothing: its style and its charts are in it. */
+/** Returns the page. It contains its style and its charts, and loads nothing. */
 export function statsPage({ account, period, stats, nowMs }: Figures): string {
   const name = Bun.escapeHTML(account.name);
-  const inPeriod = sumOf(stats.byDay);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const figures = [...leadFigures(period, stats), ...requestFigures(period, stats)];
+  const figures = [
+    figureOverTime("Leads", period, stats.byDay),
+    ranking("pixel", stats.byPixel),
+    ranking("state", stats.byState),
+    ranking("source", withoutPersons(stats.bySource)),
+    ...requestFigures(period, stats),
+    importsFigure(stats.imports),
+  ];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -34,11 +38,10 @@ export function statsPage({ account, period, stats, nowMs }: Figures): string {
 <body>
 <header>
 <h1>${name}</h1>
-<p><strong>${grouped(inPeriod)}</strong> of ${grouped(stats.total)} leads are from ${span}.</p>
+<p><strong>${grouped(sumOf(stats.byDay))}</strong> of ${grouped(stats.total)} leads are from ${span}.</p>
 </header>
 <main>
 ${figures.join("\n")}
-${importsTable(stats.imports)}
 </main>
 <footer>Made by Leadfile at ${writeMoment(nowMs).slice(0, 16).replace("T", " ")} UTC.</footer>
 </body>
@@ -46,17 +49,7 @@ ${importsTable(stats.imports)}
 `;
 }
 
-function leadFigures(period: readonly string[], stats: Stats): string[] {
-  const { unit, bars } = overTime(period, stats.byDay);
-  return [
-    figure(`Leads per ${unit}`, drawOverTime, unit, "leads", bars),
-    figure("Leads by pixel", drawRanking, "pixel", "leads", largest(stats.byPixel)),
-    figure("Leads by state", drawRanking, "state", "leads", largest(stats.byState)),
-    figure("Leads by source", drawRanking, "source", "leads", largest(withoutPersons(stats.bySource))),
-  ];
-}
-
-/** A source may be an address that names a person, as text or in its query. */
+/** Groups the sources by what is left of them without persons. */
 function withoutPersons(sources: readonly Share[]): Share[] {
   const shown = Map.groupBy(sources, ({ name }) => (name === null ? null : withoutPerson(name)));
   return [...shown]
@@ -64,10 +57,10 @@ function withoutPersons(sources: readonly Share[]): Share[] {
     .toSorted((one, other) => other.count - one.count);
 }
 
-/** Visitors may write long texts; a search for persons in them would take the square of their length. */
+/** Visitors may write long texts; the search for persons in them would take the square of their length. */
 const maxSourceLength = 2_000;
 
-/** The source without a query and without e-mail addresses and phone numbers, also if it is percent-encoded. */
+/** Removes the query, email addresses, and phone numbers from a source, also if they are percent-encoded. */
 function withoutPerson(source: string): string {
   const [address = ""] = source.includes("://") ? source.split(/[?#]/, 1) : [source];
   return decoded(address.slice(0, maxSourceLength).replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*@/i, "$1//"))
@@ -87,56 +80,64 @@ function decoded(text: string): string {
 
 function requestFigures(period: readonly string[], { requests }: Stats): string[] {
   const byKey = [...Map.groupBy(requests, ({ key }) => key)];
-  if (byKey.length === 0) return [empty("Requests", "No key made a request in these days.")];
+  if (byKey.length === 0) return [figure("Requests", "<p>No key made a request in these days.</p>")];
   return byKey.map(([key, rows]) => {
-    const label = rows[0]?.label ?? key;
-    const { unit, bars } = overTime(
-      period,
-      rows.map(({ day, requests }) => ({ name: day, count: requests })),
-    );
-    return figure(`Requests of ${label} per ${unit}`, drawOverTime, unit, "requests", bars);
+    const counts = rows.map(({ day, requests }) => ({ name: day, count: requests }));
+    return figureOverTime(`Requests of ${rows[0]?.label ?? key}`, period, counts);
   });
 }
 
-function figure(title: string, draw: Draw, what: string, counted: string, bars: readonly Bar[]): string {
-  const single = bars.filter(({ isSum }) => !isSum);
-  const most = single.reduce((best, bar) => (bar.count > best.count ? bar : best), { label: "", count: 0 });
-  // A chart of nothing but zeros would show bars as high as it is.
-  if (most.count === 0) return empty(title, `No ${counted} came in these days.`);
-  const summary = `${title}; most: ${most.label} with ${grouped(most.count)}`;
-  const rows = bars.map(({ label, count }) => [label, grouped(count)]);
-  return `<figure>
-${caption(title)}
-<div role="img" aria-label="${Bun.escapeHTML(summary)}">${draw(bars)}</div>
-<details><summary>As a table</summary>${table([what, counted], rows)}</details>
-</figure>`;
+/** A vertical bar for each day or month. Screen readers get the table. */
+function figureOverTime(what: string, period: readonly string[], counts: readonly Share[]): string {
+  const { unit, bars } = overTime(period, counts);
+  const max = maxCount(bars);
+  const title = `${what} per ${unit}`;
+  if (max === 0) return figure(title, `<p>No ${what === "Leads" ? "leads" : "requests"} came in these days.</p>`);
+  const columns = bars.map(({ count }) => `<i style="height:${(100 * count) / max}%"></i>`).join("");
+  const axis = `<p class="axis"><span>${bars[0]?.label}</span><span>${bars.at(-1)?.label}</span></p>`;
+  const drawn = `<div aria-hidden="true"><p>${grouped(max)}</p><div class="columns">${columns}</div>${axis}</div>`;
+  return figure(
+    title,
+    `${drawn}<details><summary>As a table</summary>${table([unit, "count"], rowsOf(bars))}</details>`,
+  );
 }
 
-function empty(title: string, text: string): string {
-  return `<figure>${caption(title)}<p>${text}</p></figure>`;
+/** A table with a horizontal bar behind each name. */
+function ranking(what: string, shares: readonly Share[]): string {
+  const bars = largest(shares);
+  const max = maxCount(bars);
+  const title = `Leads by ${what}`;
+  if (max === 0) return figure(title, "<p>No leads came in these days.</p>");
+  return figure(
+    title,
+    table([what, "leads"], rowsOf(bars), (row) => (bars[row]?.isSum ? 0 : (bars[row]?.count ?? 0) / max)),
+  );
 }
 
-/** A heading, by which a screen reader goes from figure to figure. */
-function caption(title: string): string {
-  return `<figcaption><h2>${Bun.escapeHTML(title)}</h2></figcaption>`;
+function importsFigure(imports: Stats["imports"]): string {
+  if (imports.length === 0) return figure("Imports", "<p>Nothing was imported in these days.</p>");
+  const rows = imports.map(({ number, atMs, imported, late }) => {
+    return [String(number), writeMoment(atMs).slice(0, 16).replace("T", " "), grouped(imported), grouped(late)];
+  });
+  const late = "<p>A late lead was older than the newest one: clients that poll have passed it.</p>";
+  return figure("Imports", `${table(["import", "at (UTC)", "leads", "late leads"], rows)}${late}`, "wide");
 }
 
-function importsTable(imports: Stats["imports"]): string {
-  if (imports.length === 0) return empty("Imports", "Nothing was imported in these days.");
-  const rows = imports.map((one) => [
-    String(one.number),
-    writeMoment(one.atMs).slice(0, 16).replace("T", " "),
-    grouped(one.imported),
-    grouped(one.late),
-  ]);
-  return `<figure class="wide">${caption("Imports")}
-${table(["Import", "At (UTC)", "Leads", "Of these late"], rows)}
-<p>Late is a lead that was older than the newest one: clients that poll have passed it.</p></figure>`;
+/** A figure with a heading, by which a screen reader goes from figure to figure. */
+function figure(title: string, content: string, style = ""): string {
+  return `<figure class="${style}"><figcaption><h2>${Bun.escapeHTML(title)}</h2></figcaption>${content}</figure>`;
 }
 
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[], start: string, end: string) =>
-    `<tr>${cells.map((cell) => `${start}${Bun.escapeHTML(cell)}${end}`).join("")}</tr>`;
-  const body = rows.map((row) => line(row, "<td>", "</td>")).join("\n");
-  return `<table><thead>${line(header, '<th scope="col">', "</th>")}</thead><tbody>\n${body}\n</tbody></table>`;
+function rowsOf(bars: readonly Bar[]): string[][] {
+  return bars.map(({ label, count }) => [label, grouped(count)]);
+}
+
+/** A table. The share of a row, from 0 to 1, is the length of the bar behind it. */
+function table(header: readonly string[], rows: readonly (readonly string[])[], shareOf = (_row: number) => 0): string {
+  const titles = header.map((title) => `<th scope="col">${Bun.escapeHTML(title)}</th>`).join("");
+  const body = rows.map((row, place) => {
+    const cells = row.map((cell) => `<td>${Bun.escapeHTML(cell)}</td>`).join("");
+    return `<tr style="--share:${100 * shareOf(place)}%">${cells}</tr>`;
+  });
+  return `<table><thead><tr>${titles}</tr></thead><tbody>\n${body.join("\n")}\n</tbody></table>`;
 }

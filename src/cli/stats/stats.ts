@@ -1,4 +1,4 @@
-/** bun admin stats: leads by day, pixel, state and source, and requests by key, as charts in the terminal or as a page. */
+/** bun admin stats: leads by day, pixel, state, and source, and requests by key, as charts in the terminal or as a page. */
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
@@ -10,12 +10,12 @@ import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
-import { chart } from "../terminal/chart.ts";
 import { grouped } from "../terminal/numbers.ts";
+import { chart, largest, overTime, sumOf, type Timeline } from "./bars.ts";
 import { type Figures, statsPage } from "./page.ts";
-import { largest, maxDays, overTime, sumOf, type Timeline } from "./periods.ts";
 
-const usualDays = 30;
+const defaultDays = 30;
+const maxDays = 3_660;
 
 interface StatsOptions {
   readonly days: string;
@@ -25,10 +25,9 @@ interface StatsOptions {
 
 export function statsCommand(context: CommandContext): Command {
   return jsonCommand("stats")
-    .description("leads per day, by pixel, state and source, and requests per key and day")
-    .argument("<ACCOUNT>", "id or exact name")
-    .option("--days <N>", "how many UTC days back, today included", String(usualDays))
-    .option("--html <FILE>", "write a page of charts that needs no network and holds no personal data")
+    .argument("<ACCOUNT>", "ID or exact name")
+    .option("--days <N>", "how many UTC days back, today included", String(defaultDays))
+    .option("--html <FILE>", "write the charts to a web page that loads nothing and has no personal data")
     .addHelpText(
       "after",
       examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json"),
@@ -49,7 +48,7 @@ export function statsCommand(context: CommandContext): Command {
     });
 }
 
-/** All of it for a terminal; `period` has every day that is looked at, oldest first. */
+/** The figures for a terminal. `period` has every day, oldest first. */
 function statsText(account: Account, period: readonly string[], stats: Stats): string {
   const inPeriod = sumOf(stats.byDay);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
@@ -79,12 +78,12 @@ function adviceFor(newestMs: number, today: string): string {
   return `The newest lead is from ${newest}${advice}.`;
 }
 
-/** Begins with the first day that has a count: lines without bars would push all else off the screen. */
+/** Begins with the first day that has a count: earlier lines without bars would push the rest off the screen. */
 function timeline(title: string, { unit, bars }: Timeline): string {
   return `${title} per ${unit}\n${chart(bars.slice(bars.findIndex(({ count }) => count > 0)))}`;
 }
 
-/** Writes the page whole or not at all. Throws a UserError where it cannot, and where the file belongs to the database. */
+/** Writes the whole page or nothing. Throws a UserError if it cannot, or if the file belongs to the database. */
 function writePage(file: string, figures: Figures): void {
   if (resolve(file).startsWith(resolve(readDatabasePath()))) {
     throw new UserError(`${file} belongs to the database.`, "Name another file.", 2);
@@ -92,7 +91,7 @@ function writePage(file: string, figures: Figures): void {
   const page = statsPage(figures);
   const draft = `${file}.draft-${process.pid}`;
   try {
-    // In a folder that others may write to, a link could lie under the name.
+    // In a folder that others can write to, the name could be that of a link.
     writeFileSync(draft, page, { flag: "wx" });
     renameSync(draft, file);
   } catch {

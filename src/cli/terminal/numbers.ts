@@ -1,31 +1,31 @@
-/** Numbers as people read them. */
+/** Numbers for people. */
 
-/** A number with its thousands grouped: 1,204. */
+/** Returns a number with its thousands grouped: 1,204. */
 export function grouped(number: number): string {
   return number.toLocaleString("en-US");
 }
 
-/** How many are there beyond those that are shown, behind their list: ` and 1,204 more`, or nothing. */
+/** Returns the end of a list of which only some are shown: ` and 1,204 more`, or nothing. */
 export function andMore(count: number, shown: number): string {
   return count > shown ? ` and ${grouped(count - shown)} more` : "";
 }
 
-/** A number of leads: 1 lead, 1,204 leads. */
+/** Returns a number of leads: 1 lead, 1,204 leads. */
 export function leadsText(count: number): string {
   return `${grouped(count)} lead${count === 1 ? "" : "s"}`;
 }
 
-/** A number of rows: 1 row, 1,204 rows. */
+/** Returns a number of rows: 1 row, 1,204 rows. */
 export function rowsText(count: number): string {
   return `${grouped(count)} row${count === 1 ? "" : "s"}`;
 }
 
-/** A number of days: 1 day, 1,204 days. */
+/** Returns a number of days: 1 day, 1,204 days. */
 export function daysText(count: number): string {
   return `${grouped(count)} day${count === 1 ? "" : "s"}`;
 }
 
-/** A number of bytes: 1.2 GB. */
+/** Returns a number of bytes: 1.2 GB. */
 export function bytesText(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);

@@ -1,15 +1,15 @@
-/** What a command says: the result on standard output, and messages for a person on standard error. */
+/** The output of a command: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, statSync } from "node:fs";
 import { styleText } from "node:util";
-import { writeNow } from "../../process.ts";
+import { wrapped, writeNow } from "../../process.ts";
 import { inEscapes, UserError } from "../../user-error.ts";
 
 export interface Output {
-  /** Whether standard output carries one JSON value and nothing else. */
+  /** Standard output is one JSON value and nothing else. */
   readonly json: boolean;
-  /** The result: a value for machines, or its text for people. False when nobody reads it any more. */
+  /** Prints the result: a value for programs, or its text for people. Returns false if its reader has closed the pipe. */
   result(value: unknown, text: string): boolean;
-  /** A message, a warning or progress. */
+  /** Prints a message, a warning, or progress. */
   say(text: string): void;
 }
 
@@ -17,29 +17,32 @@ export function createOutput(json: boolean): Output {
   return {
     json,
     result(value, text) {
-      const said = json ? forTerminal(JSON.stringify(value)) : text;
+      const said = json ? forTerminal(JSON.stringify(value)) : wrapped(text, process.stdout);
       return said === "" || print(`${said}\n`);
     },
     say(text) {
-      if (text !== "") writeNow(2, `${text}\n`);
+      if (text !== "") writeNow(2, `${wrapped(text, process.stderr)}\n`);
     },
   };
 }
 
-/** Texts of strangers for standard output, as JSON has them. Programs get them as they are. */
+/** Escapes control characters in JSON for a terminal. Programs get it unchanged. */
 export function forTerminal(json: string): string {
   return process.stdout.isTTY ? inEscapes(json) : json;
 }
 
-/** Writes to standard output; false when the reader has had enough, as head does. Throws a UserError when it cannot. */
+/** Writes to standard output. Returns false if the reader has closed the pipe, as head does. Throws a UserError if it fails. */
 export function print(text: string): boolean {
   const code = writeNow(1, text);
   if (code === null) return true;
   if (code === "EPIPE") return false;
-  throw new UserError(`Standard output could not be written (${code}).`, "Check where it goes, and the space there.");
+  throw new UserError(
+    `Standard output could not be written (${code}).`,
+    "Check the file or pipe that it goes to, and the free space there.",
+  );
 }
 
-/** Prints JSON texts one per line, or as one array. False when the reader has had enough. */
+/** Prints JSON texts one per line, or as one array. Returns false if the reader has closed the pipe. */
 export function printLines(texts: Iterable<string>, asArray: boolean): boolean {
   let count = 0;
   for (const text of texts) {
@@ -49,7 +52,7 @@ export function printLines(texts: Iterable<string>, asArray: boolean): boolean {
   return !asArray || print(count === 0 ? "[]\n" : "]\n");
 }
 
-/** Lets something be written to standard output, and tells whether it was. Where it cannot be, says why. */
+/** Calls a function that writes to standard output, and returns whether it could. If not, prints the reason. */
 export function tryToPrint(output: Output, write: () => boolean): boolean {
   try {
     return write();
@@ -81,7 +84,7 @@ export function refuseUnseen(what: string): void {
   );
 }
 
-/** Bun opens /dev/null in the place of a standard output that is closed. */
+/** Bun opens /dev/null if standard output is closed. */
 function isDiscarded(): boolean {
   try {
     const output = fstatSync(1);
@@ -93,10 +96,10 @@ function isDiscarded(): boolean {
 
 type Style = "bold" | "green" | "red" | "yellow";
 
-/** A text in a style, where the stream is a terminal. */
-export function paint(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
-  // styleText itself obeys NO_COLOR.
-  return stream.isTTY ? styleText(style, text, { stream }) : text;
+/** Returns a text in a style if standard output is a terminal with colors. */
+export function paint(style: Style, text: string): string {
+  // styleText obeys NO_COLOR and TERM. FORCE_COLOR must not color what a program reads.
+  return process.stdout.isTTY ? styleText(style, text, { stream: process.stdout }) : text;
 }
 
 const styleOfWord: Readonly<Record<string, Style>> = {
@@ -107,7 +110,7 @@ const styleOfWord: Readonly<Record<string, Style>> = {
   broken: "red",
 };
 
-/** A cell of a table. A word for a state has a colour. */
+/** Returns a cell of a table. A word for a state has a color. */
 export function paintCell(text: string): string {
   const style = styleOfWord[text.trim()];
   return style === undefined ? text : paint(style, text);

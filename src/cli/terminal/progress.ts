@@ -1,82 +1,63 @@
-/** How far a long run has come: a bar on a terminal, a line every few seconds elsewhere. A short run says nothing. */
+/** The progress of a long run: a bar on a terminal, a line every few seconds elsewhere. A short run prints nothing. */
+import { isDumbTerminal } from "../../config.ts";
+import { columnsOf } from "../../process.ts";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";
-import { columnsOf } from "./table.ts";
 
-/** It stands until its block ends. */
+/** It is shown until its block ends. */
 interface Progress extends Disposable {
-  /** How much of the total is done, and how many rows that are. */
+  /** Takes how much of the total is done, and how many rows that is. */
   update(done: number, rows: number): void;
 }
 
-const lineEveryMs = 3000;
-
-/** Begins to show how far something is. A total of null says that nobody knows how much is left. */
-export function createProgress(what: string, total: number | null, output: Output): Progress {
-  return process.stderr.isTTY ? bar(what, total) : lines(what, total, output);
-}
-
-const barWidth = 12;
 const drawEveryMs = 100;
+const lineEveryMs = 3_000;
+const barWidth = 12;
 
-function bar(what: string, total: number | null): Progress {
+/** Starts to show progress. A total of null means that it is unknown. */
+export function createProgress(what: string, total: number | null, output: Output): Progress {
   const startedMs = performance.now();
+  const isBar = process.stderr.isTTY && !isDumbTerminal();
+  const say = throttle(output);
+  const clear = () => void (isBar && process.stderr.write("\r\u001b[K"));
   let drawnMs = Number.NEGATIVE_INFINITY;
-  const clear = () => process.stderr.write("\r\u001b[K");
   return {
     update(done, rows) {
       const nowMs = performance.now();
+      const seconds = (nowMs - startedMs) / 1000;
+      const speed = `${grouped(Math.round(rows / seconds))} rows/s`;
+      // What is counted may grow, as a running import does while it is undone.
+      const share = total === null ? null : Math.min(1, done / Math.max(total, 1));
+      if (!isBar) {
+        const percent = share === null ? "" : ` (${Math.floor(100 * share)} %)`;
+        return say(() => `${what}: ${grouped(rows)} rows${percent}, ${speed}`);
+      }
       if (nowMs - drawnMs < drawEveryMs) return;
       drawnMs = nowMs;
-      const seconds = (nowMs - startedMs) / 1000;
-      const speed = `${grouped(rows)} rows  ${grouped(Math.round(rows / seconds))} rows/s`;
-      // The least important part is last: a narrow terminal cuts it off.
-      const line = total === null ? `${what}  ${speed}` : `${what}  ${drawn(shareOf(done, total), seconds)}  ${speed}`;
+      const bar = share === null ? "" : `${draw(share, seconds)}  `;
       clear();
+      // A narrow terminal cuts off the end.
+      const line = `${what}  ${bar}${grouped(rows)} rows  ${speed}`;
       process.stderr.write(line.slice(0, (columnsOf(process.stderr) ?? 80) - 1));
     },
-    [Symbol.dispose]: () => void clear(),
+    [Symbol.dispose]: clear,
   };
 }
 
-function drawn(share: number, seconds: number): string {
+function draw(share: number, seconds: number): string {
   const full = Math.floor(share * barWidth);
-  const left = share === 0 ? 0 : (seconds / share) * (1 - share);
-  return `${"█".repeat(full)}${"░".repeat(barWidth - full)} ${Math.floor(share * 100)}%  ${duration(left)} left`;
+  const left = Math.round(share === 0 ? 0 : (seconds / share) * (1 - share));
+  const time = left < 60 ? `${left} s` : `${Math.floor(left / 60)} min ${left % 60} s`;
+  return `${"█".repeat(full)}${"░".repeat(barWidth - full)} ${Math.floor(share * 100)}%  ${time} left`;
 }
 
-function lines(what: string, total: number | null, output: Output): Progress {
-  const startedMs = performance.now();
-  const say = throttle(output);
-  return {
-    update(done, rows) {
-      say(() => {
-        const speed = Math.round(rows / ((performance.now() - startedMs) / 1000));
-        const share = total === null ? "" : ` (${Math.floor(100 * shareOf(done, total))} %)`;
-        return `${what}: ${grouped(rows)} rows${share}, ${grouped(speed)} rows/s`;
-      });
-    },
-    [Symbol.dispose]: () => undefined,
-  };
-}
-
-/** At most all of it: what is counted may grow meanwhile, as an import that still runs does while it is taken back. */
-function shareOf(done: number, total: number): number {
-  return Math.min(1, done / Math.max(total, 1));
-}
-
-/** Says a line unless it said one less than three seconds ago. */
+/** Returns a function that prints a line, at most one every three seconds. */
 export function throttle(output: Output): (line: () => string) => void {
-  let saidMs = performance.now();
+  let printedMs = performance.now();
   return (line) => {
     const nowMs = performance.now();
-    if (nowMs - saidMs < lineEveryMs) return;
-    saidMs = nowMs;
+    if (nowMs - printedMs < lineEveryMs) return;
+    printedMs = nowMs;
     output.say(line());
   };
-}
-
-function duration(seconds: number): string {
-  const whole = Math.round(seconds);
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }

@@ -1,13 +1,11 @@
-/** Questions to a person at a terminal, and what standard input gives. */
+/** Questions to a person at a terminal, and reading standard input. */
 import { openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { ReadStream } from "node:tty";
+import { wrapped } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 
-/**
- * Returns when the command may go on; throws a UserError when the answer is no. A script is not asked: whoever wrote it
- * knew what it does.
- */
+/** Asks at a terminal whether to go on; throws a UserError if the answer is no. A script is not asked. */
 export async function confirm(
   question: string,
   { yes }: { readonly yes?: boolean },
@@ -19,18 +17,18 @@ export async function confirm(
   throw new UserError("Nothing was changed.", advice);
 }
 
-/** Asks a person at a terminal, and gives the answer. */
+/** Asks a person at a terminal, and returns the answer. */
 export async function ask(question: string): Promise<string> {
-  process.stderr.write(question);
+  process.stderr.write(`${wrapped(question.trimEnd(), process.stderr)} `);
   return (await readLine()).trim();
 }
 
-/** Whether a person can see the question and answer it. */
+/** Returns whether a person can see a question and answer it. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** One line of the terminal; nothing where it ends. */
+/** Reads a line from the terminal; empty at its end. */
 function readLine(): Promise<string> {
   const terminal = openTerminal();
   // Not in raw mode, so that Ctrl-C stays what it is.
@@ -47,7 +45,7 @@ function readLine(): Promise<string> {
   });
 }
 
-/** The terminal itself: standard input may have been read to its end, where a person was typed. */
+/** Opens the terminal itself, because standard input may already have been read to its end. */
 function openTerminal(): ReadStream {
   try {
     return new ReadStream(openSync("/dev/tty", "r"));
@@ -56,12 +54,12 @@ function openTerminal(): ReadStream {
   }
 }
 
-/** Says at a terminal that the command waits, and for what, such as `the key`: nothing else would show it. */
+/** Says at a terminal what the command waits for, such as `the key`. */
 export function sayThatItWaits(what: string, keys = "Enter and Ctrl-D"): void {
   if (canAsk()) process.stderr.write(`Waiting for ${what}: type or paste it, then press ${keys}.\n`);
 }
 
-/** All of it as text. */
+/** Reads all of an input as text. */
 export async function readAll(input: AsyncIterable<Uint8Array>, what: string): Promise<string> {
   sayThatItWaits(what);
   const chunks: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** Signals that end commands: the first one ends them in order, a second one at once. */
+/** Signals to commands: the first one stops them in an orderly way, the second one at once. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EndingSignal, onEndingSignal } from "../../process.ts";
 
@@ -14,7 +14,7 @@ function listen(isCompanion: boolean): Listening {
     stop.abort(signal);
   };
   const forget = onEndingSignal(abort);
-  // It must not keep a companion that somebody else has ended: nobody would start another one.
+  // The open input must not keep the child process running.
   if (isCompanion)
     process.stdin
       .once("end", () => abort("SIGTERM"))
@@ -24,8 +24,8 @@ function listen(isCompanion: boolean): Listening {
 }
 
 /**
- * Listens from now on. The first signal aborts, and is the reason; a second one ends the process at once. To a companion
- * the end of its standard input is a SIGTERM.
+ * Returns a signal that the first ending signal of the system aborts, as its reason. A second one ends the process at once.
+ * To a child process, the end of its standard input is a SIGTERM.
  */
 export function stopSignal(isCompanion = false): AbortSignal {
   return listen(isCompanion).stop;
@@ -44,7 +44,7 @@ export async function runSteps<Step, Result>(
     for (;;) {
       await nextTurn();
       if (stop.aborted) {
-        // The steps may have something to complete, such as the record of what was done.
+        // The steps may have to complete something, such as the audit record.
         await steps.return(undefined as never); // Nobody reads this result.
         return { signal: stop.reason };
       }
