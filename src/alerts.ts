@@ -1,105 +1,96 @@
 /** Posts each finding of the doctor to ALERT_URL once when it appears, and once when it ends. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Finding } from "./cli/doctor/finding.ts";
 
 const checkEveryMs = 15 * 60_000;
 const [minPauseMs, maxPauseMs] = [10_000, 15 * 60_000];
 const timeoutMs = 10_000;
-/** A clock that is set is noticed within this time. */
-const lookMs = 60_000;
+/** A change of the clock is noticed within this time. */
+const maxSleepMs = 60_000;
 
 export interface Alerting {
   readonly url: string;
-  /** Remembers across restarts what was posted. */
+  /** Remembers across restarts which alerts were posted. */
   readonly file: string;
   readonly now: () => number;
-  /** Waits; true if it is time to end. */
+  /** Waits, and returns true if it is time to end. */
   readonly pause: (ms: number) => Promise<boolean>;
   readonly find: () => Promise<readonly Finding[]>;
   readonly onFailure: (cause: unknown) => void;
 }
 
-/** A finding that was posted, or is to be posted. */
-interface Alert {
-  readonly level: string;
-  readonly what: string;
-  readonly advice: string;
+/** A finding, and when it appeared. */
+interface Alert extends Pick<Finding, "level" | "what" | "advice"> {
   readonly since: string;
-  readonly isPosted: boolean;
-  readonly hasEnded: boolean;
 }
 
-/** The alerts by their keys. */
-export type Alerts = Readonly<Record<string, Alert>>;
+/** Alerts by the keys of their findings. */
+type Alerts = Map<string, Alert>;
 
-/** Checks at once and every 15 minutes, and posts what has changed. Repeats a failed post with growing pauses. */
+/** Checks at once and every 15 minutes, and posts the changes. Repeats a failed post with growing pauses. */
 export async function keepAlerting({ url, file, now, pause, find, onFailure }: Alerting): Promise<void> {
-  let alerts = recall(file);
-  let checkAtMs = now();
-  let postAtMs = now();
-  let pauseMs = minPauseMs;
+  const posted = recall(file);
+  let current: Alerts = new Map(posted);
+  let [checkAtMs, postAtMs, pauseMs] = [now(), now(), minPauseMs];
   for (;;) {
-    // A clock that was set back must not postpone the next check.
+    // A clock that was set back postpones neither.
     checkAtMs = Math.min(checkAtMs, now() + checkEveryMs);
+    postAtMs = Math.min(postAtMs, checkAtMs);
     if (now() >= checkAtMs) {
-      alerts = merge(alerts, await find(), now());
+      current = alertsOf(await find(), current, now());
       checkAtMs = now() + checkEveryMs;
     }
-    if (now() >= Math.min(postAtMs, checkAtMs)) {
+    if (now() >= postAtMs) {
       try {
-        for (const key of dueKeys(alerts)) {
-          await post(url, alerts[key]);
-          alerts = posted(alerts, key);
-          remember(file, alerts);
-        }
-        [postAtMs, pauseMs] = [now(), minPauseMs];
+        await postChanges(url, file, posted, current);
+        [postAtMs, pauseMs] = [checkAtMs, minPauseMs];
       } catch (cause) {
         onFailure(cause);
         [postAtMs, pauseMs] = [now() + pauseMs, Math.min(pauseMs * 2, maxPauseMs)];
       }
     }
-    const nextMs = dueKeys(alerts).length > 0 ? Math.min(postAtMs, checkAtMs) : checkAtMs;
-    if (await pause(Math.min(lookMs, Math.max(0, nextMs - now())))) return;
+    const waitMs = Math.min(postAtMs, checkAtMs) - now();
+    if (await pause(Math.min(maxSleepMs, Math.max(0, waitMs)))) return;
   }
 }
 
-/** What identifies a finding: numbers in its text, such as free space or a date, change while it lasts. */
+/** Returns the alerts for the findings of a check. One that was there before stays as it appeared. */
+function alertsOf(findings: readonly Finding[], before: Alerts, nowMs: number): Alerts {
+  const since = new Date(nowMs).toISOString();
+  const problems = findings.filter(({ level }) => level !== "fine");
+  return new Map(
+    problems.map((finding) => {
+      const { level, what, advice } = finding;
+      return [keyOf(finding), before.get(keyOf(finding)) ?? { level, what, advice, since }];
+    }),
+  );
+}
+
+/** Posts each alert that appeared or ended since the last posts, and remembers each at once. */
+async function postChanges(url: string, file: string, posted: Alerts, current: Alerts): Promise<void> {
+  for (const [key, alert] of current) {
+    if (posted.has(key)) continue;
+    await post(url, "firing", alert);
+    remember(file, posted.set(key, alert));
+  }
+  for (const [key, alert] of posted) {
+    if (current.has(key)) continue;
+    await post(url, "resolved", alert);
+    posted.delete(key);
+    remember(file, posted);
+  }
+}
+
+/** Identifies a finding. Numbers in its text, such as free space or a date, change while it lasts. */
 function keyOf({ level, thing, what }: Finding): string {
   return `${level} ${thing} ${what.replaceAll(/\d[\d.,:TZ-]*/g, "#")}`;
 }
 
-/** The alerts after a check. A finding that ends before it was posted is forgotten. */
-export function merge(alerts: Alerts, findings: readonly Finding[], nowMs: number): Alerts {
-  const found = new Map(findings.filter(({ level }) => level !== "fine").map((finding) => [keyOf(finding), finding]));
-  const known = Object.entries(alerts).flatMap(([key, alert]): [string, Alert][] => {
-    const lasts = found.has(key);
-    if (!lasts && !alert.isPosted) return [];
-    return [[key, { ...alert, hasEnded: !lasts }]];
-  });
-  const isNew = ([key]: readonly [string, Finding]) => !(key in alerts);
-  const appeared = [...found].filter(isNew).map(([key, { level, what, advice }]): [string, Alert] => {
-    const since = new Date(nowMs).toISOString();
-    return [key, { level, what, advice, since, isPosted: false, hasEnded: false }];
-  });
-  return Object.fromEntries([...known, ...appeared]);
-}
-
-function dueKeys(alerts: Alerts): string[] {
-  return Object.keys(alerts).filter((key) => alerts[key]?.isPosted === alerts[key]?.hasEnded);
-}
-
-function posted(alerts: Alerts, key: string): Alerts {
-  const { [key]: alert, ...others } = alerts;
-  return alert === undefined || alert.hasEnded ? others : { ...others, [key]: { ...alert, isPosted: true } };
-}
-
-async function post(url: string, alert: Alert | undefined): Promise<void> {
-  if (alert === undefined) return;
-  const { level, what, advice, since, hasEnded } = alert;
+async function post(url: string, state: "firing" | "resolved", alert: Alert): Promise<void> {
   const answer = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ state: hasEnded ? "resolved" : "firing", level, what, advice, since }),
+    body: JSON.stringify({ state, ...alert }),
     signal: AbortSignal.timeout(timeoutMs),
   });
   if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
@@ -107,16 +98,16 @@ async function post(url: string, alert: Alert | undefined): Promise<void> {
 
 function recall(file: string): Alerts {
   try {
-    return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+    return new Map(Object.entries(JSON.parse(readFileSync(file, "utf8"))));
   } catch {
-    return {};
+    return new Map();
   }
 }
 
-/** On a full disk it is remembered until the end of the process. */
+/** On a full disk, it is remembered until the process ends. */
 function remember(file: string, alerts: Alerts): void {
   try {
-    writeFileSync(`${file}.draft`, JSON.stringify(alerts), { mode: 0o600 });
+    writeFileSync(`${file}.draft`, JSON.stringify(Object.fromEntries(alerts)), { mode: 0o600 });
     renameSync(`${file}.draft`, file);
   } catch {
     // The alert was posted, which matters more.
