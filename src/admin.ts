@@ -15,7 +15,7 @@ const machineClock: Clock = {
   sleep: (ms, stop) => sleep(ms, undefined, { signal: stop }).catch(() => undefined),
 };
 
-/** Runs the command that the words name, and returns the status of the process. Throws the error that stopped it. */
+/** Runs the command that the words name, and returns the exit status. Throws the error that stopped it. */
 export async function runCommand(
   words: readonly string[],
   standardInput: CommandContext["standardInput"] = () => Bun.stdin.stream(),
@@ -43,7 +43,7 @@ export async function runCommand(
     await program.parseAsync(words);
     return status;
   } catch (cause) {
-    // The help was shown: it was requested, or a command was named without its subcommand.
+    // The help was printed: it was requested, or a command was named without its subcommand.
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2;
     throw explainFailure(cause, path);
   } finally {
@@ -51,7 +51,7 @@ export async function runCommand(
   }
 }
 
-/** Loads what opens the database. A command that needs none runs although the settings of a cluster are wrong. */
+/** Returns a function that opens the database. Only a command that calls it fails if the settings of a cluster are wrong. */
 async function prepareDatabase(path: string): Promise<() => CommandDatabase> {
   try {
     const cluster = readCluster();

@@ -1,33 +1,33 @@
 /**
- * A process of this program beside another one, such as the inbox beside the server. It gives way to that, is
- * started again when it dies, and ends with the process that started it, however that ends.
+ * A child process of the server, such as the inbox. It runs at a lower priority, is restarted when it dies, and ends with
+ * the server, even if that is killed.
  */
 import { join } from "node:path";
 import { companionOption, systemCode } from "./process.ts";
 
 export interface Companion {
-  /** Resolves when it has ended: in order, or by force where that takes long. */
+  /** Resolves when the process has ended. If that takes too long, it is killed. */
   stop(): Promise<void>;
 }
 
-/** The pauses before the first restarts grow: a process that dies at once must not keep the machine busy. */
+/** The pauses before restarts grow, so that a process that dies at once does not keep the machine busy. */
 const pausesMs = [1_000, 5_000];
-const longestPauseMs = 30_000;
-/** After a run of this length, the next death counts as the first. */
+const maxPauseMs = 30_000;
+/** After a run of this length, the next exit counts as the first. */
 const healthyMs = 60_000;
-/** How long it may finish its work before it is killed. A kill loses nothing. */
-const stopWaitMs = 5_000;
+/** The time to finish its work before it is killed. A kill loses nothing. */
+const stopTimeoutMs = 5_000;
 
-/** Starts `bun admin` with some arguments. `say` hears of each death and restart. */
+/** Starts `bun admin` with some arguments. `say` gets a line for each exit and restart. */
 export function startCompanion(args: readonly string[], say: (line: string) => void): Companion {
   let isStopped = false;
-  let deaths = 0;
+  let exits = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let child = start();
 
   function start() {
     const startedMs = performance.now();
-    // Its standard input closes when this process ends, even by a kill. So it knows when to end.
+    // Its standard input closes when this process ends, even by a kill, which tells it to end.
     const started = Bun.spawn([...program(), ...args, companionOption], {
       stdin: "pipe",
       stdout: "inherit",
@@ -35,21 +35,21 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
     });
     void started.exited.then((status) => {
       if (isStopped) return;
-      if (performance.now() - startedMs > healthyMs) deaths = 0;
+      if (performance.now() - startedMs > healthyMs) exits = 0;
       startAgain(`ended with ${status}`);
     });
     return started;
   }
 
   function startAgain(why: string): void {
-    const pauseMs = pausesMs[deaths] ?? longestPauseMs;
-    deaths++;
-    say(`${args[0]} ${why}; it is started again in ${pauseMs / 1000} s`);
+    const pauseMs = pausesMs[exits] ?? maxPauseMs;
+    exits++;
+    say(`${args[0]} ${why}; it is restarted in ${pauseMs / 1000} s`);
     timer = setTimeout(() => {
       try {
         child = start();
       } catch (cause) {
-        // The machine may be out of memory or processes for a moment. That must not end the process beside.
+        // The machine may be short of memory or processes. That must not end the server.
         startAgain(`could not be started (${systemCode(cause) ?? String(cause)})`);
       }
     }, pauseMs);
@@ -60,9 +60,9 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
       isStopped = true;
       clearTimeout(timer);
       child.stdin.end();
-      const tooLate = setTimeout(() => child.kill("SIGKILL"), stopWaitMs);
+      const killTimer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
       await child.exited;
-      clearTimeout(tooLate);
+      clearTimeout(killTimer);
     },
   };
 }

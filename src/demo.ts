@@ -1,5 +1,4 @@
-/** bun run demo: config → store → made-up leads → server, on a file of its own. */
-
+/** bun run demo: config → database → made-up leads → server, with its own file. */
 import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
 import { openFileDatabase } from "./db/open.ts";

@@ -1,6 +1,6 @@
 /**
- * The extensions: the only file of the core that names one, or a package. Each is loaded when it is asked for, and may be
- * absent: then its commands are unknown, and its settings have no effect.
+ * Loads the extensions and packages, which no other file of the core names. Each is loaded on demand, and may be absent:
+ * then its commands are unknown, and its settings have no effect.
  */
 import type { Command } from "commander";
 import type { Backups } from "./backup/restore.ts";
@@ -21,20 +21,20 @@ export async function loadExtension(name: keyof typeof loaders): Promise<Extensi
   return (await loaders[name]())?.extension ?? null;
 }
 
-/** Loads all extensions that there are. */
+/** Loads all installed extensions. */
 export async function loadExtensions(): Promise<readonly Extension[]> {
   const all = await Promise.all([loadExtension("delivery"), loadExtension("cluster")]);
   return all.filter((extension) => extension !== null);
 }
 
 function nothingIfAbsent(cause: unknown): null {
-  // Bun's error for a missing file is no instance of Error. What an extension itself lacks is a failure.
+  // Bun's error for a missing file is not an instance of Error. A file that an extension itself lacks is a failure.
   const { code, message }: { code?: unknown; message?: unknown } = Object(cause);
   if (code === "ERR_MODULE_NOT_FOUND" && /\/extension\.ts\b/.test(String(message))) return null;
   throw cause;
 }
 
-/** Loads what opens the database of the local rqlite node; null if this server has a file of its own. */
+/** Loads the databases of the local rqlite node; null if this server has its own file. */
 export async function loadClusterDatabases(path: string, cluster: ClusterConfig | null): Promise<Databases | null> {
   checkOwner(path, cluster);
   if (cluster === null) return null;
@@ -43,7 +43,7 @@ export async function loadClusterDatabases(path: string, cluster: ClusterConfig 
   throw new UserError("CLUSTER is set, but this installation has no extension for clusters.", "Unset CLUSTER.", 2);
 }
 
-/** Loads what makes and restores backups of the database of this server. */
+/** Loads the backups of the database of this server. */
 export async function loadBackups(): Promise<Backups> {
   const path = readDatabasePath();
   // A restore creates the database.
@@ -69,7 +69,7 @@ function checkOwner(path: string, cluster: ClusterConfig | null): void {
   }
 }
 
-/** The commands of the packages, which know a server only over HTTP and take the clock and standard input alone. */
+/** The commands of the packages, which know a server only over HTTP. */
 export const packageCommands: readonly CommandEntry[] = [
   {
     name: "conformance",
@@ -83,7 +83,7 @@ export const packageCommands: readonly CommandEntry[] = [
   },
   {
     name: "follow",
-    description: "pass on each new lead of a server as it comes, oldest first",
+    description: "pass on each new lead of a server, oldest first",
     load: async () =>
       withExamples(
         (await import("../packages/client/program/follow.ts")).followCommand,
@@ -104,7 +104,7 @@ export const packageCommands: readonly CommandEntry[] = [
   },
 ];
 
-/** A command of a package has its own program as well, whose name its examples would begin with. */
+/** Adds examples here, because a package also has its own program, with another name. */
 function withExamples(command: (context: CommandContext) => Command, ...lines: readonly string[]) {
   return (context: CommandContext) => command(context).addHelpText("after", examples(...lines));
 }

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../package.json";
 
-/** What stands before the words of an admin command. */
+/** The program of an admin command. */
 export const adminCommand = Bun.isStandaloneExecutable ? "leadfile" : "bun admin";
 
-/** What starts the server. */
+/** The command that starts the server. */
 export const startCommand = Bun.isStandaloneExecutable ? "leadfile serve" : "bun start";
 
 /** Defined by deploy/build.ts. Not defined if the program runs from its sources. */

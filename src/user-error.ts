@@ -1,10 +1,10 @@
-/** Errors for a person, in one line, and text of others made safe for a terminal. */
+/** Errors for a person, in one line, and untrusted text made safe for a terminal. */
 import { withoutKeys } from "./contract/key.ts";
 
 /** 1: refused or failed. 2: a command or a setting is wrong. The others: ended by a signal, as a shell says it. */
 type UserErrorStatus = 1 | 2 | 129 | 130 | 143;
 
-/** Says what is wrong and what to do next. It is shown without a stack trace. */
+/** An error with what is wrong and what to do next. It is printed without a stack trace. */
 export class UserError extends Error {
   override readonly name: string = "UserError";
 
@@ -17,23 +17,23 @@ export class UserError extends Error {
     super(message, options);
   }
 
-  /** What is shown: what is wrong, then what to do. */
+  /** The printed line: what is wrong, then what to do. */
   get sentence(): string {
     return inOneLine(`${this.message} ${this.advice}`.trim());
   }
 }
 
-/** A text in one line, for a terminal. An API key in it is cut to its first characters. */
+/** Returns a text in one line, for a terminal. An API key in it is cut to its first characters. */
 export function inOneLine(text: string): string {
   return printable(withoutKeys(text).replaceAll(/\s*\n\s*/g, " "));
 }
 
-/** A text with a ? for each control character, which a terminal would obey. */
+/** Returns a text with a ? for each control character, which a terminal would obey. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 }
 
-/** JSON in lines that means the same, with \u and a number for each character that a terminal would obey. */
+/** Returns equivalent JSON with an escape for each control character, which a terminal would obey. */
 export function inEscapes(json: string): string {
   return json.replaceAll(/(?!\n)[\p{Cc}\p{Cf}]/gu, (letter) => letter.split("").map(escapeOf).join(""));
 }

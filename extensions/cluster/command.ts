@@ -20,7 +20,6 @@ interface Options {
 
 export function clusterCommand(context: CommandContext): Command {
   return new Command("cluster")
-    .description("several nodes of rqlite, each with a server")
     .addHelpText("after", examples("cluster status"))
     .addCommand(initCommand())
     .addCommand(statusCommand(context))

@@ -1,4 +1,4 @@
-/** The context of a command, and how a command is set up. */
+/** The context of a command, and the parts that commands have in common. */
 import { Command } from "commander";
 import type { LeadDatabase } from "../db/connection.ts";
 import type { SourceFinder } from "../db/sources.ts";
@@ -13,23 +13,19 @@ export interface Clock {
   readonly sleep: (ms: number, stop: AbortSignal) => Promise<void>;
 }
 
-/** What a command is given. Everything else it imports. */
+/** The context of a command, which imports everything else. */
 export interface CommandContext extends Clock {
-  /**
-   * Opens the database at the first call. It is closed when the command has returned. Throws a UserError if there is none and
-   * the command is not one that creates it.
-   */
+  /** Opens the database at the first call, until the command has returned. Throws a UserError if it is missing. */
   readonly database: (ifMissing?: "create") => CommandDatabase;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** Sets the exit status of the process. */
   readonly endWith: (status: number) => void;
 }
 
-/** The open database, with what few commands need and a cluster does in another way. */
+/** The open database, and the parts that a cluster implements differently. */
 export interface CommandDatabase extends LeadDatabase {
-  /** Loads what imports leads. */
   importer(): Promise<Importer>;
-  /** Loads what looks up the sources of a webhook endpoint, as long as the database is open. */
+  /** Finds the sources of a webhook endpoint while the database is open. */
   sourceFinder(): Promise<SourceFinder>;
 }
 
@@ -40,23 +36,23 @@ export interface CommandEntry {
   readonly name: string;
   /** One line for the list of commands. */
   readonly description: string;
-  /** Loads the command, or only those below it that are called. */
+  /** Loads the command, or the subcommand of this name. */
   readonly load: LoadCommand | Readonly<Record<string, LoadCommand>>;
-  /** For the help of a command whose parts are loaded one by one. */
+  /** Examples for the help of a command with subcommands. */
   readonly examples?: readonly string[];
 }
 
-/** A command that takes --json and gets its output. */
+/** Returns a command that takes --json. */
 export function jsonCommand(name: string): Command {
   return new Command(name).option("--json", "print one JSON value on standard output");
 }
 
-/** The output that a command was asked for. */
+/** Returns the output for the options of a command. */
 export function outputOf(options: { json?: boolean }): Output {
   return createOutput(options.json === true);
 }
 
-/** Examples for the help of a command. The program's name is added, unless a line has it after a pipe. */
+/** Returns the examples of a help. The name of the program is added, unless a line has it after a pipe. */
 export function examples(...lines: readonly string[]): string {
   const whole = lines.map((line) => (line.includes(adminCommand) ? line : `${adminCommand} ${line}`));
   return `\nExamples:\n${whole.map((line) => `  ${line}`).join("\n")}`;

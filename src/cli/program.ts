@@ -1,12 +1,12 @@
 /** bun admin: one command per noun and verb. */
 import { Command, type CommanderError } from "commander";
 import { readDatabasePath } from "../config.ts";
-import { adminCommand, build } from "../program-name.ts";
+import { adminCommand, build, startCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type CommandContext, type CommandEntry, examples } from "./command.ts";
 import { paint, print } from "./terminal/output.ts";
 
-/** The commands of the core. The list of commands is shown without loading any. */
+/** The commands of the core. The help lists them without loading any. */
 const commands: readonly CommandEntry[] = [
   {
     name: "account",
@@ -49,12 +49,12 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: "stats",
-    description: "leads per day, by pixel, state and source, and requests per key and day",
+    description: "leads per day, by pixel, state, and source, and requests per key and day",
     load: async () => (await import("./stats/stats.ts")).statsCommand,
   },
   {
     name: "doctor",
-    description: "look for problems with the file, the settings and the disk",
+    description: "look for problems with the file, the settings, and the disk",
     load: async () => (await import("./doctor/doctor.ts")).doctorCommand,
   },
   {
@@ -64,12 +64,12 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: "retain",
-    description: "erase leads older than some days, now and daily",
+    description: "keep leads for a number of days: erase older ones now and daily",
     load: async () => (await import("./retain.ts")).retainCommand,
   },
   {
     name: "backup",
-    description: "make a consistent copy while the server runs",
+    description: "make a consistent copy of the database while the server runs",
     load: async () => (await import("./backup.ts")).backupCommand,
   },
   {
@@ -84,22 +84,22 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: "watch",
-    description: "make the daily backups and send the alerts of the settings, until it is stopped",
+    description: "make the daily backups and send the alerts that are set up, until stopped",
     load: async () => (await import("./watch.ts")).watchCommand,
   },
   {
     name: "audit",
-    description: "what was done with the database, and when",
+    description: "the record of what was done with the data, without personal data",
     load: async () => (await import("./audit.ts")).auditCommand,
   },
   {
     name: "demo",
-    description: "create an account with three pixels, 1,000 made-up leads and a key",
+    description: "create an account with three pixels, 1,000 made-up leads, and a key",
     load: async () => (await import("./demo/demo.ts")).demoCommand,
   },
 ];
 
-/** Where one executable is all of Leadfile, it starts the server as well. */
+/** Commands of the executable, which is also the server. */
 const executableCommands: readonly CommandEntry[] = [
   {
     name: "serve",
@@ -113,7 +113,7 @@ const executableCommands: readonly CommandEntry[] = [
   },
 ];
 
-/** All entries, also those of the extensions that are there. */
+/** All entries, including those of the installed extensions. */
 async function listEntries(own: readonly CommandEntry[]): Promise<CommandEntry[]> {
   const { loadExtensions, packageCommands } = await import("../extensions.ts");
   const extensions = await loadExtensions();
@@ -146,7 +146,7 @@ export async function createProgram(words: readonly string[] | "all", context: C
   return program;
 }
 
-/** Loads a command; of one with others below it, the one that is called, or all of them. */
+/** Loads a command. If it has subcommands, loads the one that is called, or all of them. */
 async function loadCommand(
   { name, load, examples: lines = [] }: CommandEntry,
   verb: string | undefined,
@@ -162,28 +162,28 @@ async function loadCommand(
 }
 
 function firstSteps(): string {
-  const serve = Bun.isStandaloneExecutable ? `\n  ${adminCommand} serve` : "";
   return `
 First steps:
   ${adminCommand} account create acme
   ${adminCommand} lead import acme export.csv --create-pixels
-  ${adminCommand} key create acme --label "my client"${serve}
+  ${adminCommand} key create acme --label "my client"
+  ${startCommand}
 
 The file is DATABASE_PATH, ${readDatabasePath()}; the server may be running.`;
 }
 
-/** A command and all below it. */
+/** Returns a command and all commands below it. */
 function withChildren(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withChildren)];
 }
 
-/** Titles of the help stand out on a terminal, and its lines fit. */
+/** Prints the titles of the help in bold on a terminal, and wraps its lines. */
 function styleHelp(command: Command): void {
-  // On a narrow terminal commander would leave it to the terminal, which breaks words.
+  // Commander would leave a narrow terminal to wrap the lines itself, within words.
   command.configureHelp({ styleTitle: (title) => paint("bold", title), minWidthToWrap: 20 });
 }
 
-/** Commander would end the process. The caller ends it, and says in one line what was wrong. */
+/** Commander would end the process. The caller ends it instead, and prints the reason in one line. */
 function throwInsteadOfEnding(command: Command): void {
   command.exitOverride((error) => {
     throw isHelp(error) ? error : wrongUse(error, command);
@@ -191,7 +191,7 @@ function throwInsteadOfEnding(command: Command): void {
   command.configureOutput({ outputError: () => undefined, writeOut: (text) => void print(text) });
 }
 
-/** Commander would take the last value in silence: an erasure with two addresses would leave the first. */
+/** Commander would silently use the last value: an erasure with two addresses would ignore the first. */
 function refuseRepeats(command: Command): void {
   for (const option of command.options.filter(({ required }) => required)) {
     let isGiven = false;
@@ -202,7 +202,7 @@ function refuseRepeats(command: Command): void {
   }
 }
 
-/** Commander throws for --help and --version, and for a noun without a verb, whose help it has shown. */
+/** Commander also throws for --help and --version, and for a noun without a verb, after it has printed the help. */
 function isHelp({ code, exitCode }: CommanderError): boolean {
   return exitCode === 0 || code === "commander.help";
 }
@@ -218,7 +218,7 @@ function helpOf(command: Command): string {
   return `${pathOf(command)} --help shows how.`;
 }
 
-/** The words that call a command, such as `bun admin lead import`. */
+/** Returns the words that call a command, such as `bun admin lead import`. */
 function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

@@ -6,10 +6,7 @@ import { type CommandContext, examples, jsonCommand } from "./command.ts";
 import { printLines } from "./terminal/output.ts";
 
 export function receiptCommand(context: CommandContext): Command {
-  return new Command("receipt")
-    .description("the receipts of erasures")
-    .addHelpText("after", examples("receipt list acme"))
-    .addCommand(listCommand(context));
+  return new Command("receipt").addHelpText("after", examples("receipt list acme")).addCommand(listCommand(context));
 }
 
 function listCommand(context: CommandContext): Command {

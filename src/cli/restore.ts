@@ -25,7 +25,6 @@ interface Options {
 
 export function restoreCommand(context: CommandContext): Command {
   return jsonCommand("restore")
-    .description("replace the database by a backup; the server must be stopped")
     .argument("<FILE>", "a backup with its manifest next to it, or s3://bucket/prefix for the newest one there")
     .option("--identity <FILE>", "the age identity that decrypts the backup")
     .option("--receipts <FILE>", "repeat the erasures of these receipts, one per line, as receipt list prints them")

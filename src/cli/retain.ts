@@ -24,7 +24,6 @@ const mostDays = 36_500;
 
 export function retainCommand(context: CommandContext): Command {
   return jsonCommand("retain")
-    .description("keep leads for so many days: erase older ones now and daily, and reject them at import")
     .argument("<ACCOUNT>", "ID or exact name")
     .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on")
     .option("--yes", "do not ask, even if every lead would be erased or the clock may be wrong")

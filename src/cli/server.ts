@@ -1,4 +1,4 @@
-/** bun admin serve and health, where one executable is all of Leadfile: starts the server, and asks whether it is well. */
+/** bun admin serve and health, which only the executable has: start the server, and ask for its health. */
 import { Command } from "commander";
 import { ownAddress, publicOrigin, readConfig } from "../config.ts";
 import { publicPaths } from "../contract/paths.ts";
@@ -10,7 +10,7 @@ type Health = "fine" | "failing" | "nobody";
 
 export const patienceMs = 3_000;
 
-/** Asks for /healthz at an origin. Any certificate will do: it has the public name, and this origin does not. */
+/** Asks for /healthz at an origin. Accepts any certificate, because it is for the public name, not for this origin. */
 export async function askHealth(origin: string): Promise<Health> {
   try {
     const answer = await fetch(`${origin}${publicPaths.health}`, {
@@ -27,7 +27,7 @@ export async function askHealth(origin: string): Promise<Health> {
 
 export function serveCommand(): Command {
   return new Command("serve")
-    .option("--demo", "serve made-up leads, in data/demo.db")
+    .option("--demo", "serve made-up leads from data/demo.db")
     .addHelpText("after", examples("serve", "serve --demo"))
     .action(async (options: { demo?: boolean }) => {
       // Each of these files starts the server when it is imported.
@@ -36,13 +36,13 @@ export function serveCommand(): Command {
     });
 }
 
-/** For a container, which has no other program to ask with. */
+/** For a container, which has no other HTTP client. */
 export function healthCommand(): Command {
   return new Command("health").addHelpText("after", examples("health")).action(async () => {
     const config = readConfig();
     const origin = ownAddress(config) ?? publicOrigin(config);
     const health = await askHealth(origin);
     if (health === "failing") throw new UserError("The server cannot read its database.", "Its log says why.");
-    if (health === "nobody") throw new UserError(`No server answers at ${origin}.`, `Start it: ${startCommand}.`);
+    if (health === "nobody") throw new UserError(`No server answers at ${origin}.`, `Start it: ${startCommand}`);
   });
 }

@@ -1,117 +1,234 @@
-/** bun admin key: keys are shown once, on standard output, and are never an argument (§3, §5). */
+/** bun admin key: keys are shown once, on standard output, and are never an argument (§3, §5). They can expire and be rotated. */
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { dayMs } from "../../src/contract/calendar.ts";
+import { createKey, digestOf, isActive, prefixOf } from "../../src/contract/key.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
+import { noonMs } from "../support/builders.ts";
+import { aKey, serve } from "../support/harness.ts";
 
-const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-/** The checksum of a key, worked out apart from the code. */
+/** The checksum of a key, computed independently. */
 function checksum(body: string): string {
+  const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   const digits: string[] = [];
   for (let rest = crc32(body); digits.length < 6; rest = Math.floor(rest / 62))
     digits.unshift(alphabet[rest % 62] ?? "");
   return digits.join("");
 }
 
-const aKey = async (admin: Admin) => (await admin.run("key", "create", "acme", "--label", "test", "--json")).json;
+/** A file with a key. */
+async function withKey(...options: string[]) {
+  const admin = anAdmin();
+  const old = (await admin.run("key", "create", "acme", "--label", "poller", "--json", ...options)).json;
+  return { admin, old };
+}
 
-test("create prints the key alone on standard output, and never on standard error", async () => {
-  const { stdout, stderr, status } = await anAdmin().run("key", "create", "acme");
-  expect(status).toBe(0);
-  expect(stdout).toMatch(/^lf_[0-9A-Za-z]{38}\n$/);
-  expect(stderr).not.toContain(stdout.trim());
-  expect(stderr).not.toContain(stdout.trim().slice(8));
-});
+const listOf = async (admin: Admin) => JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
 
-test("a key ends with the checksum of all before it, and its first eight characters are its prefix", async () => {
-  const { json, stderr } = await anAdmin().run("key", "create", "acme", "--label", "my client", "--json");
-  expect(json as unknown).toEqual({
-    id: expect.stringMatching(/^key_\w+$/),
-    key: expect.stringMatching(/^lf_[0-9A-Za-z]{38}$/),
-    prefix: json.key.slice(0, 8),
-    label: "my client",
-    account: expect.stringMatching(/^acc_/),
+const stateOf = async (admin: Admin, key: string) => (await admin.give(key, "key", "check", "--json")).json["state"];
+
+/** Checks a key, and returns what is printed, with the status. */
+async function check(admin: Admin, input: string) {
+  const { json, status, stderr } = await admin.give(input, "key", "check", "--json");
+  return { ...json, status, stderr };
+}
+
+describe("key create", () => {
+  test("prints the key alone on standard output, and never on standard error", async () => {
+    const { stdout, stderr, status } = await anAdmin().run("key", "create", "acme");
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^lf_[0-9A-Za-z]{38}\n$/)]);
+    expect(stderr).not.toContain(stdout.trim().slice(8));
   });
-  expect(json.key.slice(-6)).toBe(checksum(json.key.slice(0, -6)));
-  expect(stderr).not.toContain(json.key);
+
+  test("with --json prints a key with its checksum and prefix, which is not in the list or the file", async () => {
+    const { admin, old } = await withKey();
+    const { key, ...others } = old;
+    expect<unknown>(others).toEqual({
+      id: expect.stringMatching(/^key_\w+$/),
+      prefix: key.slice(0, 8),
+      label: "poller",
+      account: expect.stringMatching(/^acc_/),
+    });
+    expect(key).toMatch(/^lf_[0-9A-Za-z]{38}$/);
+    expect(key.slice(-6)).toBe(checksum(key.slice(0, -6)));
+    const list = await listOf(admin);
+    expect(list).toEqual([expect.objectContaining({ ...others, state: "active", last_used: null })]);
+    expect(JSON.stringify(list)).not.toContain(key.slice(8));
+    expect(readFileSync(admin.file).includes(key.slice(8))).toBe(false);
+  });
+
+  test.each([
+    ["2999-01-31", "2999-01-31T00:00:00.000Z"],
+    ["2999-01-31T09:00:00+01:00", "2999-01-31T08:00:00.000Z"],
+  ])("--expires %s ends the key at %s", async (date, expires) => {
+    const { admin, old } = await withKey("--expires", date);
+    expect(await listOf(admin)).toMatchObject([{ expires_at: expires, state: "active" }]);
+    expect((await check(admin, old.key)).status).toBe(0);
+  });
+
+  test.each(["2020-01-31", "tomorrow", "2999-02-30", "2999-01-31T09:00:00", ""])(
+    "--expires %p is a usage error, and creates no key",
+    async (date) => {
+      const admin = anAdmin();
+      const { status, stderr } = await admin.run("key", "create", "acme", "--expires", date);
+      expect([status, stderr]).toEqual([2, expect.stringMatching(/^--expires [^\n]+\n$/)]);
+      expect(await listOf(admin)).toEqual([]);
+    },
+  );
 });
 
-test("list shows each key without itself, and neither key nor digest is in the file", async () => {
-  const admin = anAdmin();
-  const { key, ...made } = await aKey(admin);
-  const ended = await admin.run("key", "list", "acme", "--json");
-  expect(JSON.parse(ended.stdout)).toEqual([expect.objectContaining({ ...made, state: "active", last_used: null })]);
-  expect(ended.stdout).not.toContain(key.slice(8));
-  expect(readFileSync(admin.file).includes(key.slice(8))).toBe(false);
+describe("key revoke", () => {
+  test("is final, may be repeated, and prints the key as the list does, with its requests of the month", async () => {
+    const admin = anAdmin(["acme"], {}, Date.parse("2026-05-20T09:15:00Z"));
+    const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+    using database = new Database(admin.file);
+    database.run("INSERT INTO usage (key, day, requests) VALUES (1, '2026-04-30', 5), (1, '2026-05-20', 2)");
+    const first = await admin.run("key", "revoke", id, "--json");
+    expect(first.json).toMatchObject({ id, state: "revoked", revoked_at: "2026-05-20T09:15:00.000Z" });
+    expect(first.json["requests_this_month"]).toBe(2);
+    expect(await admin.run("key", "revoke", id, "--json")).toMatchObject({ status: 0, stdout: first.stdout });
+    expect(await listOf(admin)).toEqual([{ ...first.json, gaps: [] }]);
+  });
+
+  test("rejects an unknown ID", async () => {
+    expect(await anAdmin().run("key", "revoke", "key_nobodys")).toMatchObject({ status: 1, stdout: "" });
+  });
 });
 
-test("revoke is final, may be said twice, and prints the key as the list does", async () => {
-  const admin = anAdmin();
-  const { id } = await aKey(admin);
-  const first = await admin.run("key", "revoke", id, "--json");
-  expect(first.json).toMatchObject({ id, state: "revoked", revoked_at: expect.stringMatching(/^\d{4}-.*Z$/) });
-  const again = await admin.run("key", "revoke", id, "--json");
-  expect(again).toMatchObject({ status: 0, stdout: first.stdout });
-  expect(JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout)).toEqual([{ ...first.json, gaps: [] }]);
-});
-
-test("revoke refuses an unknown id, and never repeats a key that was typed as one", async () => {
-  const admin = anAdmin();
-  const { key } = await aKey(admin);
-  const ended = await admin.run("key", "revoke", key);
-  expect({ status: ended.status, stdout: ended.stdout }).toEqual({ status: 1, stdout: "" });
-  expect(ended.stderr).toMatch(/^[^\n]+\n$/);
-  expect(ended.stderr).not.toContain(key.slice(3));
-});
-
-describe("check reads a key from standard input", () => {
-  test("and says active with status 0", async () => {
-    const admin = anAdmin();
-    const { key, id, account } = await aKey(admin);
-    for (const input of [key, `${key}\n`, ` ${key}\r\n`]) {
-      const { json, status } = await admin.give(input, "key", "check", "--json");
-      expect<unknown>({ ...json, status }).toEqual({ state: "active", id, label: "test", account, status: 0 });
+describe("key check reads a key from standard input, and says", () => {
+  test("active, then revoked, with what is known", async () => {
+    const { admin, old } = await withKey();
+    const known = { id: old.id, label: "poller", account: old.account, stderr: "" };
+    for (const input of [old.key, `${old.key}\n`, ` ${old.key}\r\n`]) {
+      expect<unknown>(await check(admin, input)).toEqual({ ...known, state: "active", status: 0 });
     }
+    await admin.run("key", "revoke", old.id);
+    expect<unknown>(await check(admin, old.key)).toEqual({ ...known, state: "revoked", status: 1 });
   });
 
-  test("and says revoked with status 1", async () => {
-    const admin = anAdmin();
-    const { key, id, account } = await aKey(admin);
-    await admin.run("key", "revoke", id);
-    const { json, status } = await admin.give(key, "key", "check", "--json");
-    expect<unknown>({ ...json, status }).toEqual({ state: "revoked", id, label: "test", account, status: 1 });
-  });
-
-  test("and says unknown with status 1 of a key of another instance", async () => {
-    const { key } = await aKey(anAdmin());
-    const { json, status, stderr } = await anAdmin().give(key, "key", "check", "--json");
-    expect<unknown>({ ...json, status, stderr }).toEqual({ state: "unknown", status: 1, stderr: "" });
-  });
-
-  test("and says malformed with status 1 of anything else", async () => {
-    const admin = anAdmin();
-    const { key } = await aKey(admin);
-    const mistyped = key.slice(0, 10) + (key[10] === "a" ? "b" : "a") + key.slice(11);
-    for (const input of [
-      "",
-      "\n",
-      "lf_",
-      mistyped,
-      key.toLowerCase(),
-      key.slice(1),
-      `${key}x`,
-      `Bearer ${key}`,
-      `${key}\n${key}`,
-    ]) {
-      const { json, status, stderr } = await admin.give(input, "key", "check", "--json");
-      expect<unknown>({ ...json, status, stderr }).toEqual({ state: "malformed", status: 1, stderr: "" });
-    }
-  });
-
-  test("and never repeats it", async () => {
-    const { key } = await aKey(anAdmin());
+  test("unknown of a key of another instance, and never repeats it", async () => {
+    const key = createKey();
+    expect<unknown>(await check(anAdmin(), key)).toEqual({ state: "unknown", status: 1, stderr: "" });
     const { stdout, stderr } = await anAdmin().give(key, "key", "check");
     expect(stdout + stderr).not.toContain(key.slice(8));
   });
+
+  test("malformed of anything else", async () => {
+    const { admin, old } = await withKey();
+    const { key } = old;
+    const mistyped = key.slice(0, 10) + (key[10] === "a" ? "b" : "a") + key.slice(11);
+    const others = [key.toLowerCase(), key.slice(1), `${key}x`, `Bearer ${key}`, `${key}\n${key}`];
+    for (const input of ["", "\n", "lf_", mistyped, ...others]) {
+      expect<unknown>(await check(admin, input)).toEqual({ state: "malformed", status: 1, stderr: "" });
+    }
+  });
+});
+
+describe("key rotate", () => {
+  test.each([
+    ["90m", 90 * 60_000],
+    ["36h", 36 * 3_600_000],
+    ["7d", 7 * dayMs],
+  ])("creates a key like the old one, which works for an overlap of %s", async (overlap, ms) => {
+    const { admin, old } = await withKey();
+    const startMs = Date.now();
+    const { json } = await admin.run("key", "rotate", old.id, "--overlap", overlap, "--json");
+    expect(json).toMatchObject({ label: "poller", account: old.account, replaces: old.id });
+    expect(json.key).toMatch(/^lf_\w{38}$/);
+    expect(Date.parse(String(json["old_expires_at"]))).toBeWithin(startMs + ms, Date.now() + ms + 1);
+    expect([await stateOf(admin, old.key), await stateOf(admin, json.key)]).toEqual(["active", "active"]);
+    const expiries = (await listOf(admin)).map((key: { expires_at: string | null }) => key.expires_at);
+    expect(expiries).toEqual([json["old_expires_at"], null]);
+  });
+
+  test("without an overlap revokes the old key at once", async () => {
+    const { admin, old } = await withKey();
+    // The clock of another machine may be behind the one of this command.
+    const ahead = anAdmin([], { DATABASE_PATH: admin.file }, Date.now() + 3_600_000);
+    const { json } = await ahead.run("key", "rotate", old.id, "--overlap", "0", "--json");
+    expect([await stateOf(admin, old.key), await stateOf(admin, json.key)]).toEqual(["revoked", "active"]);
+  });
+
+  test("lets neither key live longer than the old one was to live", async () => {
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    const { admin, old } = await withKey("--expires", soon);
+    const { json } = await admin.run("key", "rotate", old.id, "--overlap", "7d", "--json");
+    expect(json["old_expires_at"]).toBe(soon);
+    expect(await listOf(admin)).toMatchObject([{ expires_at: soon }, { expires_at: soon }]);
+  });
+
+  test("rejects a revoked key, an unknown ID, and a malformed overlap", async () => {
+    const { admin, old } = await withKey();
+    expect((await admin.run("key", "rotate", "key_nobodys")).status).toBe(1);
+    for (const overlap of ["24", "1w", "-1h", ""])
+      expect((await admin.run("key", "rotate", old.id, "--overlap", overlap)).status).toBe(2);
+    await admin.run("key", "revoke", old.id);
+    expect((await admin.run("key", "rotate", old.id)).stderr).toMatch(/^Key key_\w+ is already revoked[^\n]+\n$/);
+    expect(await listOf(admin)).toHaveLength(1);
+  });
+});
+
+describe("an expired key", () => {
+  test("is served until it expires, and is revoked from the very next request", async () => {
+    const { admin, account, as, clock } = await serve();
+    const secret = createKey();
+    const key = { digest: digestOf(secret), prefix: prefixOf(secret), label: null, expiresMs: noonMs + 1000 };
+    const record = admin.keys.create(account.number, key, noonMs);
+    for (const [nowMs, status] of [
+      [noonMs, 200],
+      [noonMs + 999, 200],
+      [noonMs + 1000, 401],
+      [noonMs + dayMs, 401],
+    ] as const) {
+      clock.nowMs = nowMs;
+      const answer = await as(secret).get("/usage");
+      expect([answer.status, isActive(record, nowMs)]).toEqual([status, status === 200]);
+      if (status === 200) continue;
+      expect(answer.body.error).toMatchObject({ code: "revoked_api_key", message: expect.stringContaining("expired") });
+    }
+  });
+
+  test("is not counted, and its responses have the whole limit", async () => {
+    const { admin, account, as, store, clock } = await serve({ limit: 60 });
+    const { secret, id } = aKey(admin, account);
+    admin.keys.expire(id, noonMs + 1, noonMs);
+    clock.nowMs = noonMs + 1;
+    expect((await as(secret).get("/leads")).headers.get("x-ratelimit-remaining")).toBe("60");
+    const number = store.keys.find(digestOf(secret))?.number ?? -1;
+    expect(store.usage.of(number, clock.nowMs)).toEqual({ today: 0, month: 0 });
+  });
+});
+
+test.each([
+  "key check KEY",
+  "key list KEY",
+  "key revoke KEY",
+  "key rotate KEY",
+  "key KEY",
+  "KEY",
+  "key create acme --KEY",
+  "key create acme --expires KEY",
+  "lead find acme --id x --email KEY",
+  "lead import acme KEY",
+  "backup no/such/KEY",
+])("no error repeats a key that was typed by mistake: %s", async (line) => {
+  const { admin, old } = await withKey();
+  const { status, stdout, stderr } = await admin.run(...line.replace("KEY", old.key).split(" "));
+  expect([status > 0, stderr]).toEqual([true, expect.stringMatching(/^[^\n]{20,}\n$/)]);
+  expect(stdout + stderr).not.toContain(old.key.slice(3, 20));
+});
+
+test.each([">&-", ">/dev/null"])("no key is created if nobody would see it: key create %s", async (redirection) => {
+  const { admin, old } = await withKey();
+  const program = join(import.meta.dir, "../../src/admin.ts");
+  for (const command of ["create acme", `rotate ${old.id}`]) {
+    const line = `"${process.execPath}" "${program}" key ${command} ${redirection}`;
+    const shell = Bun.spawn(["sh", "-c", line], { env: { DATABASE_PATH: admin.file }, stderr: "pipe" });
+    const said = expect.stringMatching(/^Standard output is closed, so the key[^\n]+\n$/);
+    expect([await shell.stderr.text(), await shell.exited]).toEqual([said, 1]);
+  }
+  expect(await listOf(admin)).toMatchObject([{ expires_at: null }]);
 });

@@ -1,13 +1,21 @@
-/** `bun run build`: one file that is the server and the admin command, and needs nothing beside it. */
+/** `bun run build` and `bun run release`: one file is the server and the admin command, and needs no other file. */
 import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Command } from "commander";
+import { checkedOutCommit, compile } from "../../deploy/build.ts";
+import { createSbom } from "../../deploy/sbom.ts";
 import { version } from "../../package.json";
 import { theExecutable } from "../support/executable.ts";
 import { aFolder } from "../support/folder.ts";
+import { unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
+import { theProgram } from "../support/program.ts";
 import { aFreePort } from "../support/proxy.ts";
+import { aSharedFolder } from "../support/run.ts";
+
+const root = join(import.meta.dir, "../..");
 
 const rows = 3_000;
 const csv = [
@@ -17,11 +25,11 @@ const csv = [
 
 beforeAll(() => void theExecutable());
 
-/** Runs it to its end in a folder, with nothing in its environment. */
-async function run(folder: string, args: readonly string[], input = "") {
-  const child = Bun.spawn([theExecutable(), ...args], {
+/** Runs a command in a folder with an empty environment, or that of an emulator. */
+async function run(folder: string, args: readonly string[], input = "", program = [theExecutable()], env = {}) {
+  const child = Bun.spawn([...program, ...args], {
     cwd: folder,
-    env: {},
+    env,
     stdin: Buffer.from(input),
     stdout: "pipe",
     stderr: "pipe",
@@ -134,4 +142,98 @@ describe("the server of the executable", () => {
     expect(await server.exited).toBe(2);
     expect(server.errors()).toMatch(/^LOG_LEVEL [^\n]*\n$/);
   });
+});
+
+/** The words of every command that has a help. */
+function commandsBelow(command: Command): string[][] {
+  return [[], ...command.commands.flatMap((child) => commandsBelow(child).map((rest) => [child.name(), ...rest]))];
+}
+
+test("the executable shows the help of every command", async () => {
+  const all = commandsBelow(await theProgram());
+  const folder = aFolder();
+  for (let next = 0; next < all.length; next += 4) {
+    const some = all.slice(next, next + 4);
+    const helps = await Promise.all(some.map((words) => run(folder, [...words, "--help"])));
+    const usages = helps.map(({ stdout, status }) => [stdout.split("\n", 1)[0]?.split(/ \[| </)[0], status]);
+    expect(usages).toEqual(some.map((words) => [`Usage: ${["leadfile", ...words].join(" ")}`, 0]));
+  }
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+const armLibraries = "/usr/aarch64-linux-gnu";
+const muslLibraries = join(process.env["HOME"] ?? "", ".cache/leadfile-tools/musl");
+const hasMusl = ["/lib/ld-musl-x86_64.so.1", muslLibraries].every((path) => existsSync(path));
+const hasEmulator = Bun.which("qemu-aarch64") !== null && existsSync(armLibraries);
+const isLinuxX64 = process.platform === "linux" && process.arch === "x64";
+
+describe.each([
+  ["bun-linux-x64-baseline", [], {}, isLinuxX64 ? null : "needs Linux on x64"],
+  [
+    "bun-linux-x64-musl-baseline",
+    [],
+    { LD_LIBRARY_PATH: muslLibraries },
+    hasMusl ? null : "needs musl, with the libstdc++ of Alpine",
+  ],
+  [
+    "bun-linux-arm64",
+    ["qemu-aarch64"],
+    { QEMU_LD_PREFIX: armLibraries },
+    hasEmulator ? null : "needs qemu-user and libc6-arm64-cross",
+  ],
+] as const)("the release for %s", (target, emulator, env, missing) => {
+  unless(missing)("imports a file, serves its leads, and shows its help", async () => {
+    const file = join(aSharedFolder(), target, "leadfile");
+    mkdirSync(join(file, ".."));
+    compile(file, checkedOutCommit(), target);
+    const [folder, program] = [aFolder(), [...emulator, file]];
+    await run(folder, ["account", "create", "acme"], "", program, env);
+    const text = "email,identified_at\ndana@example.com,2026-01-31T09:15:00Z\n";
+    const importing = ["lead", "import", "acme", "-", "--pixel", "px", "--create-pixels"];
+    expect(await run(folder, importing, text, program, env)).toMatchObject({ status: 0 });
+    const key = (await run(folder, ["key", "create", "acme"], "", program, env)).stdout.trim();
+    const server = start(env, folder, [...program, "serve"]);
+    const headers = { Authorization: `Bearer ${key}` };
+    const answer = await fetch(`${await server.listening()}/api/v1/leads`, { headers });
+    expect(await answer.json()).toMatchObject({ data: [{ email: "dana@example.com" }], has_more: false });
+    expect(await server.end("SIGTERM")).toBe(0);
+    expect(await run(folder, ["doctor", "--help"], "", program, env)).toMatchObject({ status: 0, stderr: "" });
+    expect(readdirSync(folder)).toEqual(["data"]);
+  });
+});
+
+const isClean = existsSync(join(root, ".git")) && !checkedOutCommit().endsWith("+");
+
+unless(isClean ? null : "needs a clean clone")("two releases of a commit have the same bytes", () => {
+  const [one, other] = [aFolder(), aFolder()].map((folder) => {
+    const out = join(folder, "release");
+    const ended = Bun.spawnSync([process.execPath, "deploy/release.ts", "--only", "linux-x64", "--out", out], {
+      cwd: root,
+    });
+    expect([ended.exitCode, ended.stderr.toString()]).toEqual([0, ""]);
+    return out;
+  });
+  const sums = readFileSync(join(one ?? "", "SHA256SUMS"), "utf8");
+  expect(readFileSync(join(other ?? "", "SHA256SUMS"), "utf8")).toBe(sums);
+  const check = Bun.spawnSync(["sha256sum", "--check", "--strict", "SHA256SUMS"], { cwd: one ?? "" });
+  expect(check.exitCode).toBe(0);
+  const archive = readdirSync(one ?? "").find((name) => name.endsWith(".tar.gz")) ?? "";
+  const listed = Bun.spawnSync(["tar", "-tzf", archive], { cwd: one ?? "" }).stdout.toString();
+  for (const name of [
+    "leadfile\n",
+    "LICENSE\n",
+    "README.md\n",
+    "deploy/install.sh\n",
+    "deploy/systemd/leadfile.service\n",
+  ]) {
+    expect(listed).toContain(`-linux-x64/${name}`);
+  }
+});
+
+test("the bill of materials names what the product needs, with digests, and nothing that only tests need", () => {
+  const sbom = createSbom(readFileSync(join(root, "bun.lock"), "utf8"), "1.2.3", "a1b2c3d");
+  const names = sbom.components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["bun", "elysia", "drizzle-orm", "commander"]));
+  expect(names.filter((name) => /^(@biomejs\/|typescript$|fast-check$|playwright)/.test(name))).toEqual([]);
+  expect(new Set(sbom.components.map((component) => component["bom-ref"])).size).toBe(names.length);
 });

@@ -25,7 +25,6 @@ const settleMs = 2_100;
 
 export function inboxCommand(context: CommandContext): Command {
   return jsonCommand("inbox")
-    .description("import files that are dropped into a folder, until Ctrl-C")
     .argument("<DIR>", "in it a folder for each account, named by its id or exact name")
     .option("--once", "import what is there, then end, for a timer")
     .addOption(new Option("--companion").hideHelp())

@@ -30,7 +30,6 @@ interface ReceiveOptions {
 
 export function receiveCommand(context: CommandContext): Command {
   return jsonCommand("receive")
-    .description("take webhooks from vendors, until Ctrl-C; source create makes an address for one")
     .addOption(
       new Option("--every <SECONDS>", "from one import of what was delivered to the next")
         .default(60)

@@ -1,4 +1,4 @@
-/** bun admin demo: an account with pixels, made-up leads and a key, and the lines to try them with. */
+/** bun admin demo: an account with pixels, made-up leads, and a key, and the commands to try them with. */
 import { randomInt } from "node:crypto";
 import { type Command, Option } from "commander";
 import { publicOrigin, readConfig } from "../../config.ts";
@@ -22,11 +22,10 @@ const demoName = "Demo";
 const leadCount = 1000;
 
 interface Demo {
-  /** The id of the account. */
   readonly account: string;
   readonly pixels: readonly string[];
   readonly key: string;
-  /** A cursor and a moment to try paging and polling with. */
+  /** A cursor to try paging with, and a time to try polling with. */
   readonly cursor: string;
   readonly newest: string;
 }
@@ -40,10 +39,9 @@ interface DemoOptions {
 
 export function demoCommand(context: CommandContext): Command {
   return jsonCommand("demo")
-    .description("make an account with three pixels, 1,000 made-up leads and a key")
-    .option("--live", "then go on inventing leads until Ctrl-C, to watch a poller work")
+    .option("--live", "then invent more leads until Ctrl-C, to watch a poller work")
     .addOption(
-      new Option("--every <SECONDS>", "from one lead to the next")
+      new Option("--every <SECONDS>", "seconds from one lead to the next")
         .default(5)
         .argParser((text) => readSeconds("--every", text, 0.01, 86_400)),
     )
@@ -89,7 +87,7 @@ async function fill(database: LeadDatabase, importer: Importer, account: Account
   await importer.writeLeads(account.number, leads, { onDuplicate: "skip", nowMs });
 }
 
-/** Lines to paste into another terminal. */
+/** The commands to paste into another terminal. */
 export function demoText({ key, cursor, newest }: Demo, url: string): string {
   const get = (path: string) => `curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}${path}"`;
   return `${grouped(leadCount)} made-up leads are ready. Paste into another terminal:
@@ -114,7 +112,7 @@ In a browser, ${url}${publicPaths.docs} teaches the rest.
 `;
 }
 
-/** `--live`: invents a lead every few seconds until Ctrl-C, so that a developer can watch a poller work. Each is written before it is shown. The same seed gives the same visitors. */
+/** Invents a lead every few seconds until Ctrl-C. Each is stored before it is shown. */
 async function goOn(context: CommandContext, output: Output, accountId: string, live: DemoOptions): Promise<void> {
   const account = accountOf(context, accountId);
   const seed = live.seed ?? randomInt(1_000_000_000);
@@ -128,12 +126,12 @@ async function goOn(context: CommandContext, output: Output, accountId: string, 
     if (stop.aborted) break;
     const nowMs = context.now();
     const visit = invent();
-    // A lead without a time comes after all others, where a client that polls finds it.
+    // A lead without a time gets the newest time of its account, so a client that polls finds it.
     const lead = { ...newLead(account.id, nowMs, visit), identifiedMs: null };
     await importer.writeLeads(account.number, [lead], { onDuplicate: "skip", createPixels: true, nowMs });
     count += 1;
     const { name, city, state, page_url: page } = visit.details;
-    // Every page is of the same site: its name would only make the line longer.
+    // All pages are of the same site.
     output.say(`${writeMoment(nowMs)}  ${name} from ${city}, ${state}, at ${page?.replace(/^https:\/\/[^/]+/, "")}`);
   }
   output.say(`\n${count} ${count === 1 ? "lead" : "leads"} invented; they stay, and so does the key.`);

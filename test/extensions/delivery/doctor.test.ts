@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../src/contract/calendar.ts";
-import { aHealthy, change, examine } from "../../support/doctor.ts";
 import { anAdmin } from "../../support/admin.ts";
+import { aHealthy, change, examine } from "../../support/doctor.ts";
 import { aFolder } from "../../support/folder.ts";
 import { start } from "../../support/process.ts";
 
