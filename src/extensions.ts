@@ -2,9 +2,8 @@
  * Loads the extensions and packages, which no other file of the core names. Each is loaded on demand, and may be absent:
  * then its commands are unknown, and its settings have no effect.
  */
-import type { Command } from "commander";
 import type { Backups } from "./backup/restore.ts";
-import { type CommandContext, type CommandEntry, examples } from "./cli/command.ts";
+import type { CommandEntry } from "./cli/command.ts";
 import { type ClusterConfig, readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
 import { isFileOfNode } from "./db/database-files.ts";
 import type { Databases, Extension } from "./extension.ts";
@@ -69,42 +68,28 @@ function checkOwner(path: string, cluster: ClusterConfig | null): void {
   }
 }
 
-/** The commands of the packages, which know a server only over HTTP. */
+/** The commands of the packages, which know a server only over HTTP, and whose own programs have other names. */
 export const packageCommands: readonly CommandEntry[] = [
   {
     name: "conformance",
     description: "check any server against the specification, section by section",
-    load: async () =>
-      withExamples(
-        (await import("../packages/conformance/src/command.ts")).conformanceCommand,
-        "conformance https://www.example.com < key.txt",
-        "conformance http://localhost:3000 --limits < key.txt",
-      ),
+    examples: ["conformance https://www.example.com < key.txt", "conformance http://localhost:3000 --limits < key.txt"],
+    load: async () => (await import("../packages/conformance/src/command.ts")).conformanceCommand,
   },
   {
     name: "follow",
     description: "pass on each new lead of a server, oldest first",
-    load: async () =>
-      withExamples(
-        (await import("../packages/client/program/follow.ts")).followCommand,
-        "follow https://www.example.com --checkpoint last.txt >> leads.ndjson",
-        'follow https://www.example.com --exec "php take.php" < key.txt',
-        "follow https://www.example.com --post https://crm.example.com/leads",
-      ),
+    examples: [
+      "follow https://www.example.com --checkpoint last.txt >> leads.ndjson",
+      'follow https://www.example.com --exec "php take.php" < key.txt',
+      "follow https://www.example.com --post https://crm.example.com/leads",
+    ],
+    load: async () => (await import("../packages/client/program/follow.ts")).followCommand,
   },
   {
     name: "mcp",
     description: "give an AI model tools that read a server (MCP)",
-    load: async () =>
-      withExamples(
-        (await import("../packages/mcp/src/mcp.ts")).mcpCommand,
-        "mcp https://www.example.com",
-        "mcp http://localhost:3000 --reveal",
-      ),
+    examples: ["mcp https://www.example.com", "mcp http://localhost:3000 --reveal"],
+    load: async () => (await import("../packages/mcp/src/mcp.ts")).mcpCommand,
   },
 ];
-
-/** Adds examples here, because a package also has its own program, with another name. */
-function withExamples(command: (context: CommandContext) => Command, ...lines: readonly string[]) {
-  return (context: CommandContext) => command(context).addHelpText("after", examples(...lines));
-}

@@ -38,7 +38,7 @@ export interface CommandEntry {
   readonly description: string;
   /** Loads the command, or the subcommand of this name. */
   readonly load: LoadCommand | Readonly<Record<string, LoadCommand>>;
-  /** Examples for the help of a command with subcommands. */
+  /** Examples for the help, unless the command itself has them. */
   readonly examples?: readonly string[];
 }
 

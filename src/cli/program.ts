@@ -148,13 +148,14 @@ export async function createProgram(words: readonly string[] | "all", context: C
 
 /** Loads a command. If it has subcommands, loads the one that is called, or all of them. */
 async function loadCommand(
-  { name, load, examples: lines = [] }: CommandEntry,
+  { name, load, examples: lines }: CommandEntry,
   verb: string | undefined,
   context: CommandContext,
-) {
-  if (typeof load === "function") return (await load())(context);
+): Promise<Command> {
+  const command = typeof load === "function" ? (await load())(context) : new Command(name);
+  if (lines !== undefined) command.addHelpText("after", examples(...lines));
+  if (typeof load === "function") return command;
   const called = Object.entries(load).filter(([below]) => below === verb);
-  const command = new Command(name).addHelpText("after", examples(...lines));
   for (const [, loadBelow] of called.length > 0 ? called : Object.entries(load)) {
     command.addCommand((await loadBelow())(context));
   }
