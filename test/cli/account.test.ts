@@ -1,30 +1,21 @@
-/** bun admin account and pixel: what they make, list and change, and what they refuse. */
+/** bun admin account and pixel: creating, listing, and changing them. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { anAdmin } from "../support/admin.ts";
 
 describe("account", () => {
-  test("create prints the id of an account with an active subscription", async () => {
+  test("create prints the ID of an account with an active subscription, and list shows all in this order", async () => {
     const admin = anAdmin([]);
-    const plain = await admin.run("account", "create", "acme");
-    expect(plain).toMatchObject({ status: 0, stdout: expect.stringMatching(/^acc_[0-9A-Za-z]+\n$/) });
-    const { json, status } = await admin.run("account", "create", "Harbor & Pine", "--json");
-    expect(status).toBe(0);
-    expect(json as unknown).toEqual({
-      id: expect.stringMatching(/^acc_/),
-      name: "Harbor & Pine",
-      subscription: "active",
-    });
-  });
-
-  test("list shows them all in the order in which they were made", async () => {
-    const { json } = await anAdmin(["b", "a"]).run("account", "list", "--json");
+    const { stdout } = await admin.run("account", "create", "b");
+    expect(stdout).toMatch(/^acc_[0-9A-Za-z]+\n$/);
+    const { json } = await admin.run("account", "create", "Harbor & Pine", "--json");
     const account = (name: string) => ({ id: expect.stringMatching(/^acc_/), name, subscription: "active" });
-    expect(json as unknown).toEqual([account("b"), account("a")]);
-    expect((await anAdmin([]).run("account", "list", "--json")).json as unknown).toEqual([]);
+    expect(json as unknown).toEqual(account("Harbor & Pine"));
+    const list = (await admin.run("account", "list", "--json")).json;
+    expect(list as unknown).toEqual([{ ...account("b"), id: stdout.trim() }, json]);
   });
 
-  test("a file without an account is named: DATABASE_PATH may be mistyped", async () => {
+  test("a file without an account is named, because DATABASE_PATH may be mistyped", async () => {
     const admin = anAdmin([]);
     await admin.run("account", "create", "acme");
     new Database(admin.file).run("DELETE FROM accounts");
@@ -34,17 +25,14 @@ describe("account", () => {
     expect([keys.status, keys.stderr]).toEqual([1, expect.stringContaining(advice)]);
   });
 
-  test("activate and deactivate switch the subscription, by id or by name, as often as one likes", async () => {
-    const admin = anAdmin();
-    const [{ id }] = JSON.parse((await admin.run("account", "list", "--json")).stdout) as [{ id: string }]; // One was made.
-    for (const [verb, subscription] of [
-      ["deactivate", "inactive"],
-      ["deactivate", "inactive"],
-      ["activate", "active"],
-    ] as const) {
+  test("activate and deactivate set the subscription, by ID or by name, and may be repeated", async () => {
+    const admin = anAdmin([]);
+    const { id } = (await admin.run("account", "create", "acme", "--json")).json;
+    for (const verb of ["deactivate", "deactivate", "activate"]) {
+      const subscription = verb === "activate" ? "active" : "inactive";
       for (const named of [id, "acme"]) {
-        const ended = await admin.run("account", verb, named, "--json");
-        expect(ended.json as unknown).toEqual({ id, name: "acme", subscription });
+        const { json } = await admin.run("account", verb, named, "--json");
+        expect(json as unknown).toEqual({ id, name: "acme", subscription });
       }
     }
   });
@@ -57,46 +45,35 @@ describe("account", () => {
     ["a\nb", 2],
     ["x".repeat(201), 2],
     ["acme", 1],
-  ])("a name %j is refused in one line", async (name, status) => {
+  ])("a name %j is rejected in one line", async (name, status) => {
     const ended = await anAdmin().run("account", "create", name);
     expect(ended).toMatchObject({ status, stdout: "", stderr: expect.stringMatching(/^[^\n]+\n$/) });
   });
 
-  test("a name may hold letters of any script, and is trimmed", async () => {
+  test("a name may have letters of any script, and is trimmed", async () => {
     const admin = anAdmin([]);
     await admin.run("account", "create", "  Ümläut 電 😀 ");
     expect(await admin.run("account", "deactivate", "Ümläut 電 😀")).toMatchObject({ status: 0 });
   });
 });
 
-describe("pixel", () => {
-  test("create prints an id of its own, or the one that is given", async () => {
-    const admin = anAdmin();
-    const { json } = await admin.run("pixel", "create", "acme", "--json");
-    expect(json as unknown).toEqual({
-      id: expect.stringMatching(/^px_\w+$/),
-      account: expect.stringMatching(/^acc_/),
-      status: "active",
-    });
-    const plain = await admin.run("pixel", "create", "acme", "--id", "mdb_pxl_01", "--status", "paused");
-    expect(plain.stdout).toBe("mdb_pxl_01\n");
-    const { json: list } = await admin.run("pixel", "list", "acme", "--json");
-    expect(list as unknown).toEqual([json, { id: "mdb_pxl_01", account: json.account, status: "paused" }]);
-  });
+test("pixel create prints a generated ID or the given one, which is unique within its account", async () => {
+  const admin = anAdmin(["acme", "other"]);
+  const { json } = await admin.run("pixel", "create", "acme", "--json");
+  const account = expect.stringMatching(/^acc_/);
+  expect(json as unknown).toEqual({ id: expect.stringMatching(/^px_\w+$/), account, status: "active" });
+  const create = (name: string) => admin.run("pixel", "create", name, "--id", "px", "--status", "paused");
+  expect((await create("acme")).stdout).toBe("px\n");
+  expect([(await create("acme")).status, (await create("other")).status]).toEqual([1, 0]);
+  const list = (await admin.run("pixel", "list", "acme", "--json")).json;
+  expect(list as unknown).toEqual([json, { id: "px", account: json.account, status: "paused" }]);
+});
 
-  test("an id is unique within its account, and free in another", async () => {
-    const admin = anAdmin(["acme", "other"]);
-    const made = ["acme", "other", "acme"].map(async (account) => admin.run("pixel", "create", account, "--id", "px"));
-    const statuses = (await Promise.all(made)).map(({ status }) => status);
-    expect(statuses.toSorted()).toEqual([0, 0, 1]);
-  });
-
-  test("set-status prints the pixel as it is now, and refuses one that does not exist", async () => {
-    const admin = anAdmin();
-    await admin.run("pixel", "create", "acme", "--id", "px");
-    const { json } = await admin.run("pixel", "set-status", "acme", "px", "paused", "--json");
-    expect(json).toMatchObject({ id: "px", status: "paused" });
-    expect(await admin.run("pixel", "set-status", "acme", "none", "paused")).toMatchObject({ status: 1, stdout: "" });
-    expect(await admin.run("pixel", "set-status", "acme", "px", "")).toMatchObject({ status: 2, stdout: "" });
-  });
+test("pixel set-status prints the changed pixel, and rejects one that does not exist", async () => {
+  const admin = anAdmin();
+  await admin.run("pixel", "create", "acme", "--id", "px");
+  const { json } = await admin.run("pixel", "set-status", "acme", "px", "paused", "--json");
+  expect(json).toMatchObject({ id: "px", status: "paused" });
+  expect(await admin.run("pixel", "set-status", "acme", "none", "paused")).toMatchObject({ status: 1, stdout: "" });
+  expect(await admin.run("pixel", "set-status", "acme", "px", "")).toMatchObject({ status: 2, stdout: "" });
 });

@@ -1,10 +1,10 @@
-/** bun admin demo: something to try the API with, in one command. */
+/** bun admin demo: data to try the API with, in one command. */
 import { describe, expect, test } from "bun:test";
 import { anAdmin } from "../support/admin.ts";
 import { client } from "../support/harness.ts";
 import { start } from "../support/process.ts";
 
-test("demo makes an account, three pixels, a thousand leads and a key that a server admits", async () => {
+test("demo creates an account, three pixels, 1,000 leads, and a key that a server accepts", async () => {
   const admin = anAdmin([]);
   const { json, stderr, status } = await admin.run("demo", "--json");
   expect<unknown>({ ...json, status }).toEqual({
@@ -24,7 +24,7 @@ test("demo makes an account, three pixels, a thousand leads and a key that a ser
   expect((await api.get("/leads?limit=3")).body.data).toEqual(leads.slice(-3).toReversed());
 });
 
-test("nobody in it is real: addresses of example.com, and phone numbers for fiction", async () => {
+test("has no real person: addresses of example.com, and fictional phone numbers", async () => {
   const admin = anAdmin([]);
   const leads = await admin.leads((await admin.run("demo", "--json")).json.account);
   const odd = leads.filter(({ email, phone, page_url }) => {
@@ -38,7 +38,7 @@ test("nobody in it is real: addresses of example.com, and phone numbers for fict
   expect(odd).toEqual([]);
 });
 
-test("the lines that it prints lead to answers when they are run as they are", async () => {
+test("the commands that it prints work as they are", async () => {
   const setUp = anAdmin([]);
   const url = await start({ DATABASE_PATH: setUp.file }, setUp.folder).listening();
   const { stdout } = await anAdmin([], { DATABASE_PATH: setUp.file, BASE_URL: url }).run("demo");
@@ -52,7 +52,7 @@ test("the lines that it prints lead to answers when they are run as they are", a
   }
 });
 
-test("again it makes nothing twice, and another key", async () => {
+test("a second demo creates only another key", async () => {
   const admin = anAdmin([]);
   const first = (await admin.run("demo", "--json")).json;
   const second = (await admin.run("demo", "--json")).json;
@@ -62,7 +62,7 @@ test("again it makes nothing twice, and another key", async () => {
 });
 
 describe("demo --live", () => {
-  /** What it invents until so many leads are there and Ctrl-C is typed. */
+  /** Runs it until a number of leads is printed, then stops it with Ctrl-C. */
   async function invented(seed: string, count: number) {
     const admin = anAdmin([]);
     const child = admin.start("demo", "--live", "--json", "--every", "0.05", "--seed", seed);
@@ -79,25 +79,12 @@ describe("demo --live", () => {
     return { admin, account, said: said.join(""), status: await child.exited, leads: await admin.leads(account) };
   }
 
-  test("goes on until Ctrl-C, and every lead that it printed is stored", async () => {
-    const { said, status, leads } = await invented("7", 3);
-    const told = [...said.matchAll(/^\d{4}-\S+ {2}(.+) from /gm)].map(([, name]) => name ?? "");
+  test("goes on until Ctrl-C, and a client that polls receives each printed lead once", async () => {
+    const { admin, account, said, status, leads } = await invented("7", 3);
+    const printed = [...said.matchAll(/^\d{4}-\S+ {2}(.+) from /gm)].map(([, name]) => name ?? "");
     expect([status, said.split("\n").at(-2)]).toEqual([0, expect.stringMatching(/^\d+ leads invented/)]);
-    expect(told.length).toBeGreaterThanOrEqual(3);
-    expect(leads).toHaveLength(1000 + told.length);
-    expect(leads.slice(1000).map(({ name }) => name)).toEqual(told);
-  });
-
-  test("invents the same visitors for the same seed, and others for another", async () => {
-    const [one, same, other] = [await invented("7", 4), await invented("7", 4), await invented("8", 4)];
-    const visitors = ({ leads }: typeof one) =>
-      leads.slice(1000, 1004).map(({ id: _id, identified_at: _moment, ...visitor }) => visitor);
-    expect(visitors(same)).toEqual(visitors(one));
-    expect(visitors(other)).not.toEqual(visitors(one));
-  });
-
-  test("is met by a poller with since, each lead once", async () => {
-    const { admin, account, leads } = await invented("9", 5);
+    expect(printed.length).toBeGreaterThanOrEqual(3);
+    expect(leads.slice(1000).map(({ name }) => name)).toEqual(printed);
     const url = await start({ DATABASE_PATH: admin.file }, admin.folder).listening();
     const { key } = (await admin.run("key", "create", account, "--json")).json;
     const since = leads[999]?.identified_at ?? "";
@@ -105,7 +92,15 @@ describe("demo --live", () => {
     expect(page.body.data.toReversed().slice(1)).toEqual(leads.slice(1000));
   });
 
-  test.each(["0", "-1", "1e3", "x", "99999"])("--every %s is wrong use", async (every) => {
+  test("invents the same visitors for the same seed, and others for another", async () => {
+    const [one, same, other] = await Promise.all([invented("7", 4), invented("7", 4), invented("8", 4)]);
+    const visitors = ({ leads }: typeof one) =>
+      leads.slice(1000, 1004).map(({ id: _id, identified_at: _time, ...visitor }) => visitor);
+    expect(visitors(same)).toEqual(visitors(one));
+    expect(visitors(other)).not.toEqual(visitors(one));
+  });
+
+  test.each(["0", "-1", "1e3", "x", "99999"])("--every %s is a usage error", async (every) => {
     expect((await anAdmin([]).run("demo", "--live", "--every", every)).status).toBe(2);
   });
 });

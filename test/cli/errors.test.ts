@@ -1,139 +1,56 @@
-/** What ends a command: one line that says what to do, no stack trace, and the right status. */
+/** Files that cannot be imported: one line that says what to do, the right status, and nothing is imported. */
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { anAdmin, type Ended } from "../support/admin.ts";
 
-const oneLine = /^[^\n]{20,}\n$/;
-
-function expectRefusal(ended: Ended, status: number): void {
-  expect({ status: ended.status, stdout: ended.stdout }).toEqual({ status, stdout: "" });
-  expect(ended.stderr).toMatch(oneLine);
-  expect(ended.stderr).not.toMatch(/\bat .*:\d+|TypeError|undefined|\bError\b/);
+function expectRefusal(ended: Ended, says: RegExp): void {
+  expect([ended.status, ended.stdout, ended.stderr]).toEqual([1, "", expect.stringMatching(says)]);
+  expect(ended.stderr).toMatch(/^[^\n]{20,}\n$/);
 }
 
-test.each(
-  [
-    "acount list,account,account make x,account create,account create a b,account list --loud,key revoke,key check --label",
-    "lead import acme,lead import acme f.csv --on-duplicate merge,lead import acme f.csv --stamp never",
-    "lead import acme f.csv --timezone Mars/Olympus,lead import acme f.csv --identity shoe_size,lead import acme f.csv --map x",
-    "lead import acme f.csv --map x=shoe,lead import acme f.csv --pixel,lead export acme --format xml,pixel set-status acme px",
-  ]
-    .join(",")
-    .split(",")
-    .map((line) => [line]),
-)("bun admin %s is wrong use, and ends with 2", async (line) => {
-  const admin = anAdmin();
-  admin.put("f.csv", "email\nd@example.com\n");
-  const ended = await admin.run(...line.split(" "));
-  expect({ status: ended.status, stdout: ended.stdout }).toEqual({ status: 2, stdout: "" });
-  if (line !== "account") expectRefusal(ended, 2);
-});
-
-test.each([
-  ["lead erase acme --email dana@example.com --email lee@example.com", "--email takes one value, and is given twice"],
-  ["lead import acme f.csv --map a=name --map b=email", "--map takes one value, and is given twice"],
-  ["lead import acme f.csv --map email=name,E-Mail=company", '--map names "E-Mail" twice'],
-])("bun admin %s is refused, and nothing of it is done", async (line, says) => {
-  const admin = anAdmin();
-  await admin.import("email\nlee@example.com\n", "--pixel", "px", "--create-pixels");
-  admin.put("f.csv", "email\nd@example.com\n");
-  const ended = await admin.run(...line.split(" "));
-  expectRefusal(ended, 2);
-  expect(ended.stderr).toContain(says);
-  expect((await admin.leads()).map(({ email }) => email)).toEqual(["lee@example.com"]);
-});
-
-test.each([
-  "account activate X",
-  "pixel list X",
-  "pixel create X",
-  "key create X",
-  "key list X",
-  "lead export X",
-  "lead import X f.csv",
-])("bun admin %s is refused with 1 where there is no such account", async (line) => {
-  const admin = anAdmin();
-  admin.put("f.csv", "email\nd@example.com\n");
-  for (const json of [[], line.startsWith("lead export") ? [] : ["--json"]]) {
-    expectRefusal(await admin.run(...line.split(" "), ...json), 1);
-  }
-});
-
-test.each(["--help", "--version", "help", "lead --help", "lead import --help", "help lead"])(
-  "bun admin %s is no mistake",
-  async (line) => {
-    expect(await anAdmin().run(...line.split(" "))).toMatchObject({ status: 0, stderr: "" });
-  },
-);
-
-describe("a file that is no export is refused in one line, and nothing is imported:", () => {
+describe("a file that is not an export is rejected:", () => {
   const document = '[\n{"email":"d@example.com"},\n';
   const csv = Buffer.from("email\nd@example.com\n");
-  test.each<[string, string | Uint8Array | null, string]>([
-    ["one that is not there", null, "cannot be read"],
-    ["a zip archive", Buffer.concat([Buffer.from("PK\x03\x04"), csv]), "a zip archive"],
-    ["the page of a login, in the place of an export", Buffer.from("<!DOCTYPE html>\n"), "a web page or XML"],
-    ["a workbook of an old Excel", Buffer.from("d0cf11e0a1b11ae1", "hex"), "an Excel workbook"],
-    ["a zip archive with nothing in it", Buffer.concat([Buffer.from("PK\x05\x06"), Buffer.alloc(18)]), "a zip archive"],
-    ["a JSON document that is cut off", document, "neither one JSON document"],
-    ["a JSON document that is cut off, gzipped", gzipSync(document), "neither one JSON document"],
-    ["a file packed twice", gzipSync(gzipSync(csv)), "packed twice"],
-    ["a file packed with zstd", zstdCompressSync(csv), "zstdcat"],
-    ["a file packed with bzip2", Buffer.concat([Buffer.from("BZh91AY&SY"), Buffer.alloc(30, 0xe5)]), "bzcat"],
-    ["a database", "SQLite format 3\0 and what follows", "an SQLite database"],
-    ["gzip of which nothing is left", gzipSync(csv).subarray(0, 12), "cut off"],
+  test.each<[string, string | Uint8Array | null, RegExp]>([
+    ["a missing file", null, /cannot be read/],
+    ["a zip archive", Buffer.concat([Buffer.from("PK\x03\x04"), csv]), /a zip archive/],
+    ["a login page in place of an export", Buffer.from("<!DOCTYPE html>\n"), /a web page or XML/],
+    ["a workbook of an old Excel", Buffer.from("d0cf11e0a1b11ae1", "hex"), /an Excel workbook/],
+    ["an empty zip archive", Buffer.concat([Buffer.from("PK\x05\x06"), Buffer.alloc(18)]), /a zip archive/],
+    ["a JSON document that is cut off", document, /neither one JSON document/],
+    ["a JSON document that is cut off, gzipped", gzipSync(document), /neither one JSON document/],
+    ["a file packed twice", gzipSync(gzipSync(csv)), /packed twice/],
+    ["a file packed with zstd", zstdCompressSync(csv), /zstdcat/],
+    ["a file packed with bzip2", Buffer.concat([Buffer.from("BZh91AY&SY"), Buffer.alloc(30, 0xe5)]), /bzcat/],
+    ["a database", "SQLite format 3\0 and what follows", /an SQLite database/],
+    ["gzip of which nothing is left", gzipSync(csv).subarray(0, 12), /cut off/],
+    ["one long line", "x".repeat(100_000), /^No column of the file was recognised\. Its columns are x{80}…\. /],
+    ...["2026-01-31 09:15,Dana,Reno\n", "Dana,d@example.com\n", "Dana,619-555-0123\n", '["d@example.com","Dana"]'].map(
+      (text): [string, string, RegExp] => [text, text, /^(?!.*Dana).*looks like a row, not like a header\. Put a line/],
+    ),
   ])("%s", async (_, content, says) => {
     const admin = anAdmin();
     if (content !== null) admin.put("export", content);
-    const ended = await admin.run(
-      "lead",
-      "import",
-      "acme",
-      join(admin.folder, "export"),
-      "--pixel",
-      "px",
-      "--create-pixels",
-    );
-    expectRefusal(ended, 1);
-    expect(ended.stderr).toContain(says);
+    const file = join(admin.folder, "export");
+    expectRefusal(await admin.run("lead", "import", "acme", file, "--pixel", "px", "--create-pixels"), says);
     expect(await admin.leads()).toEqual([]);
-  });
-
-  test("one long line, of which the beginning is shown", async () => {
-    const admin = anAdmin();
-    const ended = await admin.import("x".repeat(100_000));
-    expectRefusal(ended, 1);
-    expect(ended.stderr).toMatch(/^No column of the file was recognised\. Its columns are x{80}…\. /);
-  });
-
-  test.each([
-    "2026-01-31 09:15,Dana,Reno\n",
-    "Dana,dana@example.com\n",
-    "Dana,619-555-0123\n",
-    "Dana,https://x.example/a\n",
-    '["dana@example.com","Dana"]',
-  ])("a table without a header, of which nothing is shown: %j", async (text) => {
-    const ended = await anAdmin().import(text);
-    expectRefusal(ended, 1);
-    expect(ended.stderr).toContain("looks like a row, not like a header. Put a line");
-    expect(ended.stderr).not.toContain("Dana");
   });
 
   test("a folder", async () => {
     const admin = anAdmin();
     mkdirSync(join(admin.folder, "exports"));
-    expectRefusal(await admin.run("lead", "import", "acme", join(admin.folder, "exports")), 1);
+    expectRefusal(await admin.run("lead", "import", "acme", join(admin.folder, "exports")), /exports/);
   });
 });
 
-test("a column with an endless name is told by its beginning", async () => {
+test("a column with a long name is named by its beginning", async () => {
   const text = `email,${"x".repeat(100_000)}\nd@example.com,1\n`;
   expect((await anAdmin().import(text, "--pixel", "px")).stderr).toMatch(/^Not kept: x{80}…\.$/m);
 });
 
-test("gzip that is cut off leaves nothing behind and says so, and the whole file comes in", async () => {
+test("of gzip that is cut off nothing is imported, and the whole file is accepted afterwards", async () => {
   const admin = anAdmin();
   const rows = Array.from({ length: 20_000 }, (_, n) => `${crypto.randomUUID()},d${n}@example.com,2026-01-31\n`);
   const packed = gzipSync(`id,email,date\n${rows.join("")}`);
@@ -151,7 +68,7 @@ test("an empty file is an import of nothing", async () => {
   }
 });
 
-test("--rejects never writes over the file that is read, nor over the database", async () => {
+test("--rejects overwrites neither the imported file nor the database", async () => {
   const admin = anAdmin();
   const file = admin.put("export.csv", "email\nd@example.com\n");
   for (const target of [file, join(admin.folder, ".", "export.csv"), admin.file]) {
@@ -159,63 +76,28 @@ test("--rejects never writes over the file that is read, nor over the database",
   }
   expect(await admin.leads()).toHaveLength(1);
   expect(readFileSync(file, "utf8")).toBe("email\nd@example.com\n");
-  expectRefusal(
-    await admin.run("lead", "import", "acme", file, "--rejects", join(admin.folder, "no/such/folder.csv")),
-    1,
-  );
 });
 
-test("a file that cannot be read or written is named, and not the database", async () => {
+test("a file that cannot be read or written is named, not the database", async () => {
   const admin = anAdmin();
   const tooLong = join(admin.folder, "x".repeat(300));
   const file = admin.put("export.csv", "email\nd@example.com\n");
   for (const [says, ...args] of [
-    // It is there, and nobody can read its beginning.
+    // It exists, but its beginning cannot be read.
     ["/proc/self/mem cannot be read (EIO)", "/proc/self/mem"],
     [`${tooLong} cannot be read (ENAMETOOLONG)`, tooLong, "--rejects", join(admin.folder, "rejects")],
     [`${tooLong} cannot be written (ENAMETOOLONG)`, file, "--rejects", tooLong],
+    ["no/such/folder.csv cannot be written", file, "--rejects", join(admin.folder, "no/such/folder.csv")],
   ] as const) {
-    const ended = await admin.run("lead", "import", "acme", ...args);
-    expectRefusal(ended, 1);
-    expect(ended.stderr).toContain(says);
+    expectRefusal(await admin.run("lead", "import", "acme", ...args), new RegExp(RegExp.escape(says)));
   }
 });
 
-test("a file that is no database is refused in one line, and stays as it is", async () => {
-  const admin = anAdmin([]);
-  writeFileSync(admin.file, "this is a letter to my aunt");
-  expectRefusal(await admin.run("account", "list"), 1);
-  expect(readFileSync(admin.file, "utf8")).toBe("this is a letter to my aunt");
-});
-
-test("a file that is cut off is called damaged, and nobody is told to move it away", async () => {
-  const admin = anAdmin();
-  const whole = readFileSync(admin.file);
-  writeFileSync(admin.file, whole.subarray(0, whole.length / 2));
-  const ended = await admin.run("account", "list");
-  expectRefusal(ended, 1);
-  expect(ended.stderr).toContain("is damaged");
-  expect(ended.stderr).toContain("restore FILE");
-  expect(ended.stderr).not.toContain("move this one away");
-});
-
-test("a full standard output ends a command without a stack trace", async () => {
-  const child = anAdmin().start("account", "list");
-  await child.stdout.cancel();
-  await child.exited;
-  expect(await child.stderr.text()).not.toMatch(/\bat .*:\d+/);
-});
-
-test("a pixel that a file names has an id that a terminal and a client can live with, or its row is rejected", async () => {
+test("a row with an invalid pixel ID is rejected, and a missing pixel is created only with --create-pixels", async () => {
   const rows = `pixel_id,email\n"a\nb",a@example.com\n${"p".repeat(201)},b@example.com\n${"p".repeat(200)},c@example.com\n`;
-  expect((await anAdmin().import(rows)).json).toMatchObject({ imported: 1, rejected: 2 });
-});
-
-test("--pixel names one that exists, unless --create-pixels makes it", async () => {
   const admin = anAdmin();
-  const file = admin.put("export.csv", "email\nd@example.com\n");
-  expectRefusal(await admin.run("lead", "import", "acme", file, "--pixel", "px"), 1);
-  expect(await admin.run("lead", "import", "acme", file, "--pixel", "px", "--create-pixels")).toMatchObject({
-    status: 0,
-  });
+  expect((await admin.import(rows)).json).toMatchObject({ imported: 1, rejected: 2 });
+  const importing = ["lead", "import", "acme", admin.put("export.csv", "email\nd@example.com\n"), "--pixel", "px"];
+  expectRefusal(await admin.run(...importing), /px/);
+  expect((await admin.run(...importing, "--create-pixels")).status).toBe(0);
 });

@@ -1,0 +1,240 @@
+/** What all commands have in common: help, usage errors, a missing database, empty lists, and the files that they load. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { anAdmin, type Ended } from "../support/admin.ts";
+import { endWithTest } from "../support/child.ts";
+import { needing } from "../support/needing.ts";
+import { runFull } from "../support/process.ts";
+import { theProgram } from "../support/program.ts";
+
+const run = (accounts: readonly string[], line: string) => anAdmin(accounts).run(...line.split(" "));
+
+/** Checks that a command ended with one line of advice. */
+function expectRefusal(ended: Ended, status: number): void {
+  expect({ status: ended.status, stdout: ended.stdout }).toEqual({ status, stdout: "" });
+  expect(ended.stderr).toMatch(/^[^\n]{20,}\n$/);
+  expect(ended.stderr).not.toMatch(/\bat .*:\d+|TypeError|undefined|\bError\b/);
+}
+
+function commandsBelow(command: Command, path = ""): (readonly [path: string, command: Command])[] {
+  return command.commands.flatMap((child) => {
+    const here = `${path} ${child.name()}`.trim();
+    return [[here, child] as const, ...commandsBelow(child, here)];
+  });
+}
+
+const all = commandsBelow(await theProgram());
+
+test.each(all)("the help of %s fits 80 columns, and its examples are commands with valid options", (path, command) => {
+  let help = "";
+  command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp();
+  expect(help.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  const examples = help.split("Examples:\n")[1]?.trim().split("\n") ?? [];
+  expect(examples.length).toBeGreaterThan(0);
+  for (const example of examples) {
+    const words = (example.split("bun admin ")[1] ?? "").split(/ [<>|] /)[0]?.match(/"[^"]*"|\S+/g) ?? [];
+    const [name, called] = all.findLast(([name]) => `${words.join(" ")} `.startsWith(`${name} `)) ?? [];
+    expect(`${name} `).toStartWith(`${path} `);
+    const options = called?.options ?? [];
+    const given = words.filter((word) => word.startsWith("--"));
+    expect(given.filter((word) => !options.some(({ long }) => long === word))).toEqual([]);
+    expect(options.filter(({ mandatory, long }) => mandatory && !given.includes(long ?? ""))).toEqual([]);
+  }
+});
+
+test.each(["--help", "--version", "help", "lead --help", "lead import --help", "help lead"])(
+  "%s ends with 0",
+  async (line) => {
+    expect(await run(["acme"], line)).toMatchObject({ status: 0, stderr: "" });
+  },
+);
+
+test("the first steps of the help end with the server", async () => {
+  expect((await run(["acme"], "--help")).stdout).toMatch(/First steps:\n(?: {2}bun admin .+\n)+ {2}bun start\n/);
+});
+
+describe("a usage error ends with 2:", () => {
+  const lines =
+    "account|account make x|account create|account create a b|account list --loud|key revoke|key check --label|" +
+    "lead import acme|lead import acme f.csv --on-duplicate merge|lead import acme f.csv --stamp never|" +
+    "lead import acme f.csv --timezone Mars/Olympus|lead import acme f.csv --identity shoe_size|" +
+    "lead import acme f.csv --map x|lead import acme f.csv --map x=shoe|lead import acme f.csv --pixel|" +
+    "lead export acme --format xml|pixel set-status acme px";
+  test.each(lines.split("|").map((line) => [line]))("%s", async (line) => {
+    const admin = anAdmin();
+    admin.put("f.csv", "email\nd@example.com\n");
+    const ended = await admin.run(...line.split(" "));
+    expect({ status: ended.status, stdout: ended.stdout }).toEqual({ status: 2, stdout: "" });
+    if (line !== "account") expectRefusal(ended, 2);
+  });
+
+  test.each([
+    ["acount list", "account"],
+    ["lead imprt acme x", "import"],
+    ["key create acme --lable x", "--label"],
+    ["demo --life", "--live"],
+  ])("%s, and %s is suggested", async (line, meant) => {
+    const ended = await run(["acme"], line);
+    expectRefusal(ended, 2);
+    expect(ended.stderr).toContain(`Did you mean ${meant}?`);
+  });
+
+  test.each([
+    ["lead erase acme --email dana@example.com --email lee@example.com", "--email takes one value, and is given twice"],
+    ["lead import acme f.csv --map a=name --map b=email", "--map takes one value, and is given twice"],
+    ["lead import acme f.csv --map email=name,E-Mail=company", '--map names "E-Mail" twice'],
+  ])("%s, and nothing is done", async (line, says) => {
+    const admin = anAdmin();
+    await admin.import("email\nlee@example.com\n", "--pixel", "px", "--create-pixels");
+    admin.put("f.csv", "email\nd@example.com\n");
+    const ended = await admin.run(...line.split(" "));
+    expectRefusal(ended, 2);
+    expect(ended.stderr).toContain(says);
+    expect((await admin.leads()).map(({ email }) => email)).toEqual(["lee@example.com"]);
+  });
+});
+
+test.each(["account activate X", "pixel list X", "pixel create X", "key create X", "key list X", "lead export X"])(
+  "%s ends with 1 if there is no such account",
+  async (line) => {
+    for (const json of line === "lead export X" ? [""] : ["", " --json"])
+      expectRefusal(await run(["acme"], line + json), 1);
+  },
+);
+
+test.each([
+  ["pixel list acme", "The account has no pixels."],
+  ["key list acme", "The account has no keys."],
+  ["import list acme", "The account has no imports."],
+  ["audit list", "Nothing is on record."],
+])("%s without an entry prints: %s", async (line, sentence) => {
+  expect(await run(["acme"], line)).toMatchObject({ status: 0, stdout: `${sentence}\n`, stderr: "" });
+  expect((await run(["acme"], `${line} --json`)).stdout).toBe("[]\n");
+});
+
+describe("without a database", () => {
+  const creating = /^There is no database at \S+leadfile\.db yet\. To create one: bun admin account create NAME/;
+  const lines =
+    "account activate acme|account deactivate acme|pixel list acme|pixel create acme|pixel set-status acme px paused|" +
+    "key list acme|key create acme|key revoke key_x --yes|key rotate key_x|lead export acme|" +
+    "lead find acme --email dana@example.com|lead erase acme --email dana@example.com|" +
+    "lead unblock acme --email dana@example.com|lead import acme - --pixel px|import list acme|import undo acme 1|" +
+    "retain acme --days 30|stats acme|audit list";
+  test.each(lines.split("|").map((line) => [line]))("%s creates none, and says how to", async (line) => {
+    const admin = anAdmin([]);
+    const { status, stderr } = await admin.run(...line.split(" "));
+    expect([status, stderr]).toEqual([1, expect.stringMatching(creating)]);
+    expect(existsSync(admin.file)).toBe(false);
+  });
+
+  test.each([
+    ["account list --json", 0, /^\[\]\n$/, false],
+    ["doctor", 2, /There is no database at/, false],
+    ["account create acme", 0, /^acc_/, true],
+    ["demo", 0, /LEADFILE_KEY=/, true],
+  ])("%s ends with %i", async (line, status, says, creates) => {
+    const admin = anAdmin([]);
+    const ended = await admin.run(...line.split(" "));
+    expect([ended.status, ended.stdout]).toEqual([status, expect.stringMatching(says)]);
+    expect(existsSync(admin.file)).toBe(creates);
+  });
+});
+
+test("a file that is not a database is rejected in one line, and not changed", async () => {
+  const admin = anAdmin([]);
+  writeFileSync(admin.file, "this is a letter to my aunt");
+  expectRefusal(await admin.run("account", "list"), 1);
+  expect(readFileSync(admin.file, "utf8")).toBe("this is a letter to my aunt");
+});
+
+test("a file that is cut off is called damaged, with the command that restores a backup", async () => {
+  const admin = anAdmin();
+  const whole = readFileSync(admin.file);
+  writeFileSync(admin.file, whole.subarray(0, whole.length / 2));
+  const ended = await admin.run("account", "list");
+  expectRefusal(ended, 1);
+  expect(ended.stderr).toMatch(/is damaged(?!.*move this one away).*restore FILE/);
+});
+
+test("a closed standard output ends a command without a stack trace", async () => {
+  const child = anAdmin().start("account", "list");
+  await child.stdout.cancel();
+  await child.exited;
+  expect(await child.stderr.text()).not.toMatch(/\bat .*:\d+/);
+});
+
+needing("/dev/full").describe("if standard output cannot be written", () => {
+  test("the receipt of an erasure is in the file, and the erasure is complete", async () => {
+    const { file, import: importRows, leads, run } = anAdmin();
+    await importRows("email,verified_email\ndana@example.com,d2@example.com\n", "--pixel", "px", "--create-pixels");
+    const { stderr, status } = await runFull(file, "lead", "erase", "acme", "--email", "dana@example.com");
+    expect(status).toBe(1);
+    expect(stderr).toContain("Standard output could not be written (ENOSPC).");
+    expect(stderr).toContain("They are stored: receipt list ACCOUNT prints them.");
+    expect(stderr).toContain("No other lead has the address");
+    expect(JSON.parse((await run("receipt", "list", "acme")).stdout).hashes).toHaveLength(2);
+    expect(await leads()).toEqual([]);
+  });
+
+  test("key create prints the command that revokes the key", async () => {
+    const { status, stderr } = await runFull(anAdmin().file, "key", "create", "acme");
+    const says = "The key was created but could not be shown. Revoke it: bun admin key revoke key_";
+    expect([status, stderr]).toEqual([1, expect.stringContaining(says)]);
+  });
+});
+
+describe("the files that a command loads", () => {
+  const root = join(import.meta.dir, "../..");
+
+  /** Runs a command in its own process, and returns the source files that it has loaded. */
+  async function loadedBy(file: string, ...words: readonly string[]): Promise<string[]> {
+    const preload = join(root, "test/support/loaded-files.ts");
+    const child = Bun.spawn([process.execPath, "--preload", preload, join(root, "src/admin.ts"), ...words], {
+      env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: file },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    endWithTest(child);
+    const [said, status] = await Promise.all([child.stderr.text(), child.exited]);
+    if (status !== 0) throw new Error(said);
+    return said.match(/(?<=^loaded ).*/gm) ?? [];
+  }
+
+  test("are at most 20 for key revoke", async () => {
+    const admin = anAdmin();
+    const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+    const loaded = await loadedBy(admin.file, "key", "revoke", id);
+    expect(loaded).toContain("src/cli/key/revoke.ts");
+    expect(loaded.length > 20 ? loaded : []).toEqual([]);
+  });
+
+  test("contain no command for --help, and no import for lead find", async () => {
+    const { file } = anAdmin();
+    const ofHelp = await loadedBy(file, "--help");
+    expect(ofHelp.filter((path) => /^src\/(cli\/(key|lead|doctor)|import|backup)\//.test(path))).toEqual([]);
+    const ofFind = await loadedBy(file, "lead", "find", "acme", "--email", "dana@example.com");
+    expect(ofFind.filter((path) => /^src\/(cli\/lead\/import|import\/write|backup)\//.test(path))).toEqual([]);
+  });
+});
+
+/** The tests run commands in a process that is kept. */
+describe("a command in a kept process", () => {
+  test.each([
+    "--help",
+    "account list --json",
+    "lead export acme",
+    "lead import acme nowhere.csv",
+    "key revoke key_of_nobody",
+    "account creat",
+  ])("prints and ends as in a process of its own, and closes the file: %s", async (line) => {
+    const admin = anAdmin();
+    await admin.import("date,pixel_id,email\n2026-01-31,px,dana@example.com\n");
+    const own = admin.start(...line.split(" "));
+    const [stdout, stderr, status] = await Promise.all([own.stdout.text(), own.stderr.text(), own.exited]);
+    expect(await admin.run(...line.split(" "))).toMatchObject({ status, stdout, stderr });
+    expect(existsSync(`${admin.file}-wal`)).toBe(false);
+  });
+});
