@@ -1,17 +1,16 @@
 /** The first half of an import: reads a source to its end, and stages every row as a lead or as rejected. */
 import { oldestKeptMs } from "../contract/calendar.ts";
 import { UserError } from "../user-error.ts";
-import type { Columns } from "./map/columns.ts";
-import { emptyRow, type LeadRules, noPixel, readLead } from "./map/lead.ts";
-import { mapOption, maxLinesAbove, namesMore } from "./map/report.ts";
+import type { Column, Columns } from "./map/columns.ts";
+import { emptyRow, type LeadRules, noPixel, readLead, type Warning } from "./map/lead.ts";
+import { mapOption, namesMore } from "./map/report.ts";
 import { isTime } from "./map/values/times.ts";
-import { type Undecided, undecided } from "./map/visit-time.ts";
-import type { Warning } from "./map/warnings.ts";
+import { type Undecided, undecidedColumn } from "./map/visit-time.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead, type RejectedRow } from "./new-lead.ts";
-import { type OlderLetters, toUtf8 } from "./parse/encoding.ts";
+import { type LegacyEncoding, toUtf8 } from "./parse/encoding.ts";
 import { type Format, openRows } from "./parse/format.ts";
 import type { Source } from "./parse/source.ts";
-import { firstText, type Row } from "./row.ts";
+import { firstText, maxRejectedLength, type Row } from "./row.ts";
 import type { StagedImport } from "./staged-import.ts";
 
 export interface Reading {
@@ -25,7 +24,6 @@ export interface Reading {
   readonly now: () => number;
 }
 
-/** Is told how far the reading is. */
 export interface Listener {
   /** Called once the columns are known, before anything is staged. */
   readonly onColumns?: (format: Format) => void;
@@ -33,10 +31,10 @@ export interface Listener {
   readonly onProgress?: (rows: number) => void;
 }
 
-/** What was noticed in the rows of a file. */
+/** The warnings about the rows of a file, and why some were rejected. */
 export interface Notes {
-  /** The number of lines that were not UTF-8, by the letters as which they were read. */
-  readonly legacyLines: Map<OlderLetters, number>;
+  /** The number of lines that were not UTF-8, by the encoding in which they were read. */
+  readonly legacyLines: Map<LegacyEncoding, number>;
   readonly warnings: Map<Warning, number>;
   /** The first rows that were rejected, apart from empty ones. */
   readonly rejected: Pick<RejectedRow, "line" | "reason">[];
@@ -46,7 +44,7 @@ export interface Notes {
 
 export interface FileRead {
   readonly format: Format;
-  /** What is decided by then: rejected rows, and duplicates that need no pixel. */
+  /** What is decided before the merge: rejected rows, and duplicates that need no pixel. */
   readonly counts: Readonly<ImportCounts>;
   readonly notes: Notes;
   /** The pixels of the leads that were staged. */
@@ -57,12 +55,15 @@ export interface FileRead {
   readonly otherHeader: number | null;
 }
 
+/** At most this many lines are above the header of a report. */
+const maxLinesAbove = 10;
+
 /** Reads to the end. Throws a UserError if the source cannot be understood. */
 export async function readFile(reading: Reading, listener: Listener = {}): Promise<FileRead> {
   const { source, columns, now } = reading;
   const counts = emptyCounts();
   const notes: Notes = { legacyLines: new Map(), warnings: new Map(), rejected: [], reasons: new Map() };
-  const utf8 = toUtf8(source.chunks, (letters) => increment(notes.legacyLines, letters));
+  const utf8 = toUtf8(source.chunks, (encoding) => increment(notes.legacyLines, encoding));
   const rows = await openRows(utf8, columns);
   const stage = new Stage(reading, counts, notes);
   let isAnnounced = false;
@@ -73,7 +74,9 @@ export async function readFile(reading: Reading, listener: Listener = {}): Promi
       listener.onColumns?.(rows.format);
       isAnnounced = true;
     }
-    otherHeader ??= headerAmong(group.slice(0, Math.max(0, maxLinesAbove - read)), columns);
+    const first = group.slice(0, Math.max(0, maxLinesAbove - read));
+    const isHeader = ({ source }: Row) => typeof source !== "string" && namesMore(columns, source);
+    otherHeader ??= first.find(isHeader)?.line ?? null;
     const nowMs = now();
     for (const row of group) stage.take(row, nowMs);
     read += group.length;
@@ -87,27 +90,23 @@ function increment<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Returns the line of the first of some rows that would be a better header. */
-function headerAmong(rows: readonly Row[], columns: Columns): number | null {
-  return rows.find(({ source }) => typeof source !== "string" && namesMore(columns, source))?.line ?? null;
-}
-
-/** At most this much memory is held by rows that wait for the order of a column of dates. */
-const maxHeldBytes = 64 * 1024 * 1024;
-
-/** At most this many pixels are kept in memory; a file may name another one in each row. */
+/** The limit of memory for rows that wait for the order of a column of dates. */
+const maxWaitingBytes = 64 * 1024 * 1024;
+/** The limit of pixels in memory; a file may name another one in each row. */
 const maxPixels = 10_000;
+/** The limit of rejected rows that are noted with their line. */
+const maxNoted = 5;
 
 /** Stages rows as leads or as rejected, in their order. */
 class Stage {
   private readonly pixels = new Set<string>();
-  private readonly doubts = openDoubts();
+  private readonly doubts = new Doubts();
   private readonly rules: LeadRules;
   /** Whether a file in which no row names a pixel is refused as a whole. */
   private readonly mustNamePixel: boolean;
   /** Rows from the first one whose date could be two: they wait until a date of its column decides. */
-  private held: Row[] = [];
-  private heldBytes = 0;
+  private waiting: Row[] = [];
+  private waitingBytes = 0;
   private waitsFor: Undecided | null = null;
   private lacksPixel = false;
   private namesPixel = false;
@@ -125,62 +124,57 @@ class Stage {
   take(row: Row, nowMs: number): void {
     if (this.waitsFor === null) {
       this.waitsFor = this.stage(row, nowMs);
-      if (this.waitsFor !== null) this.hold(row);
+      if (this.waitsFor !== null) this.wait(row);
       return;
     }
-    this.hold(row);
+    this.wait(row);
     // Reading its time records the order of its date.
     readLead(row, this.rules, nowMs);
     if (this.rules.orders.of(this.waitsFor.column) !== null) this.release(nowMs);
-    else if (this.heldBytes > maxHeldBytes) throw undecided(this.waitsFor.column, this.waitsFor.text);
-  }
-
-  private hold(row: Row): void {
-    this.held.push(row);
-    this.heldBytes += bytesOf(row);
+    else if (this.waitingBytes > maxWaitingBytes) throw undecidedColumn(this.waitsFor);
   }
 
   end(): Pick<FileRead, "pixels" | "doubt"> {
-    if (this.waitsFor !== null) throw undecided(this.waitsFor.column, this.waitsFor.text);
+    if (this.waitsFor !== null) throw undecidedColumn(this.waitsFor);
     if (this.mustNamePixel && this.lacksPixel && !this.namesPixel) throw namesNoPixel();
-    const doubt = this.rules.ofDeliveries ? null : this.doubts.found();
-    return { pixels: this.pixels, doubt };
+    return { pixels: this.pixels, doubt: this.rules.ofDeliveries ? null : this.doubts.found() };
+  }
+
+  private wait(row: Row): void {
+    this.waiting.push(row);
+    this.waitingBytes += bytesOf(row);
   }
 
   /** Stages the rows that wait, up to the first one whose column is still not decided. */
   private release(nowMs: number): void {
-    const waiting = this.held;
-    this.held = [];
-    this.heldBytes = 0;
+    const rows = this.waiting;
+    this.waiting = [];
+    this.waitingBytes = 0;
     this.waitsFor = null;
-    for (const [place, row] of waiting.entries()) {
-      this.waitsFor = this.stage(row, nowMs);
-      if (this.waitsFor === null) continue;
-      for (const held of waiting.slice(place)) this.hold(held);
-      return;
+    for (const row of rows) {
+      this.waitsFor ??= this.stage(row, nowMs);
+      if (this.waitsFor !== null) this.wait(row);
     }
   }
 
-  /** Stages a row; returns the column of dates that has to be decided first. */
+  /** Stages a row; returns the date whose column has to be decided first. */
   private stage(row: Row, nowMs: number): Undecided | null {
     const found = readLead(row, this.rules, nowMs);
     if ("undecided" in found) return found.undecided;
     if ("fault" in found) {
-      if (found.fault === noPixel) this.noteMissingPixel(row);
+      if (found.fault === noPixel) {
+        this.lacksPixel = true;
+        const hasNoColumn = typeof row.source !== "string" && row.layout.of.pixel_id === undefined;
+        if (this.mustNamePixel && hasNoColumn) throw namesNoPixel();
+      }
       this.reject(row, found.fault);
       return null;
     }
     this.namesPixel = true;
     for (const warning of found.warnings) increment(this.notes.warnings, warning);
-    if (found.lead.identifiedMs === null && this.rules.stamp === "source") this.doubts.note(row);
+    if (found.lead.identifiedMs === null && this.rules.stamp === "source") this.doubts.add(row);
     this.stageLead(row, found.lead, nowMs);
     return null;
-  }
-
-  private noteMissingPixel({ source, layout }: Row): void {
-    this.lacksPixel = true;
-    const hasNoColumn = typeof source !== "string" && layout.of.pixel_id === undefined;
-    if (this.mustNamePixel && hasNoColumn) throw namesNoPixel();
   }
 
   private stageLead(row: Row, lead: NewLead, nowMs: number): void {
@@ -217,10 +211,13 @@ class Stage {
   }
 }
 
-/** Returns about how much memory a row takes: its texts, and what an object and each of its cells takes besides. */
+/** Returns about how much memory a row takes: its texts, an object, and a reference for each of its cells. */
 function bytesOf({ source, cells }: Row): number {
-  const length = typeof source === "string" ? source.length : source.reduce((sum, cell) => sum + cell.length, 0);
-  return 200 + 2 * length + 32 * cells.length;
+  return 200 + 2 * lengthOf(source) + 32 * cells.length;
+}
+
+function lengthOf(source: Row["source"]): number {
+  return typeof source === "string" ? source.length : source.reduce((sum, cell) => sum + cell.length, 0);
 }
 
 function namesNoPixel(): UserError {
@@ -230,21 +227,15 @@ function namesNoPixel(): UserError {
   );
 }
 
-/** At most this many rejected rows are noted with their line. */
-const maxNoted = 5;
-
 /** Removes from a reason what it quotes of the row. */
 function withoutValues(reason: string): string {
   return reason.replace(/:? "(?:[^"\\]|\\.)*"/g, "").replace(/(the account has no pixel) .* \(/, "$1 of this ID (");
 }
 
-/** A rejected row is kept up to this many characters. */
-const maxRejected = 64 * 1024;
-
 function shortened(source: Row["source"]): Row["source"] {
-  if (typeof source === "string") return source.length > maxRejected ? source.slice(0, maxRejected) : source;
-  if (source.reduce((sum, { length }) => sum + length, 0) <= maxRejected) return source;
-  let left = maxRejected;
+  if (lengthOf(source) <= maxRejectedLength) return source;
+  if (typeof source === "string") return source.slice(0, maxRejectedLength);
+  let left = maxRejectedLength;
   return source.map((cell) => {
     const kept = cell.slice(0, left);
     left -= kept.length;
@@ -252,34 +243,32 @@ function shortened(source: Row["source"]): Row["source"] {
   });
 }
 
-/** At most this many rows without a time are looked at. */
+/** The limit of rows without a time that are examined. */
 const maxDoubted = 1000;
 
-/** Looks for columns that may be the time of the visit, in rows in which no column is. */
-function openDoubts() {
-  const seen = new Map<string, { values: number; times: number }>();
-  let rows = 0;
-  return {
-    note({ layout, cells }: Row): void {
-      if (layout.timeLike.length === 0 || rows === maxDoubted) return;
-      rows++;
-      for (const place of layout.timeLike) {
-        const text = firstText(cells[place]);
-        const name = layout.names[place] ?? "";
-        if (text === null) continue;
-        const column = seen.getOrInsertComputed(name, () => ({ values: 0, times: 0 }));
-        column.values++;
-        if (isTime(text, layout.looksLikeTime.has(place))) column.times++;
-      }
-    },
-    found(): UserError | null {
-      const doubted = [...seen].find(([, { values, times }]) => times * 2 > values);
-      if (doubted === undefined) return null;
-      const [name] = doubted;
-      return new UserError(
-        `The file has no column that is known as the time of the visit, but ${JSON.stringify(name)} looks like one.`,
-        `Add ${mapOption(name, "identified_at")}, or --stamp arrival for the time of import.`,
-      );
-    },
-  };
+/** Finds columns that may be the time of the visit, in rows in which no column is. */
+class Doubts {
+  private readonly columns = new Map<Column, { values: number; times: number }>();
+  private rows = 0;
+
+  add({ layout, cells }: Row): void {
+    if (layout.of.identified_at !== undefined || this.rows === maxDoubted) return;
+    if (layout.columns.some(({ mayBeTime }) => mayBeTime)) this.rows++;
+    for (const [place, column] of layout.columns.entries()) {
+      const text = column.mayBeTime ? firstText(cells[place]) : null;
+      if (text === null) continue;
+      const seen = this.columns.getOrInsertComputed(column, () => ({ values: 0, times: 0 }));
+      seen.values++;
+      if (isTime(text, column.looksLikeTime)) seen.times++;
+    }
+  }
+
+  found(): UserError | null {
+    const [column] = [...this.columns].find(([, { values, times }]) => times * 2 > values) ?? [];
+    if (column === undefined) return null;
+    return new UserError(
+      `The file has no column that is known as the time of the visit, but ${JSON.stringify(column.name)} looks like one.`,
+      `Add ${mapOption(column.name, "identified_at")}, or --stamp arrival for the time of import.`,
+    );
+  }
 }

@@ -1,4 +1,4 @@
-/** The columns of a source: which of them is which field. The meaning of a record depends on its own columns alone. */
+/** The columns of a source, each with its meaning. The meaning of a record depends on its own columns alone. */
 import { createHash } from "node:crypto";
 import { UserError } from "../../user-error.ts";
 import { companyStateBeside, creationNames, type Target } from "./fields.ts";
@@ -20,19 +20,13 @@ export interface Column {
 
 /** The columns of one record: records that name the same things in the same order share a layout. */
 export interface Layout {
-  readonly names: readonly string[];
+  readonly columns: readonly Column[];
   /** The places of the values of each field, the preferred first. A field without any is left out. */
   readonly of: ByField;
-  /** Places of values for the same field that nothing tells apart. */
-  readonly ties: readonly (readonly number[])[];
   /** The places of the location of a company, which counts only in a record that names no person. */
   readonly ofCompany: ByField;
-  /** The zone that the name of a time column has. */
-  readonly zones: readonly (string | null)[];
-  /** The places of values that may be the time of the visit, and are not understood by name. */
-  readonly timeLike: readonly number[];
-  /** Those of them that are times by their names. */
-  readonly looksLikeTime: ReadonlySet<number>;
+  /** Places of values for the same field that nothing tells apart. */
+  readonly ties: readonly (readonly number[])[];
 }
 
 type ByField = { readonly [Field in Target]?: readonly number[] };
@@ -48,14 +42,19 @@ export class Columns {
   private readonly byName = new Map<string, Column>();
   private readonly layouts = new Map<string, Layout>();
 
-  /** Returns what a path means, whether a value has it or not. */
+  /** Returns the meaning of a path, whether or not a value has it. */
   readonly meaningOf: (path: readonly string[]) => Meaning | null;
-  /** Returns what a name says as that of a parent. */
-  readonly kindOf = remembered((name: string) => kindOf(name), String);
+  /** Returns the kind of parent that a name is. */
+  readonly kindOf = remembered(kindOf, String);
 
   constructor(private readonly mapping: ColumnMapping) {
-    const meaningOf = (path: readonly string[]) => (mapping.has(path) ? mapping.meaningOf(path) : meaningOfPath(path));
-    this.meaningOf = remembered(meaningOf, (path) => path.join("."));
+    this.meaningOf = remembered(
+      (path) => {
+        const mapped = mapping.meaningOf(path);
+        return mapped === undefined ? meaningOfPath(path) : mapped;
+      },
+      (path) => path.join("."),
+    );
   }
 
   /** The columns that were found so far. */
@@ -71,7 +70,12 @@ export class Columns {
 
   /** Adds the columns of a header, in their order. Throws a UserError if there are too many. */
   addHeader(cells: readonly string[]): Layout {
-    if (cells.length > maxColumns) throw tooManyColumns();
+    if (cells.length > maxColumns) {
+      throw new UserError(
+        `The file has more than ${maxColumns.toLocaleString("en-US")} columns.`,
+        "Check that its first line is the header, and remove the columns that are not about leads.",
+      );
+    }
     for (const [position, title] of cells.entries()) {
       const name = title === "" ? `(column ${position + 1})` : title;
       // The same name twice is two columns, which hold the same field.
@@ -84,16 +88,11 @@ export class Columns {
 
   /** Returns the layout of a record of JSON with some columns. */
   layoutOf(columns: readonly Column[]): Layout {
-    // Columns beyond the first ones share a number.
+    // Columns after the last one that is remembered share a number.
     if (this.found.length === maxColumns) return createLayout(columns);
+    if (this.layouts.size === maxLayouts) this.layouts.clear();
     const key = columns.map(({ number }) => number).join();
-    let layout = this.layouts.get(key);
-    if (layout === undefined) {
-      layout = createLayout(columns);
-      if (this.layouts.size === maxLayouts) this.layouts.clear();
-      this.layouts.set(key, layout);
-    }
-    return layout;
+    return this.layouts.getOrInsertComputed(key, () => createLayout(columns));
   }
 
   /** Returns a hash of the names, which is the same in whatever order they are found. */
@@ -112,7 +111,7 @@ export class Columns {
 
   private add(name: string, path: readonly string[]): Column {
     const meaning = this.meaningOf(path);
-    const isUnknown = meaning === null && !this.mapping.has(path) && !isRejectColumn(name);
+    const isUnknown = meaning === null && this.mapping.meaningOf(path) === undefined && !isRejectColumn(name);
     const mayBeTime = isUnknown && !isForeignTime(path);
     const looksLikeTime = mayBeTime && looksLikeTimeName(path.at(-1) ?? "");
     const column = { number: this.found.length, name, title: path.join("."), meaning, mayBeTime, looksLikeTime };
@@ -125,7 +124,7 @@ export class Columns {
   }
 }
 
-/** Remembers what a function returned for the first names of a file. */
+/** Remembers the results of a function for the first names of a file. */
 function remembered<Given, Result>(find: (given: Given) => Result, keyOf: (given: Given) => string) {
   const known = new Map<string, Result>();
   return (given: Given): Result => {
@@ -133,13 +132,6 @@ function remembered<Given, Result>(find: (given: Given) => Result, keyOf: (given
     if (known.has(key) || known.size < maxColumns) return known.getOrInsertComputed(key, () => find(given));
     return find(given);
   };
-}
-
-function tooManyColumns(): UserError {
-  return new UserError(
-    `The file has more than ${maxColumns.toLocaleString("en-US")} columns.`,
-    "Check that its first line is the header, and remove the columns that are not about leads.",
-  );
 }
 
 /** Returns which of some columns hold which field. */
@@ -157,34 +149,21 @@ export function createLayout(columns: readonly Column[]): Layout {
   for (const places of [...Object.values(of), ...Object.values(ofCompany)]) {
     places.sort((a, b) => rankAt(a) - rankAt(b) || a - b);
   }
-  const placesOf = (isWanted: (column: Column) => boolean) =>
-    columns.flatMap((column, place) => (isWanted(column) ? [place] : []));
-  return {
-    names: columns.map(({ name }) => name),
-    of,
-    ofCompany,
-    ties: Object.entries(of).flatMap(([target, places]) => tiesIn(target, places, rankAt)),
-    zones: columns.map(({ meaning }) => meaning?.zone ?? null),
-    timeLike: of.identified_at === undefined ? placesOf(({ mayBeTime }) => mayBeTime) : [],
-    looksLikeTime: new Set(placesOf(({ looksLikeTime }) => looksLikeTime)),
-  };
+  // A date and a time are one value in two places.
+  const { identified_at: _, ...others } = of;
+  const ranks = Object.values(others).flatMap((places) => [...Map.groupBy(places, rankAt).values()]);
+  return { columns, of, ofCompany, ties: ranks.filter((places) => places.length > 1) };
 }
 
 /** The layout of a row that could not be read. */
 export const noLayout: Layout = createLayout([]);
 
-/** Groups the places of a field that have the same rank. A date and a time are one value in two places. */
-function tiesIn(target: string, places: readonly number[], rankAt: (place: number) => number): number[][] {
-  if (target === "identified_at" || places.length < 2) return [];
-  return [...Map.groupBy(places, rankAt).values()].filter((group) => group.length > 1);
-}
-
 /** Returns whether a record is of people and not of visits: then the time at which it was made is not that of a visit. */
 function isAddressBook(columns: readonly Column[]): boolean {
-  const held = new Set(columns.map(({ meaning }) => meaning?.target));
-  if (held.has("pixel_id") || held.has("page_url") || held.has("referrer")) return false;
+  const targets = new Set(columns.map(({ meaning }) => meaning?.target));
   const people = ["name", "first_name", "last_name", "phone", "company", "city", "state"] as const;
-  return people.filter((field) => held.has(field)).length >= 3;
+  const isOfVisits = targets.has("pixel_id") || targets.has("page_url") || targets.has("referrer");
+  return !isOfVisits && people.filter((field) => targets.has(field)).length >= 3;
 }
 
 function isCreation({ target, rank, key }: Meaning): boolean {

@@ -1,37 +1,78 @@
-/** A row becomes a lead, or says why it cannot. */
+/** A row becomes a lead, or says why it cannot: each field comes from the first of its columns that has a value. */
 import { detailFields, type Lead, type LeadDetails } from "../../contract/lead.ts";
+import { namesOf } from "../../contract/names.ts";
+import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import { isPixelId } from "../../contract/pixel.ts";
+import { stateCode, states } from "../../contract/states.ts";
 import { cityKey, writeDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { NewLead } from "../new-lead.ts";
-import { firstText, maxRecordLength, type Row, textIn } from "../row.ts";
-import { readDetails } from "./details.ts";
+import {
+  type Cell,
+  type Found,
+  first,
+  firstText,
+  maxRecordLength,
+  type Places,
+  type Row,
+  textIn,
+  textsOf,
+  tooLarge,
+} from "../row.ts";
 import { type IdentityField, idFromContent, idFromSource, uuid } from "./identity.ts";
+import { hasState } from "./values/countries.ts";
+import { allEmails, bareEmail, firstEmail } from "./values/emails.ts";
+import { allPhones, firstPhone } from "./values/phones.ts";
 import { readVisitTime, type TimeRules, type Undecided } from "./visit-time.ts";
-import type { Warning } from "./warnings.ts";
 
-/** How rows are read in one import. */
+/** The rules by which the rows of one import are read. */
 export interface LeadRules extends TimeRules {
   /** The ID of the account, which is part of the IDs of rows that have none. */
   readonly account: string;
-  /** For rows that name no pixel. */
+  /** The pixel of rows that name none. */
   readonly pixelId: string | null;
-  /** Pixels that earlier rows have named; their IDs need no further look. */
+  /** Pixels that earlier rows have named; their IDs need not be checked again. */
   readonly knownPixels?: ReadonlySet<string>;
   /** The fields that tell two rows without an ID apart. */
   readonly identity: readonly IdentityField[];
 }
 
-/** A lead with what was left out of it, why a row cannot be one, or the column of dates that has to be decided first. */
+/** A lead with what was left out of it, why a row cannot be one, or the date whose column has to be decided first. */
 export type ReadLead =
   | { readonly lead: NewLead; readonly warnings: readonly Warning[] }
   | { readonly fault: string }
   | { readonly undecided: Undecided };
 
-/** For what stands around a lead in a file that is exported. */
+const warningTexts = {
+  state: "the state is not a US state, so it was left empty",
+  country: "the country is not the United States, so the state was left empty",
+  email: "the email address is not valid, so it was left empty",
+  "beside email": "the cell holds more than email addresses; the first address was kept",
+  phone: "the phone number is not valid, so it was left empty",
+  "beside phone": "the cell holds more than one phone number, or an extension; the first number was kept",
+  people: "the record holds several people in a list; the first was kept",
+  visits: "the record holds several visits in a list; the first was kept",
+  values: "two columns of the same rank hold different values for one field; the first was kept",
+  "repeated hour": "the local time occurs twice when clocks change; the earlier one was taken",
+  "skipped hour": "the local time is skipped when clocks change; it was moved forward by the gap",
+} as const;
+
+/** A value that was left out of a lead, or decided for it. */
+export type Warning = keyof typeof warningTexts;
+
+/** Returns a line for each warning, with the number of its rows. */
+export function warningLines(counts: ReadonlyMap<Warning, number>): string[] {
+  return namesOf(warningTexts).flatMap((warning) => {
+    const count = counts.get(warning) ?? 0;
+    const rows = `${count.toLocaleString("en-US")} ${count === 1 ? "row" : "rows"}`;
+    return count === 0 ? [] : [`${rows}: ${warningTexts[warning]}.`];
+  });
+}
+
+/** The bytes that an export adds to a lead. */
 const roomAround = 1024;
 
-/** Why a row of empty cells is rejected, as spreadsheets end a sheet with. */
+/** The reason for rejecting a row of empty cells, with which spreadsheets end a sheet. */
 export const emptyRow = "it is empty";
 export const noPixel = "it names no pixel (--pixel ID is for such rows)";
 
@@ -39,7 +80,7 @@ export const noPixel = "it names no pixel (--pixel ID is for such rows)";
 export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
   const { of } = row.layout;
-  const { details, aliases, warnings } = readDetails(row);
+  const { details, warnings } = readDetails(row);
   // A date decides the order of its column even if its row is rejected.
   const time = readVisitTime(row, rules, nowMs);
   // Before all else: no option makes a lead of such a row.
@@ -55,10 +96,11 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
       : idFromSource(own, pixelId);
   const vendorId = own === null || uuid.test(own) ? null : own;
-  const { identifiedMs, identifiedAt, clamped, warning } = time;
-  const lead = prepareLead(id, pixelId, details, identifiedMs, { identifiedAt, clamped, aliases, vendorId });
-  // What is imported must be exported in a form that can be imported again.
-  if (Buffer.byteLength(lead.document) > maxRecordLength - roomAround) return { fault: "it is larger than 1 MiB" };
+  const { identifiedMs, clamped, warning } = time;
+  const aliases = readAliases(row, details);
+  const lead = prepareLead(id, pixelId, details, identifiedMs, { clamped, aliases, vendorId });
+  // An export must be in a form that can be imported again.
+  if (Buffer.byteLength(lead.document) > maxRecordLength - roomAround) return { fault: tooLarge };
   return { lead, warnings: warning === undefined ? warnings : [...warnings, warning] };
 }
 
@@ -73,18 +115,13 @@ function faultOfEmpty({ cells, layout, source }: Row): string {
   return `it has no value to keep beside id, identified_at and pixel_id${hint}`;
 }
 
-interface Further extends Partial<Pick<NewLead, "clamped" | "aliases" | "vendorId">> {
-  /** The timestamp as it is written. */
-  readonly identifiedAt?: string | undefined;
-}
-
 /** Prepares a lead for a store; without a timestamp of its own it gets the time of import. */
 export function prepareLead(
   id: string,
   pixelId: string,
   details: LeadDetails,
   identifiedMs: number | null,
-  { identifiedAt = writeMoment(identifiedMs ?? 0), clamped = false, aliases = [], vendorId = null }: Further = {},
+  { clamped = false, aliases = [], vendorId = null }: Partial<Pick<NewLead, "clamped" | "aliases" | "vendorId">> = {},
 ): NewLead {
   return {
     id,
@@ -96,7 +133,7 @@ export function prepareLead(
     clamped,
     aliases,
     vendorId,
-    document: writeDocument({ id, identified_at: identifiedAt, pixel_id: pixelId }, details),
+    document: writeDocument({ id, identified_at: writeMoment(identifiedMs ?? 0), pixel_id: pixelId }, details),
   };
 }
 
@@ -104,4 +141,134 @@ export function prepareLead(
 export function asServed({ document, identifiedMs }: Pick<NewLead, "document" | "identifiedMs">, nowMs: number): Lead {
   const lead: Lead = JSON.parse(document);
   return identifiedMs === null ? { ...lead, identified_at: writeMoment(nowMs) } : lead;
+}
+
+/** Reads what a record says of the visitor and the visit. */
+function readDetails(row: Row): { readonly details: LeadDetails; readonly warnings: readonly Warning[] } {
+  const { of, ofCompany, ties } = row.layout;
+  const best = first(row, of.email, emailOf);
+  const verified = first(row, of.verified_email, emailOf);
+  const phone = first(row, of.phone, phoneOf);
+  const name = textIn(row, of.name) ?? nameOf(textIn(row, of.first_name), textIn(row, of.last_name));
+  const isNobody = name === null && best === null && verified === null && phone === null;
+  const location =
+    readState(row, of.state, of.country) ?? (isNobody ? readState(row, ofCompany.state, ofCompany.country) : null);
+  const details: LeadDetails = {
+    name,
+    email: (best ?? verified)?.value ?? null,
+    verified_email: verified?.value ?? null,
+    phone: phone?.value ?? null,
+    company: textIn(row, of.company),
+    city: textIn(row, of.city) ?? (isNobody ? textIn(row, ofCompany.city) : null),
+    state: location?.state ?? null,
+    gender: textIn(row, of.gender),
+    age_range: textIn(row, of.age_range),
+    income_range: textIn(row, of.income_range),
+    net_worth: textIn(row, of.net_worth),
+    marital_status: textIn(row, of.marital_status),
+    homeowner: textIn(row, of.homeowner),
+    children: textIn(row, of.children),
+    page_url: first(row, of.page_url, pageOf),
+    referrer: textIn(row, of.referrer),
+    traffic_source: textIn(row, of.traffic_source),
+  };
+  const warnings = new Set<Warning>();
+  if (location?.warning !== undefined) warnings.add(location.warning);
+  warnOfLoss(warnings, row, best, of.email, "email");
+  warnOfLoss(warnings, row, verified, of.verified_email, "email");
+  warnOfLoss(warnings, row, phone, of.phone, "phone");
+  for (const other of row.others ?? []) warnings.add(other);
+  if (ties.some((places) => differ(row, places))) warnings.add("values");
+  return { details, warnings: [...warnings] };
+}
+
+/** Adds a warning if a value is not valid, or if its cell holds more than it. */
+function warnOfLoss(
+  warnings: Set<Warning>,
+  row: Row,
+  found: Found | null,
+  places: Places,
+  kind: "email" | "phone",
+): void {
+  if (found?.cut === true) warnings.add(`beside ${kind}`);
+  else if (found === null && textIn(row, places) !== null) warnings.add(kind);
+}
+
+/** Returns whether some places of one field hold different values. */
+function differ({ cells }: Row, places: readonly number[]): boolean {
+  return new Set(places.map((place) => firstText(cells[place])).filter((text) => text !== null)).size > 1;
+}
+
+/** Returns the addresses and phones of the visitor that are not kept. */
+function readAliases(row: Row, { email, verified_email, phone }: LeadDetails): readonly PersonIdentifier[] {
+  const { of } = row.layout;
+  const emails = [
+    ...others(row, of.email, email, allEmails),
+    ...others(row, of.verified_email, verified_email, allEmails),
+  ];
+  return [
+    ...emails.map((text): PersonIdentifier => ({ kind: "email", value: emailKey(text) })),
+    ...others(row, of.phone, phone, allPhones).map(
+      (digits): PersonIdentifier => ({ kind: "phone", value: phoneKey(digits) }),
+    ),
+  ];
+}
+
+/** Returns the values that the columns of a field have in addition to the one that is kept. Most rows have none. */
+function others(
+  { cells }: Row,
+  places: Places,
+  kept: string | null,
+  all: (texts: readonly string[]) => string[],
+): readonly string[] {
+  return (places ?? []).flatMap((place) => {
+    const cell = cells[place];
+    return cell === kept || cell === "" ? [] : all(textsOf(cell)).filter((value) => value !== kept);
+  });
+}
+
+/** Reads the state of a row, if its country is the United States or not given; null if it has none. */
+function readState(
+  row: Row,
+  ofState: Places,
+  ofCountry: Places,
+): { readonly state: string | null; readonly warning?: Warning } | null {
+  const text = textIn(row, ofState);
+  if (text === null) return null;
+  // A code is what it stands for, and most files have no other text here.
+  const state = Object.hasOwn(states, text) ? text : stateCode(text);
+  if (state === null) return { state, warning: "state" };
+  const country = textIn(row, ofCountry);
+  return country === null || hasState(country, state) ? { state } : { state: null, warning: "country" };
+}
+
+function nameOf(firstName: string | null, lastName: string | null): string | null {
+  // The halves of a list are a list together, and read like one when they come back from an export.
+  return firstText([firstName, lastName].filter((part) => part !== null).join(" "));
+}
+
+/** Reads the first address in a cell, which in nearly all is all there is. */
+function emailOf(cell: Cell): Found | null {
+  const isPlain = typeof cell === "string" && bareEmail.test(cell);
+  return isPlain ? { value: cell.toWellFormed(), cut: false } : firstEmail(textsOf(cell));
+}
+
+/** A phone number as it is kept, and as most files have it. */
+const bareDigits = /^\d{7,15}$/;
+
+function phoneOf(cell: Cell): Found | null {
+  const isPlain = typeof cell === "string" && bareDigits.test(cell);
+  return isPlain ? { value: cell, cut: false } : firstPhone(textsOf(cell));
+}
+
+/** A page, and nothing that could separate two of them. */
+const barePage = /^https?:\/\/[^\s,;|]+$/;
+/** The separator of the pages of a list in one cell. It begins at the first of many blanks, not at each. */
+const betweenPages = /(?:[,;|]\s*|(?<![\s,;|])\s+)(?=https?:\/\/)|[,;|]\s+(?=\/)/i;
+
+/** A page is a text: a number in its column counts pages. */
+function pageOf(cell: Cell): string | null {
+  if (typeof cell === "string" && barePage.test(cell)) return cell.toWellFormed();
+  const pages = textsOf(cell).flatMap((text) => text.split(betweenPages).map(firstText));
+  return pages.find((page) => page !== null && !/^\d+$/.test(page)) ?? null;
 }

@@ -1,4 +1,4 @@
-/** What --map says of columns, which overrules what their names say. */
+/** The option --map, which overrules what the names of columns say. */
 import { parse } from "csv-parse/sync";
 import { UserError } from "../../user-error.ts";
 import { type Target, targets } from "./fields.ts";
@@ -15,7 +15,7 @@ interface Mapped {
   readonly isLastName: boolean;
 }
 
-/** More parts than a command line has. What is mapped has a lower rank than what is known by its name. */
+/** More parts than a command line has. A column that is mapped has a lower rank than one that is known by its name. */
 const maxMapped = 1_000_000;
 
 export type ColumnMapping = ReturnType<typeof readMapping>;
@@ -25,33 +25,31 @@ export function readMapping(text: string | null) {
   const mapped = new Map<string, Mapped>();
   for (const [place, part] of (text === null ? [] : splitMapping(text)).entries()) {
     const { name, target } = readMapped(part);
-    const key = normalizeName(name);
-    const known = mapped.get(key);
+    const known = mapped.get(normalizeName(name));
     if (known !== undefined && known.target !== target) {
       throw new UserError(`--map names ${JSON.stringify(name)} twice.`, "A column is one field.", 2);
     }
-    mapped.set(key, { name, target, place, isLastName: meaningOfPath([name]) === null });
+    mapped.set(normalizeName(name), { name, target, place, isLastName: meaningOfPath([name]) === null });
   }
   function find(path: readonly string[]): Mapped | undefined {
-    const whole =
-      mapped.get(normalizeName(path.join("."))) ?? mapped.get(normalizeName(withoutWrappers(path).join(".")));
-    const last = whole ?? mapped.get(normalizeName(path.at(-1) ?? ""));
-    return whole ?? (last?.isLastName === true ? last : undefined);
+    const by = (names: readonly string[]) => mapped.get(normalizeName(names.join(".")));
+    const last = by(path.slice(-1));
+    return by(path) ?? by(withoutWrappers(path)) ?? (last?.isLastName === true ? last : undefined);
   }
   return {
-    has: (path: readonly string[]): boolean => mapped.size > 0 && find(path) !== undefined,
-    /** Returns what --map says of a path; null if it says nothing, or that it is not kept. */
-    meaningOf(path: readonly string[]): Meaning | null {
+    /** Returns the meaning of a path by --map: null if it is not kept, and undefined if --map says nothing of it. */
+    meaningOf(path: readonly string[]): Meaning | null | undefined {
       const found = mapped.size === 0 ? undefined : find(path);
-      if (found === undefined || found.target === null) return null;
+      if (found === undefined) return undefined;
       const { target, place } = found;
+      if (target === null) return null;
       const zone = target === "identified_at" ? withoutZone(path.at(-1) ?? "").zone : null;
       return { target, rank: place - maxMapped, isOfCompany: false, zone, key: "" };
     },
-    /** Returns the names that are called in none of some titles. */
+    /** Returns the names in --map that none of some titles has. */
     missing(titles: readonly string[]): readonly string[] {
-      const found = new Set(titles.flatMap((title) => find(title.split("."))?.name ?? find([title])?.name ?? []));
-      return [...mapped.values()].flatMap(({ name }) => (found.has(name) ? [] : [name]));
+      const found = new Set(titles.map((title) => find(title.split(".")) ?? find([title])));
+      return [...mapped.values()].filter((one) => !found.has(one)).map(({ name }) => name);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What the path to a value means: its parents and its name, looked up in the table of fields. */
+/** The meaning of a path: its parents and its name, looked up in the table of fields. */
 import { namesOf } from "../../contract/names.ts";
 import {
   aliases,
@@ -13,7 +13,6 @@ import {
 } from "./fields.ts";
 import { readZone } from "./values/zones.ts";
 
-/** What a path means. */
 export interface Meaning {
   readonly target: Target;
   /** Of several values for one field, the lowest rank is preferred: the shortest path, then the order of the aliases. */
@@ -55,7 +54,7 @@ export function normalizeName(name: string): string {
   return wordsOf(name).join("");
 }
 
-/** The words of a name, in lowercase: `firstName`, `First Name`, and `FIRST_NAME` have two. */
+/** Returns the words of a name, in lowercase: `firstName`, `First Name`, and `FIRST_NAME` have two. */
 function wordsOf(name: string): string[] {
   // Only with its underscore it is the wrapper of a search index.
   if (name === "_source") return [name];
@@ -68,21 +67,20 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Returns what a path means; null if it is not a field of a lead. */
+/** Returns the meaning of a path; null if it is not a field of a lead. */
 export function meaningOfPath(path: readonly string[]): Meaning | null {
-  const name = path.at(-1) ?? "";
-  const { rest, zone } = withoutZone(name);
+  const { rest, zone } = withoutZone(path.at(-1) ?? "");
   const zoned = zone === null ? null : meaningOf([...path.slice(0, -1), rest]);
   if (zoned?.target === "identified_at") return { ...zoned, zone, rank: zoned.rank - (zone === "UTC" ? 0.5 : 0) };
   return meaningOf(path);
 }
 
-/** Takes the wrappers off a path. */
+/** Removes the wrappers from a path. */
 export function withoutWrappers(path: readonly string[]): readonly string[] {
   return path.filter((name, place) => place === path.length - 1 || parentsIn(wordsOf(name))?.[0]?.kind !== "wrapper");
 }
 
-/** Returns the kind of the innermost parent that a name says, or that it is one of a page; null if it is neither. */
+/** Returns the kind of the innermost parent in a name, or that it is one of a page; null if it is neither. */
 export function kindOf(name: string): ParentKind | "page" | null {
   return parentsIn(wordsOf(name))?.at(-1)?.kind ?? (pages.includes(normalizeName(name)) ? "page" : null);
 }
@@ -99,14 +97,11 @@ export function isForeignTime(path: readonly string[]): boolean {
   return endings.some((ending) => ending !== "at" && aliasOf(ending)?.target === "identified_at");
 }
 
-/** Returns the field that a path which is no field would be by its last words: what its owner may want to map it to. */
+/** Returns the field that a path which is no field would be by its last words, to suggest a --map. */
 export function likelyTarget(path: readonly string[]): Target | null {
   const words = wordsOf(path.at(-1) ?? "");
-  for (let split = 0; split < words.length; split++) {
-    const alias = aliasOf(words.slice(split).join(""));
-    if (alias !== null) return alias.target;
-  }
-  return null;
+  const endings = words.map((_, split) => aliasOf(words.slice(split).join("")));
+  return endings.find((alias) => alias !== null)?.target ?? null;
 }
 
 /** Returns whether a name says that its values are times. */
@@ -122,12 +117,6 @@ function meaningOf(path: readonly string[]): Meaning | null {
   // A dot in a name separates parents too: tables are made of JSON in this way. Of a list, they have the first element.
   const segments = path.flatMap((name) => name.replaceAll(/\[(\d+)\]/g, ".$1").split("."));
   return whole ?? inPlace(segments.filter((segment) => segment !== "0").map(wordsOf));
-}
-
-/** Returns the parents of a path without wrappers, or null if one of them is no parent of a lead's values. */
-function parentsOf(segments: readonly (readonly string[])[]): Parent[] | null {
-  const found = segments.map((words) => parentsIn(words));
-  return found.some((some) => some === null) ? null : found.flatMap((some) => some ?? []);
 }
 
 function inPlace(segments: readonly (readonly string[])[]): Meaning | null {
@@ -154,6 +143,12 @@ function ofWords(words: readonly string[], parents: readonly Parent[]): Meaning 
   return null;
 }
 
+/** Returns the parents that some names are, or null if one of them is no parent of a lead's values. */
+function parentsOf(segments: readonly (readonly string[])[]): Parent[] | null {
+  const found = segments.map(parentsIn);
+  return found.includes(null) ? null : found.flatMap((some) => some ?? []);
+}
+
 /** Returns the parents that words name, each with one word or two; null if they name something else. */
 function parentsIn(words: readonly string[]): Parent[] | null {
   if (words.length === 0) return [];
@@ -166,10 +161,10 @@ function parentsIn(words: readonly string[]): Parent[] | null {
   return null;
 }
 
-const place: ReadonlySet<Target> = new Set(["city", "state", "country"]);
-const visit: ReadonlySet<Target> = new Set(["identified_at", "pixel_id", "page_url", "referrer", "traffic_source"]);
+const ofLocation: ReadonlySet<Target> = new Set(["city", "state", "country"]);
+const ofVisit: ReadonlySet<Target> = new Set(["identified_at", "pixel_id", "page_url", "referrer", "traffic_source"]);
 
-/** Returns what a name means under some parents; null if they do not give such a field. */
+/** Returns the meaning of a name under some parents; null if they do not give such a field. */
 function within(parents: readonly Parent[], { target, order, key }: Alias): Meaning | null {
   const around = parents.filter(({ kind }) => kind !== "wrapper");
   const meaning = { target, rank: perLevel * (around.length + 1) + order, isOfCompany: false, zone: null, key };
@@ -183,18 +178,17 @@ function within(parents: readonly Parent[], { target, order, key }: Alias): Mean
 
 /** A company gives its name, and its location, whatever is between them. */
 function withinCompany(parents: readonly Parent[], meaning: Meaning): Meaning | null {
-  if (parents.every(({ kind }) => kind === "company") && meaning.target === "name")
-    return { ...meaning, target: "company" };
-  const isLocation = parents.every(({ kind }) => kind === "location");
-  return isLocation && place.has(meaning.target) ? { ...meaning, isOfCompany: true } : null;
+  const areAll = (wanted: ParentKind) => parents.every(({ kind }) => kind === wanted);
+  if (areAll("company") && meaning.target === "name") return { ...meaning, target: "company" };
+  return areAll("location") && ofLocation.has(meaning.target) ? { ...meaning, isOfCompany: true } : null;
 }
 
 /** Returns whether the innermost parent of a value gives such a field under this name. */
 function gives({ kind, key: parent }: Parent, target: Target, key: string): boolean {
-  if (kind === "location") return place.has(target);
-  if (kind === "visit") return visit.has(target) || (target === "id" && parent === "event");
+  if (kind === "location") return ofLocation.has(target);
+  if (kind === "visit") return ofVisit.has(target) || (target === "id" && parent === "event");
   if (target === "id" || target === "time_zone") return false;
-  return !(visit.has(target) && bareNames.has(key));
+  return !(ofVisit.has(target) && bareNames.has(key));
 }
 
 function aliasOf(name: string): Alias | null {
@@ -222,7 +216,7 @@ function canonical(name: string): string {
     .replace(/(timestamp|time|at|date)(?:ms|millis|micros|iso|unix|epoch|seconds)$/, "$1");
 }
 
-/** Takes the zone off a name: `Visited At (PT)`, `Time UTC-5`, `created_at_utc`. */
+/** Splits a name into the zone at its end and the rest: `Visited At (PT)`, `Time UTC-5`, `created_at_utc`. */
 export function withoutZone(name: string): { readonly rest: string; readonly zone: string | null } {
   const [, rest = "", text = ""] =
     /^(.*\S)\s*[([]\s*([^()[\]]+?)\s*[)\]]\s*$/.exec(name) ??

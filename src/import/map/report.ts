@@ -1,4 +1,4 @@
-/** What became of each column, for whoever imports. */
+/** The field of each column, for the person who imports. */
 import { type LeadField, leadFields } from "../../contract/lead.ts";
 import { type Columns, createLayout, isRejectColumn } from "./columns.ts";
 import { type Target, targets } from "./fields.ts";
@@ -15,8 +15,14 @@ export interface ColumnReport {
   readonly columns: readonly { readonly column: string; readonly field: LeadField | null }[];
 }
 
-/** What goes into a field of a lead. */
-const madeOf: Readonly<Partial<Record<Target, LeadField>>> = {
+/** The columns that hold a field, the preferred first. */
+interface FieldColumns {
+  readonly target: Target;
+  readonly names: readonly string[];
+}
+
+/** The fields of a lead to which values contribute that are not fields themselves. */
+const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
   first_name: "name",
   last_name: "name",
   country: "state",
@@ -25,9 +31,9 @@ const madeOf: Readonly<Partial<Record<Target, LeadField>>> = {
 
 export function reportOn(columns: Columns): ColumnReport {
   const matched = fieldsOf(columns);
-  const fields = new Map(matched.flatMap(({ target, names }) => names.map((name) => [name, target] as const)));
+  const targetOf = (name: string) => matched.find(({ names }) => names.includes(name))?.target;
   const listed = columns.all.filter(({ name }) => !isRejectColumn(name));
-  const unmatched = listed.filter(({ name }) => !fields.has(name));
+  const unmatched = listed.filter(({ name }) => targetOf(name) === undefined);
   // A column whose name is known is unused only if the file is an address book, or is the location of a company.
   const created = unmatched.find(({ meaning }) => meaning?.target === "identified_at");
   return {
@@ -43,16 +49,11 @@ export function reportOn(columns: Columns): ColumnReport {
         : `${created.name} is the time at which a profile was created, not the time of a visit; ` +
           `${mapOption(created.title, "identified_at")} overrules this`,
     columns: listed.map(({ name }) => {
-      const target = fields.get(name);
-      return { column: name, field: target === undefined ? null : fieldOf(target) };
+      const target = targetOf(name);
+      const field = (target && fieldsMadeOf[target]) ?? leadFields.find((one) => one === target) ?? null;
+      return { column: name, field };
     }),
   };
-}
-
-function fieldOf(target: Target): LeadField | null {
-  const made = madeOf[target];
-  if (made !== undefined) return made;
-  return leadFields.find((field) => field === target) ?? null;
 }
 
 /** Returns the option that keeps a column as a field, to paste into a shell. */
@@ -65,9 +66,6 @@ export function mapOption(name: string, target: Target): string {
 /** Fewer words may be values that happen to be names of columns. */
 const minNames = 3;
 
-/** At most this many lines stand above the header of a report. */
-export const maxLinesAbove = 10;
-
 /** Returns whether the cells of a row name more fields than the header: above the true one may be a title. */
 export function namesMore(columns: Columns, cells: readonly string[]): boolean {
   const named = new Set(cells.flatMap((cell) => meaningOfPath([cell])?.target ?? []));
@@ -76,18 +74,12 @@ export function namesMore(columns: Columns, cells: readonly string[]): boolean {
 
 const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone"];
 
-/** Which columns hold a field, the preferred first. */
-interface FieldColumns {
-  readonly target: Target;
-  readonly names: readonly string[];
-}
-
 /** Returns the fields that some columns hold. The location of a company counts where no column is of a person. */
 function fieldsOf({ all }: Columns): FieldColumns[] {
-  const { of, ofCompany, names } = createLayout(all);
+  const { of, ofCompany } = createLayout(all);
   const namesPerson = ofPerson.some((target) => of[target] !== undefined);
   return targets.flatMap((target) => {
     const places = [...(of[target] ?? []), ...((namesPerson ? undefined : ofCompany[target]) ?? [])];
-    return places.length === 0 ? [] : [{ target, names: places.map((place) => names[place] ?? "") }];
+    return places.length === 0 ? [] : [{ target, names: places.map((place) => all[place]?.name ?? "") }];
   });
 }

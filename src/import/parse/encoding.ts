@@ -5,7 +5,7 @@ export const newline = 10;
 const endMark = 0x1a;
 
 /** A set of letters from before UTF-8, by the name that people know. */
-export type OlderLetters = "Windows-1252" | "Mac OS Roman";
+export type LegacyEncoding = "Windows-1252" | "Mac OS Roman";
 
 /**
  * Yields UTF-8 without a byte order mark. A line that is not UTF-8 is read as Windows-1252, or as Mac OS Roman where lines
@@ -13,7 +13,7 @@ export type OlderLetters = "Windows-1252" | "Mac OS Roman";
  */
 export async function* toUtf8(
   chunks: AsyncGenerator<Buffer>,
-  onLegacyLine: (letters: OlderLetters) => void,
+  onLegacyLine: (letters: LegacyEncoding) => void,
 ): AsyncGenerator<Buffer> {
   const text = withoutMark(await lookAhead(chunks, (head) => head.length >= 3));
   const { head, whole } = await lookAhead(text, (head) => endsInReturns(head) !== null || head.length >= longestLine);

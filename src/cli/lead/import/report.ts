@@ -2,9 +2,8 @@
 
 import type { Account } from "../../../db/accounts.ts";
 import type { Columns } from "../../../import/map/columns.ts";
-import { emptyRow } from "../../../import/map/lead.ts";
+import { emptyRow, warningLines } from "../../../import/map/lead.ts";
 import { reportOn } from "../../../import/map/report.ts";
-import { warningLines } from "../../../import/map/warnings.ts";
 import type { ImportCounts } from "../../../import/new-lead.ts";
 import type { Notes } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/staged-import.ts";

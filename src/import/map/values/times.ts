@@ -1,22 +1,19 @@
-/** Times as vendors write them. A date that no calendar has is refused, and one that could be two is never guessed. */
+/** Times as vendors write them. A date that is not in the calendar is refused, and one that could be two is never guessed. */
 import { calendarMs, clockMs, dayMs, decimalsToMs, withinYears } from "../../../contract/calendar.ts";
 import { readZone, timestampInZone, type ZonedMs } from "./zones.ts";
 
-/** Whether 01/02/2026 is the first of February or the second of January. */
+/** The order of a numeric date: 01/02/2026 is the first of February or the second of January. */
 export type DateOrder = "day first" | "month first";
 
 export interface TimeReading {
   /** The IANA name of the zone of times without an offset; null if the row names one that is not known. */
   readonly zone: string | null;
-  /** How numeric dates are read; null while nothing says so. */
+  /** The order of numeric dates; null while it is not decided. */
   readonly order: DateOrder | null;
 }
 
-/** A timestamp, with its text if that is how a lead writes it; why a text is none; or that its date could be two. */
-export type ReadTime =
-  | (ZonedMs & { readonly written?: string })
-  | { readonly fault: string }
-  | { readonly isUndecided: true };
+/** A timestamp, why a text is none, or that its date could be two. */
+export type ReadTime = ZonedMs | { readonly fault: string } | { readonly isUndecided: true };
 
 const name = "[A-Za-z]{3,9}";
 const weekdayFirst = `^(?:(?<weekday>${name}),?\\s+)?`;
