@@ -1,7 +1,7 @@
 /** Bytes that are UTF-8, UTF-16, Windows-1252 or Mac OS Roman, told apart and never mangled by where they are cut. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { toUtf8 } from "../../src/import/parse/encoding.ts";
+import { toText } from "../../src/import/parse/encoding.ts";
 import { readPieces, readText } from "./reading.ts";
 
 async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
@@ -10,9 +10,9 @@ async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
 
 async function decode(pieces: readonly Buffer[]) {
   let legacyLines = 0;
-  const decoded: Buffer[] = [];
-  for await (const bytes of toUtf8(each(pieces), () => legacyLines++)) decoded.push(bytes);
-  return { text: Buffer.concat(decoded).toString("utf8"), legacyLines };
+  let text = "";
+  for await (const decoded of toText(each(pieces), () => legacyLines++)) text += decoded;
+  return { text, legacyLines };
 }
 
 const pieces = (bytes: Buffer, size: number) =>
@@ -84,14 +84,10 @@ describe("Windows-1252", () => {
 
 test("Mac OS Roman is read where lines end in carriage returns alone", async () => {
   const zoe = [0x5a, 0x6f, 0x91, 0x2c, 0x53, 0x61, 0x6e, 0x20, 0x4a, 0x6f, 0x73, 0x8e, 0x0d];
-  const heard: string[] = [];
-  const decoded: Buffer[] = [];
-  for await (const bytes of toUtf8(each([Buffer.from("name,city\r"), Buffer.from(zoe)]), (letters) =>
-    heard.push(letters),
-  ))
-    decoded.push(bytes);
-  expect(Buffer.concat(decoded).toString()).toBe("name,city\nZoë,San José\n");
-  expect(heard).toEqual(["Mac OS Roman"]);
+  const encodings: string[] = [];
+  const texts = toText(each([Buffer.from("name,city\r"), Buffer.from(zoe)]), (name) => encodings.push(name));
+  expect((await Array.fromAsync(texts)).join("")).toBe("name,city\nZoë,San José\n");
+  expect(encodings).toEqual(["Mac OS Roman"]);
 });
 
 test("a byte order mark is taken off, and a file of nothing else is empty", async () => {

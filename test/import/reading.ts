@@ -4,7 +4,7 @@ import { Columns } from "../../src/import/map/columns.ts";
 import { type LeadRules, type ReadLead, readLead } from "../../src/import/map/lead.ts";
 import { readMapping } from "../../src/import/map/mapping.ts";
 import { createDateOrders } from "../../src/import/map/visit-time.ts";
-import { toUtf8 } from "../../src/import/parse/encoding.ts";
+import { toText } from "../../src/import/parse/encoding.ts";
 import { openRows } from "../../src/import/parse/format.ts";
 import { noonMs } from "../support/builders.ts";
 
@@ -27,7 +27,7 @@ export async function readPieces(pieces: readonly Buffer[], map: string | null =
   const columns = new Columns(readMapping(map));
   let legacyLines = 0;
   const opened = await openRows(
-    toUtf8(each(pieces), () => legacyLines++),
+    toText(each(pieces), () => legacyLines++),
     columns,
   );
   const rows: Parameters<typeof readLead>[0][] = [];
@@ -45,7 +45,7 @@ export async function leadsOfPieces(
 ) {
   const columns = new Columns(readMapping(map));
   const opened = await openRows(
-    toUtf8(each(pieces), () => {}),
+    toText(each(pieces), () => {}),
     columns,
   );
   const leads: ReadLead[] = [];

@@ -21,7 +21,7 @@ import {
 } from "../row.ts";
 import { type IdentityField, idFromContent, idFromSource, uuid } from "./identity.ts";
 import { hasState } from "./values/countries.ts";
-import { allEmails, bareEmail, firstEmail } from "./values/emails.ts";
+import { allEmails, firstEmail } from "./values/emails.ts";
 import { allPhones, firstPhone } from "./values/phones.ts";
 import { readVisitTime, type TimeRules, type Undecided } from "./visit-time.ts";
 
@@ -146,9 +146,9 @@ export function asServed({ document, identifiedMs }: Pick<NewLead, "document" | 
 /** Reads what a record says of the visitor and the visit. */
 function readDetails(row: Row): { readonly details: LeadDetails; readonly warnings: readonly Warning[] } {
   const { of, ofCompany, ties } = row.layout;
-  const best = first(row, of.email, emailOf);
-  const verified = first(row, of.verified_email, emailOf);
-  const phone = first(row, of.phone, phoneOf);
+  const best = first(row, of.email, firstEmail);
+  const verified = first(row, of.verified_email, firstEmail);
+  const phone = first(row, of.phone, firstPhone);
   const name = textIn(row, of.name) ?? nameOf(textIn(row, of.first_name), textIn(row, of.last_name));
   const isNobody = name === null && best === null && verified === null && phone === null;
   const location =
@@ -219,11 +219,11 @@ function others(
   { cells }: Row,
   places: Places,
   kept: string | null,
-  all: (texts: readonly string[]) => string[],
+  allIn: (cell: Cell) => string[],
 ): readonly string[] {
   return (places ?? []).flatMap((place) => {
     const cell = cells[place];
-    return cell === kept || cell === "" ? [] : all(textsOf(cell)).filter((value) => value !== kept);
+    return cell === kept || cell === "" ? [] : allIn(cell).filter((value) => value !== kept);
   });
 }
 
@@ -247,28 +247,11 @@ function nameOf(firstName: string | null, lastName: string | null): string | nul
   return firstText([firstName, lastName].filter((part) => part !== null).join(" "));
 }
 
-/** Reads the first address in a cell, which in nearly all is all there is. */
-function emailOf(cell: Cell): Found | null {
-  const isPlain = typeof cell === "string" && bareEmail.test(cell);
-  return isPlain ? { value: cell.toWellFormed(), cut: false } : firstEmail(textsOf(cell));
-}
-
-/** A phone number as it is kept, and as most files have it. */
-const bareDigits = /^\d{7,15}$/;
-
-function phoneOf(cell: Cell): Found | null {
-  const isPlain = typeof cell === "string" && bareDigits.test(cell);
-  return isPlain ? { value: cell, cut: false } : firstPhone(textsOf(cell));
-}
-
-/** A page, and nothing that could separate two of them. */
-const barePage = /^https?:\/\/[^\s,;|]+$/;
 /** The separator of the pages of a list in one cell. It begins at the first of many blanks, not at each. */
 const betweenPages = /(?:[,;|]\s*|(?<![\s,;|])\s+)(?=https?:\/\/)|[,;|]\s+(?=\/)/i;
 
 /** A page is a text: a number in its column counts pages. */
 function pageOf(cell: Cell): string | null {
-  if (typeof cell === "string" && barePage.test(cell)) return cell.toWellFormed();
   const pages = textsOf(cell).flatMap((text) => text.split(betweenPages).map(firstText));
   return pages.find((page) => page !== null && !/^\d+$/.test(page)) ?? null;
 }

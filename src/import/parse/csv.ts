@@ -10,19 +10,22 @@ interface Header {
   readonly cells: readonly (string | null)[];
 }
 
-/** Reads UTF-8 in whole lines; the first record is the header. */
+/** Reads text in whole lines; the first record is the header. */
 export async function* readCsv(
-  chunks: AsyncIterable<Buffer>,
+  texts: AsyncIterable<string>,
   columns: Columns,
   delimiter: string,
   firstLine: number,
 ): AsyncGenerator<Row[]> {
   const reader = new CsvReader(columns, delimiter, firstLine);
-  for await (const chunk of chunks) yield reader.read(chunk.toString("utf8"), false);
+  for await (const text of texts) yield reader.read(text, false);
   yield reader.read("", true);
 }
 
 const unclosedQuote = "it has a quote that is not closed";
+
+/** A quote that is not closed takes in the records after it, so this is how far its end is looked for. */
+const maxScannedLength = 8 * maxRecordLength;
 
 /** A record with a quote in the wrong place. It ends where the quote is closed, or before a line that fits the header. */
 interface Damaged {
@@ -33,6 +36,12 @@ interface Damaged {
   readonly isOpen: boolean;
 }
 
+/** A record of one line or more whose quotes are those of RFC 4180. */
+interface Quoted {
+  readonly text: string;
+  readonly cells: readonly string[];
+}
+
 class CsvReader {
   private header: Header | null = null;
   private damaged: Damaged | null = null;
@@ -41,32 +50,34 @@ class CsvReader {
   /** Whether the rest of a line that is too long to be a record is skipped. */
   private isSkipping = false;
   private mayHoldNul = false;
+  private readonly cellsOf: ReturnType<typeof cellReader>;
 
   constructor(
     private readonly columns: Columns,
     private readonly delimiter: string,
     private line: number,
-  ) {}
+  ) {
+    this.cellsOf = cellReader(delimiter);
+  }
 
   /** Returns the rows that are complete with the next text. In the last one, a record without an end is damaged. */
   read(next: string, isLast: boolean): Row[] {
     const text = this.rest + this.skipLongLine(next);
     // Few files have a NUL, and to look through each cell takes time.
     this.mayHoldNul = text.includes("\0");
-    const records = new QuotedRecords(text, this.delimiter);
     const rows: Row[] = [];
     for (let at = 0; at < text.length; ) {
-      const newline = lineEnd(text, at);
+      const newline = indexOf(text, "\n", at);
       this.isSkipping = newline === text.length && !isLast && newline - at > maxRecordLength;
-      const line = text.slice(at, endOfLastCell(text, at, newline));
-      const quoted = line.includes('"') && !this.isSkipping ? records.read(at, newline, this.width, isLast) : null;
-      if (quoted === "unfinished" || (newline === text.length && !isLast && !this.isSkipping)) {
+      const line = lineAt(text, at, newline);
+      const quoted = this.quotedRecord(text, at, newline, isLast);
+      if (quoted === "unfinished") {
         this.rest = text.slice(at);
         return rows;
       }
-      const end = this.take(line, quoted, rows) ? (quoted?.end ?? newline) : newline;
-      if (!this.isSkipping) this.line += 1 + newlinesIn(text, newline, end);
-      at = end + 1;
+      const end = this.take(line, quoted, rows) && quoted !== null ? at + quoted.text.length : newline;
+      if (!this.isSkipping) this.line += text.slice(newline, end).split("\n").length;
+      at = indexOf(text, "\n", end) + 1;
     }
     this.rest = "";
     if (isLast) this.endDamaged(rows);
@@ -81,18 +92,41 @@ class CsvReader {
     return this.isSkipping ? "" : text.slice(end);
   }
 
+  /**
+   * Returns the record with quotes at a place, whose first line ends at another one. Null if its quotes are not those of RFC
+   * 4180, or if it is too large and does not fit the header: then its quotes may be those of several records.
+   */
+  private quotedRecord(text: string, at: number, newline: number, isLast: boolean): Quoted | "unfinished" | null {
+    if (newline === text.length && !isLast) return this.isSkipping ? null : "unfinished";
+    const line = text.slice(at, newline);
+    if (!line.includes('"')) return null;
+    let end = newline;
+    let isOpen = hasOpenQuote(line);
+    while (isOpen && end < text.length) {
+      const quote = indexOf(text, '"', end);
+      end = indexOf(text, "\n", quote);
+      isOpen = !hasOpenQuote(text.slice(quote, end));
+    }
+    if (end === text.length && !isLast && end - at <= maxScannedLength) return "unfinished";
+    const record = lineAt(text, at, end);
+    const cells = isOpen ? null : this.cellsOf.strictly(record);
+    const isLarge = record.length > maxRecordLength;
+    return cells === null || (isLarge && cells.length !== this.width) ? null : { text: record, cells };
+  }
+
   /** Takes the record that begins with a line. Returns false if the line alone is taken, as one of a damaged record. */
   private take(line: string, quoted: Quoted | null, rows: Row[]): boolean {
-    const found = quoted?.cells ?? cellsOfLine(line, this.delimiter);
+    const found = quoted?.cells ?? this.cellsOf.leniently(line);
     const cells = found === null ? null : this.fit(found);
     if (this.continuesDamaged(line, cells, rows)) return false;
     if (line === "") return true;
     if (this.header === null) this.header = readHeader(this.line, found, line, this.columns);
-    else if (quoted?.large !== undefined) rows.push(this.damagedRow(this.line, quoted.large, tooLarge));
-    else if (cells === null || (quoted === null && cells.length !== this.width && hasOpenQuote(line))) {
+    else if (quoted !== null && quoted.text.length > maxRecordLength) {
+      rows.push(this.damagedRow(this.line, quoted.text, tooLarge));
+    } else if (cells === null || (quoted === null && cells.length !== this.width && hasOpenQuote(line))) {
       this.damaged = { line: this.line, text: kept(line), length: line.length, isOpen: hasOpenQuote(line) };
     } else {
-      const fault = faultOf(cells, this.header, this.delimiter) ?? this.faultOfText(cells);
+      const fault = this.faultOf(cells, this.header);
       rows.push({ line: this.line, cells, layout: this.header.layout, fault, source: cells });
     }
     return true;
@@ -106,10 +140,6 @@ class CsvReader {
     if (isPart) this.damaged = { ...this.damaged, text: kept(`${text}\n${line}`), length: length + 1 + line.length };
     if (isLastLine || !isPart) this.endDamaged(rows);
     return isPart;
-  }
-
-  private faultOfText(cells: readonly string[]): string | null {
-    return this.mayHoldNul && cells.some((cell) => cell.includes("\0")) ? "it holds a NUL" : null;
   }
 
   private endDamaged(rows: Row[]): void {
@@ -135,112 +165,51 @@ class CsvReader {
     if (cells.length === width) return cells;
     const [whole = ""] = cells;
     // A spreadsheet that expects another delimiter takes a line for one cell, and puts it into quotes again.
-    const inside = cells.length === 1 && !whole.includes("\n") ? cellsIn(whole, this.delimiter) : null;
+    const isLine = cells.length === 1 && !whole.includes("\n");
+    const inside = isLine ? (this.cellsOf.strictly(whole) ?? this.cellsOf.leniently(whole)) : null;
     if (inside?.length === width) return inside;
     // Some programs end every row with a delimiter more than the header.
     const isBlankAtEnd = cells.length > width && cells.slice(width).every((cell) => cell.trim() === "");
     return isBlankAtEnd ? cells.slice(0, width) : cells;
   }
+
+  private faultOf(cells: readonly string[], header: Header): string | null {
+    const { delimiter, width } = this;
+    if (cells.length !== width) {
+      const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
+      const hint = cells.length > width ? `; perhaps a value with ${named} in it is not quoted` : "";
+      return `the header has ${width} cells, and this row ${cells.length}${hint}`;
+    }
+    if (header.cells.every((name, place) => name === null || cells[place]?.trim() === name)) {
+      return "it is the header once more, as in files that were joined";
+    }
+    return this.mayHoldNul && cells.some((cell) => cell.includes("\0")) ? "it holds a NUL" : null;
+  }
 }
 
 /** Reads the header. Throws a UserError if it cannot be read: the line after it is none. */
 function readHeader(line: number, cells: readonly string[] | null, text: string, columns: Columns): Header {
+  const refusal = (fault: string, advice: string) =>
+    new UserError(`The header, line ${line} of the file, cannot be read: ${fault}.`, advice);
   if (cells === null) {
     const fault = text.length > maxRecordLength ? tooLarge : unclosedQuote;
-    throw unreadableHeader(line, fault, "Correct that line, and import the file again.");
+    throw refusal(fault, "Correct that line, and import the file again.");
   }
   if (cells.some((cell) => cell.includes("\0"))) {
-    throw unreadableHeader(line, "it holds a NUL, as no text does", "Unpack the file, or save its table as CSV.");
+    throw refusal("it holds a NUL, as no text does", "Unpack the file, or save its table as CSV.");
   }
   const names = cells.map((cell) => cell.trim());
   const layout = columns.addHeader(names);
   return { layout, cells: names.map((name) => (isRejectColumn(name) ? null : name)) };
 }
 
-function unreadableHeader(line: number, fault: string, advice: string): UserError {
-  return new UserError(`The header, line ${line} of the file, cannot be read: ${fault}.`, advice);
-}
-
 function kept(text: string): string {
   return text.length > maxRejectedLength ? text.slice(0, maxRejectedLength) : text;
 }
 
-function hasOpenQuote(line: string): boolean {
-  return line.includes('"') && line.split('"').length % 2 === 0;
-}
-
-function faultOf(cells: readonly string[], header: Header, delimiter: string): string | null {
-  const width = header.cells.length;
-  if (cells.length === width) {
-    const isHeader = header.cells.every((name, place) => name === null || cells[place]?.trim() === name);
-    return isHeader ? "it is the header once more, as in files that were joined" : null;
-  }
-  const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
-  const hint = cells.length > width ? `; perhaps a value with ${named} in it is not quoted` : "";
-  return `the header has ${width} cells, and this row ${cells.length}${hint}`;
-}
-
-/** The cells of a record, and the end of its last line. */
-interface Quoted {
-  readonly cells: readonly string[];
-  readonly end: number;
-  /** The text of a record that is too large. */
-  readonly large?: string;
-}
-
-/** An unclosed quote takes in the records after it, so this is how far its end is looked for. */
-const maxScannedLength = 8 * maxRecordLength;
-
-/** The records with quotes in a text. */
-class QuotedRecords {
-  /** A delimiter is looked for only after the last one found: a text may be one column. */
-  private nextDelimiter = -1;
-  private nextQuote = -1;
-
-  constructor(
-    private readonly text: string,
-    private readonly delimiter: string,
-  ) {}
-
-  /**
-   * Reads the record at a place, whose first line ends at another one. Returns null if its quotes are not those of RFC 4180, or
-   * if it is too large and does not fit the header: then its quotes may be those of several records.
-   */
-  read(at: number, newline: number, width: number, isLast: boolean): Quoted | "unfinished" | null {
-    const record = this.cellsFrom(at, newline);
-    const isOpen = record === "open" || (record !== null && record.end === this.text.length);
-    if (isOpen && !isLast && this.text.length - at <= maxScannedLength) return "unfinished";
-    if (record === "open" || record === null) return null;
-    if (record.end - at <= maxRecordLength) return record;
-    return record.cells.length === width ? { ...record, large: this.text.slice(at, record.end) } : null;
-  }
-
-  private cellsFrom(at: number, newline: number): Quoted | "open" | null {
-    const { text, delimiter } = this;
-    const cells: string[] = [];
-    let end = newline;
-    for (let from = at; ; ) {
-      // Some programs put a blank between a delimiter and a quote.
-      const start = afterBlanks(text, from);
-      const isQuoted = text[start] === '"';
-      const close = isQuoted ? endOfQuoted(text, start) : this.endOfBare(from, end);
-      if (typeof close !== "number") return close;
-      cells.push(isQuoted ? unquoted(text.slice(start + 1, close - 1)) : text.slice(from, close));
-      const to = isQuoted ? afterBlanks(text, close) : close;
-      if (to > end) end = lineEnd(text, to);
-      if (to >= endOfLastCell(text, at, end)) return { cells, end };
-      if (text[to] !== delimiter) return null;
-      from = to + 1;
-    }
-  }
-
-  /** Returns the end of a cell without quotes; null if a quote is in it. */
-  private endOfBare(from: number, newline: number): number | null {
-    if (this.nextDelimiter < from) this.nextDelimiter = indexOf(this.text, this.delimiter, from);
-    if (this.nextQuote < from) this.nextQuote = indexOf(this.text, '"', from);
-    const end = this.nextDelimiter < newline ? this.nextDelimiter : endOfLastCell(this.text, from, newline);
-    return this.nextQuote < end ? null : end;
-  }
+/** Returns whether a text has an odd number of quotes. */
+function hasOpenQuote(text: string): boolean {
+  return text.includes('"') && text.split('"').length % 2 === 0;
 }
 
 /** Returns the next place of a letter, or the end of the text. */
@@ -249,50 +218,10 @@ function indexOf(text: string, letter: string, from: number): number {
   return found === -1 ? text.length : found;
 }
 
-function lineEnd(text: string, from: number): number {
-  return indexOf(text, "\n", from);
-}
-
-/** A line may end in CRLF. */
-function endOfLastCell(text: string, from: number, newline: number): number {
-  return newline > from && newline < text.length && text[newline - 1] === "\r" ? newline - 1 : newline;
-}
-
-function newlinesIn(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = lineEnd(text, from); at < to; at = lineEnd(text, at + 1)) count++;
-  return count;
-}
-
-function afterBlanks(text: string, from: number): number {
-  let at = from;
-  while (text[at] === " ") at++;
-  return at;
-}
-
-/** Returns the end of a cell in quotes, if one closes it; a quote in it is written twice. */
-function endOfQuoted(text: string, from: number): number | "open" {
-  let close = text.indexOf('"', from + 1);
-  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-  return close === -1 ? "open" : close + 1;
-}
-
-function unquoted(cell: string): string {
-  return cell.includes('"') ? cell.replaceAll('""', '"') : cell;
-}
-
-/** Returns the cells of a text that is one record; null if a quote is not closed. */
-function cellsIn(text: string, delimiter: string): readonly string[] | null {
-  const quoted = text.includes('"') ? new QuotedRecords(text, delimiter).read(0, text.length, 0, true) : null;
-  return quoted === null || quoted === "unfinished" ? cellsOfLine(text, delimiter) : quoted.cells;
-}
-
-/** Returns the cells of a line without quotes, with backslashes or blanks before them, or with stray ones. */
-function cellsOfLine(text: string, delimiter: string): readonly string[] | null {
-  if (text.length > maxRecordLength) return null;
-  if (!text.includes('"')) return text.split(delimiter);
-  const escaped = text.includes('\\"') ? lenientCells(text, delimiter, contents.withBackslashes) : null;
-  return escaped ?? lenientCells(text, delimiter, contents.plain);
+/** Returns a line, which may end in CRLF, without its end. */
+function lineAt(text: string, from: number, newline: number): string {
+  const isCrlf = newline > from && newline < text.length && text[newline - 1] === "\r";
+  return text.slice(from, isCrlf ? newline - 1 : newline);
 }
 
 /** The content of a cell in quotes. Ordinary letters are matched in runs: one by one, a long cell took 50 times as long. */
@@ -301,22 +230,50 @@ const contents = {
   withBackslashes: String.raw`[^"\\]*(?:(?:""|\\["\\]|\\(?!["\\]))[^"\\]*)*`,
 };
 
-/** Returns the cells of a line with stray quotes; null if one is not closed. Blanks around a cell in quotes are left out. */
-function lenientCells(line: string, delimiter: string, content: string): readonly string[] | null {
-  const closed = new RegExp(` *"(${content})" *(?=${RegExp.escape(delimiter)}|$)`, "y");
-  const open = new RegExp(` *"${content}$`, "y");
-  const pair = content === contents.plain ? /""/g : /""|\\["\\]/g;
-  const cells: string[] = [];
-  for (let at = 0; at <= line.length; at++) {
+/** Returns what reads the cells of a record. */
+function cellReader(delimiter: string) {
+  const patternsOf = (content: string, pair: RegExp) => ({
+    // Some programs put blanks around the quotes.
+    closed: new RegExp(` *"(${content})" *(?=${RegExp.escape(delimiter)}|$)`, "y"),
+    open: new RegExp(` *"${content}$`, "y"),
+    pair,
+  });
+  const plain = patternsOf(contents.plain, /""/g);
+  const withBackslashes = patternsOf(contents.withBackslashes, /""|\\["\\]/g);
+
+  /** Returns the text of a cell in quotes, undefined for any other, and null if the quote is not closed. */
+  function quotedCell(record: string, at: number, { closed, open, pair }: typeof plain): string | null | undefined {
+    if (record[at] !== '"' && record[at] !== " ") return undefined;
     closed.lastIndex = at;
     open.lastIndex = at;
-    const value = closed.exec(line)?.[1];
-    if (value === undefined && open.test(line)) return null;
-    const end = indexOf(line, delimiter, at);
-    // A stray quote makes letters of all quotes in its cell, apart from those around it.
-    const literal = line.slice(at, end).replace(/^"(.*)"$/, "$1");
-    cells.push(value?.replace(pair, (two) => two.slice(-1)) ?? literal);
-    at = value === undefined ? end : closed.lastIndex;
+    const value = closed.exec(record)?.[1];
+    if (value !== undefined) return value.replace(pair, (two) => two.slice(-1));
+    return open.test(record) ? null : undefined;
   }
-  return cells;
+
+  /** Returns null if a quote is not closed, or a stray one is not accepted. */
+  function read(record: string, pattern: typeof plain, acceptsStray: boolean): string[] | null {
+    const cells: string[] = [];
+    for (let at = 0; at <= record.length; at++) {
+      const value = quotedCell(record, at, pattern);
+      const end = typeof value === "string" ? pattern.closed.lastIndex : indexOf(record, delimiter, at);
+      const literal = record.slice(at, end);
+      if (value === null || (value === undefined && !acceptsStray && literal.includes('"'))) return null;
+      // A stray quote makes letters of all quotes in its cell, apart from those around it.
+      cells.push(value ?? literal.replace(/^"(.*)"$/, "$1"));
+      at = end;
+    }
+    return cells;
+  }
+
+  return {
+    /** Reads a record whose quotes are those of RFC 4180; null for any other. */
+    strictly: (record: string) => read(record, plain, false),
+    /** Reads a line without quotes, with backslashes before them, or with stray ones; null if a quote is not closed. */
+    leniently(line: string): string[] | null {
+      if (line.length > maxRecordLength) return null;
+      if (!line.includes('"')) return line.split(delimiter);
+      return (line.includes('\\"') ? read(line, withBackslashes, true) : null) ?? read(line, plain, true);
+    },
+  };
 }

@@ -1,78 +1,89 @@
-/** Bytes to UTF-8 in whole lines: some programs write an older character set, UTF-16, or a byte order mark. */
+/** Bytes to text in whole lines: some programs write an older character set, UTF-16, or a byte order mark. */
 import { isUtf8 } from "node:buffer";
 
-export const newline = 10;
+const lineFeed = 10;
+const carriageReturn = 13;
 const endMark = 0x1a;
 
-/** A set of letters from before UTF-8, by the name that people know. */
+/** A line that is longer than this is decoded in pieces, so that memory does not grow with the file. */
+const maxLineBytes = 4 * 1024 * 1024;
+
+/** A character set from before UTF-8, by its common name. */
 export type LegacyEncoding = "Windows-1252" | "Mac OS Roman";
 
 /**
- * Yields UTF-8 without a byte order mark. A line that is not UTF-8 is read as Windows-1252, or as Mac OS Roman where lines
- * end in a carriage return alone. `onLegacyLine` hears of it.
+ * Yields text without a byte order mark. A line that is not UTF-8 is read as Windows-1252, or as Mac OS Roman if lines end
+ * in a carriage return alone, and `onLegacyLine` is called.
  */
-export async function* toUtf8(
+export async function* toText(
   chunks: AsyncGenerator<Buffer>,
-  onLegacyLine: (letters: LegacyEncoding) => void,
-): AsyncGenerator<Buffer> {
-  const text = withoutMark(await lookAhead(chunks, (head) => head.length >= 3));
-  const { head, whole } = await lookAhead(text, (head) => endsInReturns(head) !== null || head.length >= longestLine);
-  const isOfMac = endsInReturns(head) === true;
-  const letters = isOfMac ? "Mac OS Roman" : "Windows-1252";
+  onLegacyLine: (encoding: LegacyEncoding) => void,
+): AsyncGenerator<string> {
+  const start = await lookAhead(
+    withoutMark(chunks),
+    (head) => endsInReturns(head) !== null || head.length >= maxLineBytes,
+  );
+  const isOfMac = endsInReturns(start.head) === true;
+  const encoding = isOfMac ? "Mac OS Roman" : "Windows-1252";
   const legacy = new TextDecoder(isOfMac ? "macintosh" : "windows-1252");
-  for await (const lines of wholeLines(isOfMac ? withFeeds(whole) : whole)) {
-    if (isUtf8(lines)) yield lines;
-    else yield Buffer.concat(splitLines(lines).map((line) => (isUtf8(line) ? line : translate(line))));
-  }
-  function translate(line: Buffer): Buffer {
-    onLegacyLine(letters);
-    return Buffer.from(legacy.decode(line), "utf8");
+  const decode = (line: Buffer) => {
+    if (isUtf8(line)) return line.toString("utf8");
+    onLegacyLine(encoding);
+    return legacy.decode(line);
+  };
+  for await (const lines of wholeLines(isOfMac ? withFeeds(start.whole) : start.whole)) {
+    yield isUtf8(lines) ? lines.toString("utf8") : splitLines(lines).map(decode).join("");
   }
 }
 
-/** Cuts chunks behind a line, so that no letter is cut in two. */
+/** Cuts chunks after a line, so that no character is cut in two. */
 async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let held: Buffer[] = [];
-  let heldBytes = 0;
+  let waiting: Buffer[] = [];
+  let bytes = 0;
   for await (const chunk of chunks) {
-    held.push(chunk);
-    heldBytes += chunk.length;
-    if (!chunk.includes(newline) && heldBytes < longestLine) continue;
-    const piece = Buffer.concat(held);
-    const cut = piece.lastIndexOf(newline) + 1 || lastLetter(piece);
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (!chunk.includes(lineFeed) && bytes < maxLineBytes) continue;
+    const piece = Buffer.concat(waiting);
+    const cut = piece.lastIndexOf(lineFeed) + 1 || lastCharacter(piece);
     yield piece.subarray(0, cut);
-    held = [piece.subarray(cut)];
-    heldBytes = piece.length - cut;
+    waiting = [piece.subarray(cut)];
+    bytes = piece.length - cut;
   }
-  const last = withoutEndMark(Buffer.concat(held));
-  if (last.length > 0) yield last;
+  const last = Buffer.concat(waiting);
+  // DOS ends a text with a mark, or fills its last block with it.
+  let end = last.length;
+  while (last[end - 1] === endMark) end--;
+  if (end > 0) yield last.subarray(0, end);
 }
 
-/** DOS ends a text with a mark, or fills its last block with it. */
-function withoutEndMark(text: Buffer): Buffer {
-  let end = text.length;
-  while (text[end - 1] === endMark) end--;
-  return text.subarray(0, end);
-}
-
-/** Where the last letter of a piece begins. Whether the whole of it is there, the next piece shows. */
-function lastLetter(piece: Buffer): number {
-  const isWithinLetter = (byte = 0) => byte >= 0x80 && byte < 0xc0;
+/** Returns the place of the last character of a piece, which may continue in the next piece. */
+function lastCharacter(piece: Buffer): number {
+  const continues = (byte = 0) => byte >= 0x80 && byte < 0xc0;
   let start = piece.length - 1;
-  while (start > 0 && piece.length - start < 4 && isWithinLetter(piece[start])) start--;
+  while (start > 0 && piece.length - start < 4 && continues(piece[start])) start--;
   return start;
 }
 
-const carriageReturn = 13;
-/** A line that is longer than this is judged in pieces, so that memory does not grow with the file. */
-const longestLine = 4 * 1024 * 1024;
+function splitLines(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(lineFeed, start) + 1 || bytes.length;
+    lines.push(bytes.subarray(start, end));
+    start = end;
+  }
+  return lines;
+}
 
-/** Takes the byte order mark off, and decodes UTF-16. */
-function withoutMark({ head, rest, whole }: Beginning): AsyncGenerator<Buffer> {
-  const wide = wideDecoder(head);
-  if (wide !== null) return decoded(whole, wide);
-  const isMarked = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf;
-  return isMarked ? prepend(head.subarray(3), rest) : whole;
+/** Removes the byte order mark, and makes UTF-8 of UTF-16. */
+async function* withoutMark(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const { head, whole } = await lookAhead(chunks, ({ length }) => length >= 3);
+  const decoder = wideDecoder(head);
+  let skipped = head.toString("hex", 0, 3) === "efbbbf" ? 3 : 0;
+  for await (const chunk of whole) {
+    yield decoder === null ? chunk.subarray(skipped) : Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
+    skipped = 0;
+  }
 }
 
 /** UTF-16 has its mark, or the half of its first letter that is zero: a header or a brace begins with ASCII. */
@@ -82,13 +93,9 @@ function wideDecoder([first, second]: Buffer): TextDecoder | null {
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? new TextDecoder("utf-16be") : null;
 }
 
-async function* decoded(chunks: AsyncGenerator<Buffer>, decoder: TextDecoder): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) yield Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
-}
-
-/** Whether the first line ends in a carriage return alone; null while that cannot be said. */
+/** Returns whether the first line ends in a carriage return alone; null while that is not known. */
 function endsInReturns(head: Buffer): boolean | null {
-  const feed = head.indexOf(newline);
+  const feed = head.indexOf(lineFeed);
   const back = head.indexOf(carriageReturn);
   if (back === -1) return feed === -1 ? null : false;
   if (feed !== -1 && feed <= back + 1) return false;
@@ -97,46 +104,29 @@ function endsInReturns(head: Buffer): boolean | null {
 
 async function* withFeeds(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
-    yield Buffer.from(chunk.map((byte) => (byte === carriageReturn ? newline : byte)));
+    yield Buffer.from(chunk.map((byte) => (byte === carriageReturn ? lineFeed : byte)));
   }
 }
 
-interface Beginning {
-  /** The first bytes: enough of them, or all that there are. */
-  readonly head: Buffer;
-  /** What comes behind the head. */
-  readonly rest: AsyncIterableIterator<Buffer>;
-  /** All of it, the head included. */
-  readonly whole: AsyncGenerator<Buffer>;
-}
-
-/** Reads until the first bytes are enough. */
+/** Reads until the first bytes are enough. Returns them, and all bytes with them included. */
 export async function lookAhead(
   chunks: AsyncIterableIterator<Buffer>,
   isEnough: (head: Buffer) => boolean,
-): Promise<Beginning> {
+): Promise<{ readonly head: Buffer; readonly whole: AsyncGenerator<Buffer> }> {
   let head = Buffer.alloc(0);
   while (!isEnough(head)) {
     const next = await chunks.next();
     if (next.done) break;
     head = Buffer.concat([head, next.value]);
   }
-  return { head, rest: chunks, whole: prepend(head, chunks) };
+  return { head, whole: prepend(head, chunks) };
 }
 
-/** The same with something in front of it. */
-export async function* prepend(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Yields a piece, and all that follows it. */
+export async function* prepend<Piece extends Buffer | string>(
+  head: Piece,
+  rest: AsyncIterable<Piece>,
+): AsyncGenerator<Piece> {
   if (head.length > 0) yield head;
   yield* rest;
-}
-
-/** The lines of a text, each with its end. */
-export function splitLines(bytes: Buffer): Buffer[] {
-  const lines: Buffer[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(newline, start) + 1 || bytes.length;
-    lines.push(bytes.subarray(start, end));
-    start = end;
-  }
-  return lines;
 }

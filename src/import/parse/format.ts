@@ -1,10 +1,9 @@
-/** The rows of a file: CSV or NDJSON, told apart by how it begins. */
-
+/** The rows of a file: CSV or NDJSON, distinguished by its beginning. */
 import { UserError } from "../../user-error.ts";
 import type { Columns } from "../map/columns.ts";
 import { maxRecordLength } from "../row.ts";
 import { readCsv } from "./csv.ts";
-import { lookAhead, prepend } from "./encoding.ts";
+import { prepend } from "./encoding.ts";
 import { type Groups, parseJson, readDocument, readLines } from "./json.ts";
 
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
@@ -14,10 +13,15 @@ export interface Rows {
   readonly groups: Groups;
 }
 
-/** Looks at the beginning of a UTF-8 text and reads it as what it is. */
-export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<Rows> {
-  const { head, rest, whole } = await lookAhead(chunks, (bytes) => bytes.toString("utf8").trim() !== "");
-  const text = head.toString("utf8").trimStart();
+/** Reads a text as the format in which it begins. */
+export async function openRows(texts: AsyncGenerator<string>, columns: Columns): Promise<Rows> {
+  let head = "";
+  for (let next = await texts.next(); !next.done; next = await texts.next()) {
+    head += next.value;
+    if (next.value.trim() !== "") break;
+  }
+  const text = head.trimStart();
+  const whole = prepend(head, texts);
   if (text === "") return { format: { kind: "ndjson" }, groups: [] };
   if (/^(?:\{|(?:\[\s*)+(?:[{\]]|$))/.test(text)) {
     const groups = beginsWithJsonLine(text) ? readLines(whole, columns) : await readDocument(whole, columns);
@@ -29,14 +33,14 @@ export async function openRows(chunks: AsyncGenerator<Buffer>, columns: Columns)
       "Convert it: jq -r '.[] | @csv' FILE > leads.csv",
     );
   }
-  // Excel says the delimiter in a line of its own, before the header.
-  const said = /^"?sep=(.)"?\r?\n/i.exec(text);
-  const delimiter = said?.[1] ?? delimiterOf(text);
-  const table = said === null ? whole : prepend(Buffer.from(text.slice(said[0].length)), rest);
-  return { format: { kind: "csv", delimiter }, groups: readCsv(table, columns, delimiter, said === null ? 1 : 2) };
+  // Excel writes the delimiter in a line of its own, before the header.
+  const [line, named] = /^"?sep=(.)"?\r?\n/i.exec(text) ?? [];
+  const delimiter = named ?? delimiterOf(text);
+  const table = line === undefined ? whole : prepend(text.slice(line.length), texts);
+  return { format: { kind: "csv", delimiter }, groups: readCsv(table, columns, delimiter, line === undefined ? 1 : 2) };
 }
 
-/** Whether the first line is JSON by itself. Half of a large page is not read for that: it would fill the memory. */
+/** Returns whether the first line is JSON by itself. Half of a large page is not read for that: it would fill the memory. */
 function beginsWithJsonLine(text: string): boolean {
   const end = text.indexOf("\n");
   if (end === -1) return text.length <= maxRecordLength && parseJson(text) !== undefined;

@@ -2,7 +2,7 @@
 import { UserError } from "../../user-error.ts";
 import { type Column, type Columns, maxColumns, noLayout } from "../map/columns.ts";
 import { type Cell, maxRecordLength, type Row, tooLarge } from "../row.ts";
-import { newline, prepend, splitLines } from "./encoding.ts";
+import { prepend } from "./encoding.ts";
 import { isObject, readPage } from "./json-pages.ts";
 
 /** A page of records is in memory as a whole, and takes many times its size. */
@@ -22,38 +22,37 @@ const maxPathLength = 1000;
 /** Rows in groups; a group is what could be read without waiting. */
 export type Groups = AsyncIterable<Row[]> | Iterable<Row[]>;
 
-/** Reads UTF-8 in whole lines; a line may hold a page of records. */
-export async function* readLines(chunks: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<Row[]> {
+/** Reads text in whole lines; a line may hold a page of records. */
+export async function* readLines(texts: AsyncIterable<string>, columns: Columns): AsyncGenerator<Row[]> {
   let line = 0;
-  /** Whether the last line continues in the next chunk: it is so long that it was rejected. */
+  /** Whether the last line continues in the next text: it is so long that it was rejected. */
   let isCut = false;
-  function* linesOf(chunk: Buffer): Generator<Row> {
-    for (const bytes of splitLines(chunk)) {
-      const isRest = isCut;
-      isCut = bytes.at(-1) !== newline;
-      if (isRest) continue;
-      line++;
-      const text = bytes.toString("utf8").trim();
-      if (text !== "") yield* readLine(text, line, columns);
+  function* linesOf(text: string): Generator<Row> {
+    const lines = text.split("\n");
+    const last = lines.pop();
+    for (const whole of lines) {
+      if (!isCut) yield* readLine(whole.trim(), ++line, columns);
+      isCut = false;
     }
+    if (last === "" || last === undefined) return;
+    if (!isCut) yield* readLine(last.trim(), ++line, columns);
+    isCut = true;
   }
-  for await (const chunk of chunks) yield* inGroups(linesOf(chunk));
+  for await (const text of texts) yield* inGroups(linesOf(text));
 }
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
-export async function readDocument(chunks: AsyncGenerator<Buffer>, columns: Columns): Promise<Groups> {
-  const read: Buffer[] = [];
-  let size = 0;
-  for (let next = await chunks.next(); !next.done && size <= maxPageLength; next = await chunks.next()) {
-    read.push(next.value);
-    size += next.value.length;
+export async function readDocument(texts: AsyncGenerator<string>, columns: Columns): Promise<Groups> {
+  let text = "";
+  for (let next = await texts.next(); !next.done; next = await texts.next()) {
+    text += next.value;
+    if (text.length > maxPageLength) break;
   }
-  const text = Buffer.concat(read).toString("utf8");
-  const excess = size > maxPageLength ? "8 MiB" : excessIn(text);
+  const excess = text.length > maxPageLength ? "8 MiB" : excessIn(text);
   const value = excess === null ? parseJson(text) : undefined;
-  if (value !== undefined) return rowsOfDocument(value, columns, size);
+  if (value !== undefined) return rowsOfDocument(value, columns, text.length);
   const [, second = ""] = text.trimStart().split("\n", 2);
-  if (parseJson(second) !== undefined) return readLines(prepend(Buffer.concat(read), chunks), columns);
+  if (parseJson(second) !== undefined) return readLines(prepend(text, texts), columns);
   if (excess !== null) {
     throw new UserError(
       `This is one JSON document of more than ${excess}, not one object a line.`,
@@ -85,6 +84,7 @@ function* inGroups(rows: Iterable<Row>): Generator<Row[]> {
 }
 
 function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
+  if (text === "") return [];
   if (text.length > maxPageLength) return [faulty("it is larger than 8 MiB", text, line)];
   const excess = excessIn(text);
   if (excess !== null) return [faulty(`it holds more than ${excess}`, text, line)];

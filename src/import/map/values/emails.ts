@@ -1,6 +1,6 @@
 /** E-mail addresses out of cells: bare, without the names, brackets and labels that stand around them. */
 import { parseAddressList } from "email-addresses";
-import type { Found } from "../../row.ts";
+import { type Cell, type Found, textsOf } from "../../row.ts";
 
 /** Marks that nobody sees, which a web page or a program left in an address; as the inside of a class. */
 const unseen = String.raw`\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0f`;
@@ -20,9 +20,9 @@ export const bareEmail = new RegExp(
 /** What stands between the addresses of a list. */
 const betweenAddresses = /[,;|]\s*|\s+/;
 
-/** The first valid address; null where there is none. Further addresses of a list are left out; names, brackets and labels are cut. */
-export function firstEmail(texts: readonly string[]): Found | null {
-  for (const text of texts) {
+/** Returns the first valid address in a cell; null if there is none. Names, brackets, and labels are cut off. */
+export function firstEmail(cell: Cell): Found | null {
+  for (const text of textsOf(cell)) {
     if (isBare(text)) return { value: text, cut: false };
     const list = text.split(betweenAddresses).filter((part) => part !== "");
     if (list[0] !== undefined && list.every(isBare)) return { value: list[0], cut: false };
@@ -32,9 +32,9 @@ export function firstEmail(texts: readonly string[]): Found | null {
   return null;
 }
 
-/** All valid addresses. */
-export function allEmails(texts: readonly string[]): string[] {
-  return texts.flatMap((text) => (isBare(text) ? [text] : candidatesIn(text).filter(isBare)));
+/** Returns all valid addresses in a cell. */
+export function allEmails(cell: Cell): string[] {
+  return textsOf(cell).flatMap((text) => (isBare(text) ? [text] : candidatesIn(text).filter(isBare)));
 }
 
 function isBare(text: string): boolean {

@@ -1,6 +1,6 @@
 /** Phone numbers out of cells: the digits of the first number, without its label, its extension, and further numbers. */
 import { findPhoneNumbersInText, type PhoneNumber } from "libphonenumber-js";
-import type { Found } from "../../row.ts";
+import { type Cell, type Found, textsOf } from "../../row.ts";
 
 /** Digits alone, or the groups in which the US writes a number: nearly all cells. */
 const plain = /^(?:\+?\d{7,15}|(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4})$/;
@@ -9,7 +9,8 @@ const betweenNumbers = /[,;|]/;
 const someNumber = /(?:\d\D*){7}/;
 
 /** The digits of the first number; null where there is none. Further digits, of an extension or another number, are cut. */
-export function firstPhone(texts: readonly string[]): Found | null {
+export function firstPhone(cell: Cell): Found | null {
+  const texts = textsOf(cell);
   for (const [position, text] of texts.entries()) {
     const found = plainNumber(text) ?? numberIn(text);
     if (found === null) continue;
@@ -19,10 +20,10 @@ export function firstPhone(texts: readonly string[]): Found | null {
   return null;
 }
 
-/** The digits of the numbers of lists. */
-export function allPhones(texts: readonly string[]): string[] {
-  const found = texts.flatMap((text) => text.split(betweenNumbers)).map((part) => plainNumber(part) ?? numberIn(part));
-  return found.flatMap((number) => number?.value ?? []);
+/** Returns the digits of all numbers in a cell. */
+export function allPhones(cell: Cell): string[] {
+  const parts = textsOf(cell).flatMap((text) => text.split(betweenNumbers));
+  return parts.flatMap((part) => (plainNumber(part) ?? numberIn(part))?.value ?? []);
 }
 
 /** A number as nearly all cells have it, or the first of a list that begins with one. */
