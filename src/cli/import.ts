@@ -94,7 +94,7 @@ function batchOf(context: CommandContext, account: Account, text: string): Batch
   );
 }
 
-/** Whether it was neither finished nor undone, and no later import of the same file was finished. */
+/** Returns true if it was neither finished nor undone, and no later import of the same file was finished. */
 function isCutShort(batch: Batch, later: readonly Batch[]): boolean {
   return (
     stateOf(batch) === "not finished" &&

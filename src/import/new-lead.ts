@@ -18,7 +18,7 @@ export interface NewLead {
   readonly hasEmail: boolean;
   /** Unix milliseconds; null asks for the time of import. */
   readonly identifiedMs: number | null;
-  /** Whether the source gives a time ahead of the clock: the lead counts as moved. */
+  /** True if the source gives a time ahead of the clock: the lead counts as moved. */
   readonly clamped: boolean;
   /** Further email addresses and phones of the visitor. They are not stored, but an erasure by one of them blocks the lead. */
   readonly aliases: readonly PersonIdentifier[];
@@ -43,7 +43,7 @@ export interface ImportCounts {
   imported: number;
   duplicates: number;
   replaced: number;
-  /** Leads with a later time than their source says, because the millisecond was taken or the clock behind. */
+  /** Leads with a later time than their source says, because the millisecond was taken or the clock was slow. */
   moved: number;
   /** Leads older than the newest lead of the account: polling clients have read past them. */
   late: number;
@@ -55,7 +55,7 @@ export function emptyCounts(): ImportCounts {
   return { read: 0, imported: 0, duplicates: 0, replaced: 0, moved: 0, late: 0, suppressed: 0, rejected: 0 };
 }
 
-/** Where the rows of an import come from, as the batch records it. */
+/** The origin of the rows of an import, as the batch records it. */
 export interface ImportOrigin {
   /** The name of the file without its folder; `-` for standard input. */
   readonly file: string;

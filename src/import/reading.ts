@@ -44,7 +44,7 @@ export interface Notes {
 
 export interface FileRead {
   readonly format: Format;
-  /** What is decided before the merge: rejected rows, and duplicates that need no pixel. */
+  /** The counts before the merge: rejected rows, and duplicates that need no pixel. */
   readonly counts: Readonly<ImportCounts>;
   readonly notes: Notes;
   /** The pixels of the leads that were staged. */
@@ -102,7 +102,7 @@ class Stage {
   private readonly pixels = new Set<string>();
   private readonly doubts = new Doubts();
   private readonly rules: LeadRules;
-  /** Whether a file in which no row names a pixel is refused as a whole. */
+  /** True if a file in which no row names a pixel is refused as a whole. */
   private readonly mustNamePixel: boolean;
   /** Rows from the first one whose date could be two: they wait until a date of its column decides. */
   private waiting: Row[] = [];

@@ -11,7 +11,7 @@ export interface Row {
   readonly fault: string | null;
   /** Its text: the line of NDJSON, or the cells of CSV, those after the last column of the header at the end. */
   readonly source: string | readonly string[];
-  /** What a list in it holds in addition to the element that is kept. */
+  /** Further elements of a list in it, of which the first is kept. */
   readonly others?: ReadonlySet<"people" | "visits">;
 }
 
@@ -56,7 +56,7 @@ export type Cell = string | readonly string[] | undefined;
 /** A value of some kind that was found in a cell. */
 export interface Found {
   readonly value: string;
-  /** Whether the cell held more than it: a name, brackets, a further value. */
+  /** True if the cell has more than it: a name, brackets, a further value. */
   readonly cut: boolean;
 }
 

@@ -26,7 +26,7 @@ export interface Preview extends Omit<Summary, "moved"> {
   readonly changedEmails: number;
 }
 
-/** How far a merge is. Everything counted here is on the disk. */
+/** The progress of a merge. Everything counted here is on the disk. */
 export interface MergeProgress {
   readonly done: number;
   readonly counts: Readonly<ImportCounts>;
@@ -48,13 +48,13 @@ export interface SourceRead {
 export interface MergeListener {
   /** Called after each step, with the number of leads written so far. Some of them may not be committed. */
   onProgress(done: number): void;
-  /** Whether the import should end soon, as after Ctrl-C. */
+  /** Returns true if the import should end soon, as after Ctrl-C. */
   isStopping(): boolean;
 }
 
 /** One import. No lead is served before `merge`; an import that ends before it leaves nothing. */
 export interface StagedImport extends Pick<Staging, "add" | "reject" | "rejectedRows" | "sample"> {
-  /** Whether a lead with this ID is stored. */
+  /** Returns true if a lead with this ID is stored. */
   isStored(id: string): boolean;
   hasPixel(id: string): boolean;
   /** Returns what the import would change. Must be called after the last `add`. */

@@ -80,7 +80,7 @@ test("a row says what was cut, and what was left out", async () => {
     return reading !== undefined && "lead" in reading ? reading.warnings : null;
   };
   expect(await warningsOf("dana@example.com")).toEqual([]);
-  expect(await warningsOf("Dana <dana@example.com>")).toEqual(["beside email"]);
+  expect(await warningsOf("Dana <dana@example.com>")).toEqual(["further email"]);
   expect(await warningsOf("a@b@c")).toEqual(["email"]);
 });
 

@@ -128,14 +128,14 @@ describe("an import warns of a visit that comes again with other content", () =>
     ["of the newest lead as well", `${later}google`],
     ["of one that shares its time with another visit", `${beside}google`],
   ])("%s", async (_, row) => {
-    expect(await said(visits(row))).toContain("1 row with the time, page and visitor of a lead that is there");
+    expect(await said(visits(row))).toContain("1 row with the time, page, and visitor of a stored lead");
   });
 });
 
 describe("of a file that a spreadsheet has saved again, without the seconds of its times", () => {
   const own = visits(visit.replace("15:00", "15:23"), later.replace("15:00", "15:59"));
   const saved = visits(visit.replace("2026-01-31T09:15:00Z", "1/31/2026 9:15"));
-  const warning = "1 row with the minute, page and visitor of a lead that is there";
+  const warning = "1 row with the minute, page, and visitor of a stored lead";
 
   /** What the preview says of it, after the vendor's own file. */
   async function saidOf(second: string): Promise<string> {

@@ -89,7 +89,7 @@ test("a row says what was left out", async () => {
     return reading !== undefined && "lead" in reading ? reading.warnings : null;
   };
   expect(await warningsOf("619-555-0123")).toEqual([]);
-  expect(await warningsOf("619-555-0123, 619-555-0124")).toEqual(["beside phone"]);
+  expect(await warningsOf("619-555-0123, 619-555-0124")).toEqual(["further phone"]);
   expect(await warningsOf("1.61955E+10")).toEqual(["phone"]);
 });
 

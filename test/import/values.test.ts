@@ -59,7 +59,7 @@ test.each([
   ['id,pixel_id,identified_at,email\nx,px,2026-01-31,"-"\n'],
   ["email\nnot an address\n"],
 ])("a row is rejected that is empty beside id, identified_at and pixel_id: %j", async (text) => {
-  expect(await leadsOf(text)).toEqual([{ fault: "it has no value to keep beside id, identified_at and pixel_id" }]);
+  expect(await leadsOf(text)).toEqual([{ fault: "it has no value to keep besides id, identified_at, and pixel_id" }]);
 });
 
 test("a row that has its values under unknown names is told of --map", async () => {

@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { accountOf } from "../../../src/cli/arguments.ts";
 import type { CommandContext } from "../../../src/cli/command.ts";
 import { importFile } from "../../../src/cli/lead/import/import-file.ts";
-import { goOn } from "../../../src/cli/lead/import/interruption.ts";
 import { checkPixel, type ImportRequest, readRules } from "../../../src/cli/lead/import/options.ts";
 import { passedText } from "../../../src/cli/lead/import/report.ts";
 import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
@@ -62,7 +61,7 @@ export async function importUnattended(
       request,
       output: silent,
       // An inbox that is told to stop stops after this file.
-      interruption: goOn,
+      stop: new AbortController().signal,
     });
     return {
       kind: "done",

@@ -7,7 +7,8 @@ interface Listening {
   readonly forget: () => void;
 }
 
-function listen(isCompanion: boolean): Listening {
+/** Listens until `forget` is called. The first signal aborts `stop`, and is its reason; a second one ends the process. */
+export function listenForSignals(isCompanion = false): Listening {
   const stop = new AbortController();
   const abort = (signal: EndingSignal) => {
     forget();
@@ -28,7 +29,7 @@ function listen(isCompanion: boolean): Listening {
  * To a child process, the end of its standard input is a SIGTERM.
  */
 export function stopSignal(isCompanion = false): AbortSignal {
-  return listen(isCompanion).stop;
+  return listenForSignals(isCompanion).stop;
 }
 
 /**
@@ -39,7 +40,7 @@ export async function runSteps<Step, Result>(
   steps: AsyncGenerator<Step, Result>,
   onStep: (step: Step) => void,
 ): Promise<{ readonly signal: null; readonly result: Result } | { readonly signal: EndingSignal }> {
-  const { stop, forget } = listen(false);
+  const { stop, forget } = listenForSignals();
   try {
     for (;;) {
       await nextTurn();

@@ -13,7 +13,7 @@ export interface Column {
   /** The name that it has in the file. */
   readonly title: string;
   readonly meaning: Meaning | null;
-  /** Whether it is no field, but may be the time of the visit; by its name if `looksLikeTime`. */
+  /** True of a column that is no field, but may be the time of the visit; by its name if `looksLikeTime`. */
   readonly mayBeTime: boolean;
   readonly looksLikeTime: boolean;
 }

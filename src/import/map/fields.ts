@@ -14,7 +14,7 @@ export type Target = LeadField | (typeof ingredients)[number];
 
 export const targets: readonly Target[] = [...leadFields, ...ingredients];
 
-/** The names of a list; `_` stands for none. */
+/** The names of a list; `_` is an empty one. */
 const words = (text: string): string[] => text.split(" ").map((word) => (word === "_" ? "" : word));
 
 /** Every way to begin with one word and to end with another. */
@@ -22,7 +22,7 @@ const combine = (beginnings: string, endings: string): string[] =>
   words(endings).flatMap((ending) => words(beginnings).map((beginning) => beginning + ending));
 
 /**
- * What the parents of a value say of it. A parent that is not in this list belongs to something else (`owner`, `avatar`,
+ * The meaning of the parents of a value. A parent that is not in this list belongs to something else (`owner`, `avatar`,
  * `created_by`), and no value under it is a field. A plural means the same.
  */
 export const parents = {
@@ -43,7 +43,7 @@ export const parents = {
 
 export type ParentKind = keyof typeof parents;
 
-/** What a list of records, or what is around it, may be called besides the parents above. */
+/** Further names of a list of records, or of an object around it. */
 export const pages = words("results rows list entries hits edges objects response leads identities values");
 
 /** The one wrapper that a flat name may begin with: `Lead Email` is an email, but `Item Name` is not a person's name. */
@@ -59,7 +59,7 @@ export const bareNames: ReadonlySet<string> = new Set([
   ...words("started startedat startdate start starttime starttimestamp begin beganat"),
 ]);
 
-/** When a profile was made. In a record that has people and nothing of a visit, it is not the time of a visit. */
+/** The time at which a profile was made. In a record that has people and nothing of a visit, it is not that of a visit. */
 export const creationNames: ReadonlySet<string> = new Set(
   words("created createdat createdon createddate createdtime createdate creationdate datecreated"),
 );
@@ -89,7 +89,7 @@ export const valueNames: { readonly [Field in Target]?: readonly string[] } = {
 const ofHome = "_ personal home address residential residence mailing location current";
 
 /**
- * What each field is called. The order is the order of preference: a record takes the first name that has a value, after
+ * The names of each field. The order is the order of preference: a record takes the first name that has a value, after
  * the shortest path.
  */
 export const aliases: Record<Target, readonly string[]> = {

@@ -15,13 +15,13 @@ export function idFromSource(text: string, pixelId: string | null): string {
   return writeUuid(sha256(pixelId === null ? text : JSON.stringify([pixelId, text])));
 }
 
-/** What tells two rows without an ID apart. */
+/** A field that tells two rows without an ID apart. */
 export type IdentityField = DetailField | "identified_at";
 
 /** All of it: rows that differ in anything are two leads. */
 export const wholeIdentity: readonly IdentityField[] = ["identified_at", ...detailFields];
 
-/** A row that has no ID of its own. */
+/** A row that has no ID. */
 interface RowWithoutId extends Pick<VisitTime, "sourceMs" | "wrongTime"> {
   readonly account: string;
   readonly pixelId: string;

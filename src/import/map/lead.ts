@@ -47,9 +47,9 @@ const warningTexts = {
   state: "the state is not a US state, so it was left empty",
   country: "the country is not the United States, so the state was left empty",
   email: "the email address is not valid, so it was left empty",
-  "beside email": "the cell holds more than email addresses; the first address was kept",
+  "further email": "the cell holds more than email addresses; the first address was kept",
   phone: "the phone number is not valid, so it was left empty",
-  "beside phone": "the cell holds more than one phone number, or an extension; the first number was kept",
+  "further phone": "the cell holds more than one phone number, or an extension; the first number was kept",
   people: "the record holds several people in a list; the first was kept",
   visits: "the record holds several visits in a list; the first was kept",
   values: "two columns of the same rank hold different values for one field; the first was kept",
@@ -112,10 +112,10 @@ function faultOfEmpty({ cells, layout, source }: Row): string {
   // Of JSON not all values are read.
   const hasOthers = !isOfCsv || cells.some((cell, place) => !used.has(place) && firstText(cell) !== null);
   const hint = hasOthers ? " (--map theirs=ours says what its other columns are)" : "";
-  return `it has no value to keep beside id, identified_at and pixel_id${hint}`;
+  return `it has no value to keep besides id, identified_at, and pixel_id${hint}`;
 }
 
-/** Prepares a lead for a store; without a timestamp of its own it gets the time of import. */
+/** Prepares a lead for a store; a lead without a timestamp gets the time of import. */
 export function prepareLead(
   id: string,
   pixelId: string,
@@ -137,7 +137,7 @@ export function prepareLead(
   };
 }
 
-/** Returns a lead as it would be served. Without a time of its own it gets the time of import. */
+/** Returns a lead as it would be served. A lead without a time gets the time of import. */
 export function asServed({ document, identifiedMs }: Pick<NewLead, "document" | "identifiedMs">, nowMs: number): Lead {
   const lead: Lead = JSON.parse(document);
   return identifiedMs === null ? { ...lead, identified_at: writeMoment(nowMs) } : lead;
@@ -190,7 +190,7 @@ function warnOfLoss(
   places: Places,
   kind: "email" | "phone",
 ): void {
-  if (found?.cut === true) warnings.add(`beside ${kind}`);
+  if (found?.cut === true) warnings.add(`further ${kind}`);
   else if (found === null && textIn(row, places) !== null) warnings.add(kind);
 }
 
@@ -235,7 +235,7 @@ function readState(
 ): { readonly state: string | null; readonly warning?: Warning } | null {
   const text = textIn(row, ofState);
   if (text === null) return null;
-  // A code is what it stands for, and most files have no other text here.
+  // Most files have the code itself.
   const state = Object.hasOwn(states, text) ? text : stateCode(text);
   if (state === null) return { state, warning: "state" };
   const country = textIn(row, ofCountry);

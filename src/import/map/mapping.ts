@@ -11,7 +11,7 @@ interface Mapped {
   readonly target: Target | null;
   /** Its place in --map: of several columns for one field, the first that is named is preferred. */
   readonly place: number;
-  /** Whether a path may end in this name: a name that is a field by itself is that one alone, and not that of its owner. */
+  /** True if a path may end in this name: a name that is a field by itself is that one alone, and not that of its owner. */
   readonly isLastName: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface Meaning {
   readonly target: Target;
   /** Of several values for one field, the lowest rank is preferred: the shortest path, then the order of the aliases. */
   readonly rank: number;
-  /** Whether it is the location of a company, which counts only in a record that names no person. */
+  /** True of the location of a company, which counts only in a record that names no person. */
   readonly isOfCompany: boolean;
   /** The zone of a time, if the name has one: `Visited At (PT)`. */
   readonly zone: string | null;

@@ -9,12 +9,12 @@ import { readZone, type ZonedMs } from "./values/zones.ts";
 const toleranceMs = 5 * 60_000;
 
 export interface TimeRules {
-  /** Whether leads get the time of their source or that of the import. */
+  /** The time that leads get: that of their source or that of the import. */
   readonly stamp: "source" | "arrival";
   /** The IANA name of the zone of times without an offset. */
   readonly zone: string;
   readonly orders: DateOrders;
-  /** Whether each record was delivered by itself: nobody can correct its time, and no other record decides its order. */
+  /** True if each record was delivered by itself: nobody can correct its time, and no other record decides its order. */
   readonly ofDeliveries: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface VisitTime {
   readonly wrongTime?: string;
   /** The time that the lead gets; null for that of the import. */
   readonly identifiedMs: number | null;
-  /** Whether the time of the source is ahead of the clock. */
+  /** True if the time of the source is ahead of the clock. */
   readonly clamped: boolean;
   readonly warning?: ZonedMs["warning"];
 }

@@ -47,7 +47,7 @@ class CsvReader {
   private damaged: Damaged | null = null;
   /** The beginning of a record that continues in the next text. */
   private rest = "";
-  /** Whether the rest of a line that is too long to be a record is skipped. */
+  /** True while the rest of a line that is too long to be a record is skipped. */
   private isSkipping = false;
   private mayHoldNul = false;
   private readonly cellsOf: ReturnType<typeof cellReader>;
@@ -224,7 +224,7 @@ function lineAt(text: string, from: number, newline: number): string {
   return text.slice(from, isCrlf ? newline - 1 : newline);
 }
 
-/** The content of a cell in quotes. Ordinary letters are matched in runs: one by one, a long cell took 50 times as long. */
+/** The content of a cell in quotes. Ordinary letters are matched in runs, which is 50 times as fast for a long cell. */
 const contents = {
   plain: '[^"]*(?:""[^"]*)*',
   withBackslashes: String.raw`[^"\\]*(?:(?:""|\\["\\]|\\(?!["\\]))[^"\\]*)*`,

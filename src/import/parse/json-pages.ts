@@ -28,7 +28,7 @@ export function readPage(value: unknown, columns: Columns): Page | { readonly li
   const full = lists.filter(({ items }) => items.length > 0);
   const kindOf = ({ path }: List) => columns.kindOf(path.at(-1) ?? "");
   if (full.length > 1) {
-    // Where each list has one object, or all are visits, they belong together.
+    // Lists of one object each, and lists of visits, belong together.
     const isOneRecord = full.every((list) => list.items.length === 1 || kindOf(list) === "visit");
     return isOneRecord ? null : { lists: full.map(({ path }) => path.join(".")) };
   }

@@ -25,7 +25,7 @@ export type Groups = AsyncIterable<Row[]> | Iterable<Row[]>;
 /** Reads text in whole lines; a line may hold a page of records. */
 export async function* readLines(texts: AsyncIterable<string>, columns: Columns): AsyncGenerator<Row[]> {
   let line = 0;
-  /** Whether the last line continues in the next text: it is so long that it was rejected. */
+  /** True if the last line continues in the next text: it is so long that it was rejected. */
   let isCut = false;
   function* linesOf(text: string): Generator<Row> {
     const lines = text.split("\n");
@@ -171,7 +171,7 @@ interface Values {
   readonly columns: readonly Column[];
   readonly cells: readonly Cell[];
   readonly others: NonNullable<Row["others"]>;
-  /** Whether it has more different names than any export. */
+  /** True if it has more different names than any export. */
   readonly isExcessive: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Rejected rows, written so that the file can be mended and imported as it is. */
+/** Rejected rows, written so that the file can be corrected and imported as it is. */
 import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import { csvRecord } from "../../contract/csv.ts";
@@ -93,13 +93,13 @@ function* ndjsonTexts(rows: Iterable<RejectedRow>): Generator<string> {
   }
 }
 
-/** What stands behind the columns of the header until the row is mended: cells too many, or a word that some are missing. */
-function beyondHeader(source: RejectedRow["source"], width: number): readonly string[] {
+/** Returns the cells after the columns of the header until the row is corrected: surplus cells, or a hint that some are missing. */
+function surplusCells(source: RejectedRow["source"], width: number): readonly string[] {
   if (source.length < width) return ["fill in what is missing and delete this cell"];
   return [...source.slice(width)];
 }
 
-/** The same header and two more columns. What a row has beyond the header stands behind them, and is refused again. */
+/** Yields the same header with two more columns. Surplus cells of a row follow them, and are rejected again. */
 function* csvTexts(rows: Iterable<RejectedRow>, delimiter: string, names: readonly string[]): Generator<string> {
   const write = (cells: readonly string[]) => csvRecord(cells, delimiter);
   const kept = names.flatMap((name, position) => (isRejectColumn(name) ? [] : [position]));
@@ -108,6 +108,6 @@ function* csvTexts(rows: Iterable<RejectedRow>, delimiter: string, names: readon
     if (!isBegun) yield write([...kept.map((position) => names[position] ?? ""), ...rejectColumns]);
     isBegun = true;
     const cells = kept.map((position) => source[position] ?? "");
-    yield write([...cells, String(line), reason, ...beyondHeader(source, names.length)]);
+    yield write([...cells, String(line), reason, ...surplusCells(source, names.length)]);
   }
 }

@@ -1,4 +1,4 @@
-/** Where the bytes of an import come from: a file or standard input, gzipped or not. */
+/** The source of the bytes of an import: a file or standard input, gzipped or not. */
 import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -14,7 +14,7 @@ const chunkBytes = 512 * 1024;
 export interface Source {
   /** The bytes, unpacked. Fails with a UserError when they cannot be read to the end. */
   readonly chunks: AsyncGenerator<Buffer>;
-  /** How far the reading is, in bytes of the file on the disk. */
+  /** The bytes of the file on the disk that were read. */
   bytesRead(): number;
   /** The size of the file; null if nobody knows it, as of standard input. */
   readonly size: number | null;
@@ -73,7 +73,7 @@ export class SourceUnreadable extends UserError {}
 
 function unreadable(file: string, cause: unknown): UserError {
   const name = file === "-" ? "Standard input" : file;
-  // What a shell makes of <(…) is a descriptor, which bun run does not hand on.
+  // A shell makes a descriptor of <(…), which bun run does not pass on.
   const advice = file.startsWith("/dev/fd/")
     ? "Pipe it into this command, with - for the file."
     : "Check the name, and that this user may read it.";

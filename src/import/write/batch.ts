@@ -11,7 +11,7 @@ import type { MergeProgress, SourceRead } from "../staged-import.ts";
 export interface BatchRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
   number: number;
   readonly account: AccountNumber;
-  /** Whether its row exists. */
+  /** True if its row exists. */
   isThere: boolean;
   readonly counts: ImportCounts;
   oldestMs: number | null;

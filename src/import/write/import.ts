@@ -15,7 +15,7 @@ import { readPreview } from "./preview.ts";
 import { openStaging, type Staging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
 
-/** What imports into the file of a database. */
+/** Returns what imports into the file of a database. */
 export function importerOn(database: Connection): Importer {
   return {
     begin: (account, options, origin) => beginImport(database, account.number, options, origin),
@@ -23,7 +23,7 @@ export function importerOn(database: Connection): Importer {
   };
 }
 
-/** Begins an import into the file of a database. A connection of its own writes it. */
+/** Begins an import into the file of a database. A separate connection writes it. */
 export function beginImport(
   database: Connection,
   account: AccountNumber,
@@ -64,12 +64,12 @@ export function openForImport(path: string): Connection {
   database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
   // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");
-  // The accounts and pixels of leads are looked up before. Beside that check SQLite would copy each page (merge.ts).
+  // The accounts and pixels of leads are looked up before. With this check SQLite would also copy each page (merge.ts).
   database.$client.run("PRAGMA foreign_keys = OFF");
   return database;
 }
 
-/** How much of a file the merge of an import keeps at hand. */
+/** The size of the page cache for the merge of an import. */
 export const mergeCacheMebibytes = 112;
 
 /**

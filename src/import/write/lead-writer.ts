@@ -14,7 +14,7 @@ import { idFromSource } from "../map/identity.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../new-lead.ts";
 import { openPixelNumbers, openStoredLeads, type PixelNumbers, type Place, type StoredLeads } from "./stored-leads.ts";
 
-/** What holds for all leads of one transaction. */
+/** The context of all leads of one transaction. */
 export interface WriteContext {
   /** The number of the batch that they belong to; 0 is none. */
   readonly batch: number;
@@ -30,13 +30,13 @@ export interface LeadWriter {
   write(lead: NewLead): ImportOutcome;
   /** The newest lead that others brought before, or between two transactions; null if there is none. */
   newestBefore(): number | null;
-  /** Whether all leads from a time on may be inserted without a look at each. */
+  /** Returns true if all leads from a time on may be inserted without a look at each. */
   acceptsAllFrom(oldestMs: number): boolean;
   /** Must be called after leads were inserted without `write`, with the time of the newest. */
   noteNewest(newestMs: number): void;
 }
 
-/** What leads are written to: the account in the file, or a draft of what will be written there. */
+/** The destination of leads: the account in the file, or a draft of what will be written to it. */
 export interface Destination {
   readonly leads: StoredLeads;
   readonly pixels: PixelNumbers;
@@ -177,7 +177,7 @@ function openGuard(database: Connection, account: AccountNumber) {
       if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
       return { kind: "rejected", why: "too old" };
     },
-    /** Whether no lead from a time on can meet an objection. */
+    /** Returns true if no lead from a time on can meet an objection. */
     acceptsAllFrom: (ms: number): boolean => isBlocked === null && ms >= oldestMs,
   };
 }

@@ -17,12 +17,12 @@ import { inTransactions, type Work } from "./transactions.ts";
 /** Other writers wait for the end of a step. */
 const steps = { min: 500, max: 2_000, shortMs: 60, longMs: 150 };
 
-/** What is merged, and how. */
+/** The leads to merge, and the options. */
 export interface Material {
   readonly options: ImportOptions;
   readonly origin: ImportOrigin;
   readonly staging: Pick<Staging, "summarize" | "read">;
-  /** Whether the leads are staged on the connection that writes, so that one statement can insert many. */
+  /** True if the leads are staged on the connection that writes, so that one statement can insert many. */
   readonly isSameConnection: boolean;
   readonly read: SourceRead;
   readonly now: () => number;

@@ -1,4 +1,4 @@
-/** What an import would change, counted from the staged leads and the stored ones before the first lead is written. */
+/** The changes that an import would make, counted from the staged and the stored leads before the first lead is written. */
 import type { Database } from "bun:sqlite";
 import { sql } from "drizzle-orm";
 import type { AccountNumber } from "../../db/accounts.ts";

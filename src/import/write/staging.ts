@@ -1,5 +1,5 @@
 /**
- * Holds a file while it is read: temporary tables of one connection, in a file that has no name from the moment it is
+ * Stages a file while it is read: temporary tables of one connection, in a file that has no name from the moment it is
  * open. Nothing of it is left, however the process ends.
  */
 import { type Database, SQLiteError } from "bun:sqlite";

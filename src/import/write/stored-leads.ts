@@ -9,7 +9,7 @@ import { leads, pixels } from "../../db/schema.ts";
 import { bytesOf } from "../../db/uuid.ts";
 import type { NewLead } from "../new-lead.ts";
 
-/** Where a lead is stored. */
+/** The place of a stored lead. */
 export interface Place {
   /** Its time, in Unix milliseconds. */
   readonly at: number;
@@ -19,7 +19,7 @@ export interface Place {
   readonly pixel: number;
 }
 
-/** Where a lead is to be stored, with its document. */
+/** The place at which a lead is to be stored, with its document. */
 export interface Placed extends Place {
   readonly doc: string;
 }

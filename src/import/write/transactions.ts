@@ -11,7 +11,7 @@ import { beginImmediate, withoutWaiting } from "../../db/locks/requesting-databa
 import { copyWal, openWal, truncateWal } from "../../db/wal.ts";
 
 /**
- * How much a transaction may add to the log. The first one adds little, so that its commit takes a moment, and each one that
+ * The bytes that a transaction may add to the log. The first one adds little, so that its commit is quick, and each one that
  * nobody interrupts lets the next one add twice as much. A commit adds what the cache still holds; the log stays below 1 GB.
  */
 const addedBytes = { first: 128 * 1024 * 1024, max: 768 * 1024 * 1024 };
@@ -26,7 +26,7 @@ export interface Work {
   end(isDone: boolean): void;
   /** Restores the state of the last `begin`: the transaction was rolled back, and its steps run again. */
   rollBack(): void;
-  /** Whether to commit now, as after Ctrl-C. */
+  /** Returns true to commit now, as after Ctrl-C. */
   isStopping(): boolean;
 }
 
@@ -50,7 +50,7 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
       let isLeft = work.step();
       while (isLeft && !requests.isRequested() && !work.isStopping() && added() <= maxAdded) {
         isLeft = work.step();
-        // Signals are heard here.
+        // Signals are handled here.
         await Bun.sleep(0);
       }
       isDone = !isLeft;

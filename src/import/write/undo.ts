@@ -80,13 +80,13 @@ function between({ number }: Account, afterMs: number, toMs: number): SQL | unde
 const undoable = (number: number) =>
   and(eq(imports.number, number), eq(imports.overwritten, 0), isNull(imports.undoneAt));
 
-/** Whether a batch can still be undone when the write is applied. */
+/** True of a batch that can still be undone when the write is applied. */
 const canUndo = (number: number) => sql`EXISTS (SELECT 1 FROM ${imports} WHERE ${undoable(number)})`;
 
 interface Undone {
   readonly nowMs: number;
   readonly removed: number;
-  /** When the import was done, as it was before the undo. */
+  /** The end of the import, as it was before the undo. */
   readonly finishedMs: number | null;
 }
 

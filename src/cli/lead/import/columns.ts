@@ -1,4 +1,4 @@
-/** Which column of a file is which field, as whoever imports sees it before the first row is put aside. */
+/** The field of each column of a file, as the person who imports sees it before the first row is staged. */
 import { leadFields } from "../../../contract/lead.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import type { Target } from "../../../import/map/fields.ts";
@@ -10,9 +10,9 @@ import { table } from "../../terminal/table.ts";
 
 /** At most this many columns are named; a file can have thousands. */
 const shownColumns = 40;
-const longestName = 80;
+const maxNameLength = 80;
 
-/** What is read as what; throws a UserError where a table has nothing to read, or not what --map names. */
+/** Returns the field of each column. Throws a UserError if a table has no known column, or lacks one that --map names. */
 export function announceColumns(columns: Columns, format: Format, file: string): string {
   const report = reportOn(columns);
   const [missing] = columns.missing();
@@ -33,7 +33,7 @@ export function announceColumns(columns: Columns, format: Format, file: string):
   return `Reading ${printable(file)} as ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${columnsText(report)}`;
 }
 
-/** Which column is read as which field, in order of preference, and which are not kept. */
+/** Returns which column is read as which field, in order of preference, and which are not kept. */
 function columnsText({ matched, unmatched, maps, remark }: ColumnReport): string {
   const rows = withJoinedColumns(matched).flatMap(({ field, names }) => columnRows(field, names));
   const read =
@@ -55,7 +55,7 @@ function columnsText({ matched, unmatched, maps, remark }: ColumnReport): string
   return `${read}${left}${keeping}${helped.join("")}${untimed}${said}\n`;
 }
 
-/** Columns that are no field of a lead, and what they are read for. */
+/** Columns that are no field of a lead, and their purpose. */
 const helping: readonly (readonly [Target, string])[] = [
   ["country", "tells whether a state is one of the US"],
   ["time_zone", "tells the zone of times without an offset"],
@@ -66,14 +66,14 @@ interface FieldColumns {
   readonly names: readonly string[];
 }
 
-/** An address, a page, a phone or a time is the name of no column. It says something of a person, and a log may keep it. */
+/** An address, a page, a phone, or a time is not the name of a column. It is personal data, and a log may keep it. */
 function looksLikeRow(names: readonly string[]): boolean {
   return names.some((name) => /\S@\S|:\/\/|(?:\d\W{0,2}){6}/.test(name));
 }
 
-/** What is no header may be a line of any length. */
+/** A line that is no header may have any length. */
 function shownName(name: string): string {
-  return printable(name.length > longestName ? `${name.slice(0, longestName)}…` : name);
+  return printable(name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name);
 }
 
 /** Columns that are joined are shown as one: first and last name, date and time of day. */

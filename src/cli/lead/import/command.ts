@@ -4,8 +4,8 @@ import { pathFromShell } from "../../../config.ts";
 import type { Passed } from "../../../privacy/disclosures/passed.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../../command.ts";
+import { listenForSignals } from "../../terminal/signals.ts";
 import { importFile } from "./import-file.ts";
-import { watchInterruption } from "./interruption.ts";
 import type { ImportRequest } from "./options.ts";
 import { passedText, summaryText } from "./report.ts";
 import { sampleText } from "./sample.ts";
@@ -27,7 +27,7 @@ export function importCommand(context: CommandContext): Command {
     .option("--rejects <FILE>", "write rejected rows there, with line and reason")
     .option("--identity <FIELDS>", "tell rows without an id apart by these fields alone, such as email,page_url")
     .addOption(
-      new Option("--on-duplicate <WHAT>", "what to do with a lead that is there already")
+      new Option("--on-duplicate <WHAT>", "what to do with a lead that is already stored")
         .choices(["skip", "replace"])
         .default("skip"),
     )
@@ -43,7 +43,7 @@ export function importCommand(context: CommandContext): Command {
     .addHelpText(
       "after",
       `
-The file is read to its end before its first lead goes in.
+The file is read completely before its first lead is stored.
 Ends with 3 when it is done but has rejected rows.`,
     )
     .addHelpText("after", exampleText)
@@ -52,8 +52,8 @@ Ends with 3 when it is done but has rejected rows.`,
       const isPath = options.rejects !== undefined && options.rejects !== "-";
       const request = isPath ? { ...options, rejects: pathFromShell(options.rejects ?? "") } : options;
       const output = outputOf(request);
-      const interruption = watchInterruption();
-      const imported = await importFile(context, { idOrName, file, request, output, interruption });
+      const { stop, forget } = listenForSignals();
+      const imported = await importFile(context, { idOrName, file, request, output, stop }).finally(forget);
       const { batch, counts, passed, columns, sample, rejects } = imported;
       const warnings = imported.remarks.map((line) => line.replace(/^Warning: /, ""));
       const trial = request.dryRun === true ? { columns, sample } : {};

@@ -14,43 +14,40 @@ import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress, SourceRead, StagedImport } from "../../../import/staged-import.ts";
 import { type Passed, passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/passed.ts";
-import { giveWay } from "../../../process.ts";
+import { type EndingSignal, giveWay, statusAfter } from "../../../process.ts";
+import { adminCommand } from "../../../program-name.ts";
+import { UserError } from "../../../user-error.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
+import { grouped, leadsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { sayThatItWaits } from "../../terminal/prompt.ts";
 import { announceColumns } from "./columns.ts";
-import type { Interruption } from "./interruption.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
 import { announcePreview } from "./preview.ts";
 import { mostFrequentReason, otherVisitsText, warningsOf } from "./report.ts";
 
-/** What is asked for. */
+/** The file and the options of one import. */
 export interface Asked {
   readonly idOrName: string;
   readonly file: string;
   readonly request: ImportRequest;
-  /** Where messages go. */
+  /** The output for messages. */
   readonly output: Output;
-  /** Ends it in order after a signal. */
-  readonly interruption: Interruption;
-}
-
-/** Everything that one import needs. */
-interface ImportRun extends Asked {
-  readonly columns: Columns;
+  /** Ends the import in order when it is aborted, with the signal of the system as its reason. */
+  readonly stop: AbortSignal;
 }
 
 interface Imported extends MergeProgress {
-  /** Clients that have read past leads that came late. */
+  /** Clients that have read past leads that were late. */
   readonly passed: readonly Passed[];
   readonly account: Account;
   /** Why the file looks wrong, and what was left out of its rows. */
   readonly remarks: readonly string[];
   readonly columns: ColumnReport["columns"];
   readonly sample: readonly Lead[];
-  /** Where rejected rows were written. */
+  /** The file with the rejected rows. */
   readonly rejects: string | undefined;
   /** The most frequent reason of a rejection, without personal data. */
   readonly rejectedFor: string | undefined;
@@ -58,12 +55,13 @@ interface Imported extends MergeProgress {
 
 /** Reads a file to its end, then writes its leads. */
 export async function importFile(context: CommandContext, asked: Asked): Promise<Imported> {
-  const { idOrName, file, output, interruption } = asked;
+  const { idOrName, file, output, stop } = asked;
   const request = withUnusedRejects(asked.request);
   const columns = new Columns(readMapping(request.map ?? null));
-  const run = { ...asked, request, columns };
+  const run = { ...asked, request };
   const database = context.database();
   const account = accountOf(context, idOrName);
+  const { number, retainDays } = account;
   const rules = readRules(account.id, request);
   checkPixel(context, account, request);
   checkRejects(file, request);
@@ -73,24 +71,22 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   giveWay();
   const staged = importer.begin(account, request, originOf(file, request, context.now()));
   try {
-    const { retainDays } = account;
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
-    const fileRead = await interruption.beforeWriting(read(run, reading));
-    const known = new Set(listPixels(database.read, account.number).map(({ id }) => id));
+    const fileRead = await beforeWriting(stop, read(run, reading));
+    const known = new Set(listPixels(database.read, number).map(({ id }) => id));
     const layout = columns.layoutHash();
-    const isUnknown = () => !isKnownLayout(database.read, account.number, layout);
+    const isUnknown = () => !isKnownLayout(database.read, number, layout);
     const sample = staged.sample(context.now());
-    const { leads, doubts } = await interruption.beforeWriting(
-      announcePreview({ ...run, known, isUnknown, sample }, staged, fileRead),
-    );
+    const planned = { output, request, columns, known, isUnknown, sample };
+    const { leads, doubts } = await beforeWriting(stop, announcePreview(planned, staged, fileRead));
     // Before the first lead: an import that is interrupted has its rejects file too.
     if (request.rejects !== undefined && request.dryRun !== true) {
       const titles = columns.all.map(({ title }) => title);
       writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, titles, request.followsNoLink);
     }
-    const positions = () => readPositions(database.read, account.number, context.now());
+    const positions = () => readPositions(database.read, number, context.now());
     const reached: Reached[] = [{ afterMs: null, positions: positions() }];
-    // Leads are late for clients as far as they have read by then: others may have imported newer leads since.
+    // Leads are late for clients up to their read position at that time: others may have imported newer leads since.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
     const sourceRead = { counts: fileRead.counts, layout };
     const merged = await merge(run, { staged, leads, sourceRead, now: context.now, onLate });
@@ -98,16 +94,33 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = [...warningsOf(fileRead.notes, missing), ...otherVisitsText(merged, columns)];
     for (const line of remarks) output.say(line);
-    const passed = merged.batch === null ? [] : passedLeads(database.read, account.number, merged.batch, reached);
+    const passed = merged.batch === null ? [] : passedLeads(database.read, number, merged.batch, reached);
     const rejectedFor = mostFrequentReason(fileRead.notes);
     const found = { columns: reportOn(columns).columns, sample, rejects: request.rejects, rejectedFor };
     return { ...merged, account, passed, remarks: [...doubts, ...remarks], ...found };
   } finally {
-    interruption.close();
-    // A file that was refused in the middle is still open. After a signal, nobody waits for what is still to be read.
+    // A file that was refused in the middle is still open. After a signal, nobody waits for the rest of it.
     void source.chunks.return(undefined).catch(() => undefined);
     staged.close();
   }
+}
+
+/** Waits for the reading, or for an answer. Throws a UserError as soon as a signal comes. */
+async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): Promise<Result> {
+  const stopped = Promise.withResolvers<never>();
+  const end = () => stopped.reject(stoppedBy(stop, "Stopped before the first lead was written. Nothing was imported."));
+  if (stop.aborted) end();
+  stop.addEventListener("abort", end, { once: true });
+  try {
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    stop.removeEventListener("abort", end);
+  }
+}
+
+function stoppedBy({ reason }: AbortSignal, what: string, advice = ""): UserError {
+  const signal: EndingSignal = reason;
+  return new UserError(what, advice, statusAfter[signal]);
 }
 
 /** No file is overwritten by rejected rows. The inbox names a file of its own. */
@@ -117,7 +130,7 @@ function withUnusedRejects(request: ImportRequest): ImportRequest {
 }
 
 /** Reads the file to its end, says which column is which field, and shows the progress. */
-async function read({ file, output }: ImportRun, reading: Reading): Promise<FileRead> {
+async function read({ file, output }: Asked, reading: Reading): Promise<FileRead> {
   const { source, columns } = reading;
   using progress = createProgress("Reading", source.size, output);
   return await readFile(reading, {
@@ -149,23 +162,29 @@ interface Merging {
   readonly onLate: (afterMs: number | null) => void;
 }
 
-/** Merges the staged leads and shows the progress. */
+/** Merges the staged leads and shows the progress. Throws a UserError if a signal comes before the last lead. */
 async function merge(
-  { output, request, interruption }: ImportRun,
+  { output, request, stop }: Asked,
   { staged, leads, sourceRead, now, onLate }: Merging,
 ): Promise<MergeProgress> {
   using progress = createProgress("Writing", leads, output);
-  const listener = {
-    onProgress: (done: number) => progress.update(done, done),
-    isStopping: interruption.isRequested,
-  };
+  const onProgress = (done: number) => progress.update(done, done);
   let merged: MergeProgress = { ...nothing, counts: emptyCounts() };
-  for await (const step of staged.merge(sourceRead, now, listener)) {
+  for await (const step of staged.merge(sourceRead, now, { onProgress, isStopping: () => stop.aborted })) {
     if (step.counts.late > merged.counts.late) onLate(merged.newestMs);
     merged = step;
     // A dry run changes nothing: it is stopped as the reading is.
-    if (request.dryRun === true) await interruption.beforeWriting(Bun.sleep(0));
-    else interruption.afterStep(step, leads);
+    if (request.dryRun === true) await beforeWriting(stop, Bun.sleep(0));
+    else if (stop.aborted && step.done < leads) {
+      const what = `Stopped after ${grouped(step.done)} of ${grouped(leads)} leads, which stay.`;
+      throw stoppedBy(stop, what, `Run the command again to complete it${undoText(step)}.`);
+    }
   }
   return merged;
+}
+
+function undoText({ batch, overwritten }: MergeProgress): string {
+  if (batch === null) return "; no lead was new so far";
+  if (overwritten === 0) return `, or remove them with ${adminCommand} import undo`;
+  return `. It replaced ${leadsText(overwritten)} of other imports and cannot be undone`;
 }

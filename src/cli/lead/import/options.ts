@@ -22,14 +22,14 @@ export interface ImportRequest {
   readonly pixel?: string;
   readonly createPixels?: boolean;
   readonly rejects?: string | undefined;
-  /** Where rejected rows lie in the end, if not there. */
+  /** The final place of the rejected rows, if it is another one. */
   readonly rejectsKept?: string;
   readonly identity?: string;
   readonly onDuplicate: "skip" | "replace";
   readonly stamp: "source" | "arrival";
-  /** Whether the file holds deliveries: each is a record by itself, and nobody can mend its time. */
+  /** True if the file holds deliveries: each is a record by itself, and nobody can correct its time. */
   readonly ofDeliveries?: boolean;
-  /** Where others may write, who could put a link in the place of the file or of its rejects. */
+  /** True if others could put a link in the place of the file or of its rejects. */
   readonly followsNoLink?: boolean;
   readonly timezone: string;
   readonly dayFirst?: boolean;
@@ -38,7 +38,7 @@ export interface ImportRequest {
   readonly json?: boolean;
 }
 
-/** How rows are to be read; throws a UserError that names the option that is wrong. */
+/** Returns the rules for reading rows. Throws a UserError that names the option that is wrong. */
 export function readRules(account: string, options: ImportRequest): LeadRules {
   if (!isZone(options.timezone)) {
     throw new UserError(
@@ -66,7 +66,7 @@ function orderOf({ dayFirst, monthFirst }: ImportRequest): DateOrder | null {
   return monthFirst === true ? "month first" : null;
 }
 
-/** In whatever order they are named: the next import of the same rows may name them in another one. */
+/** Returns the fields in one order: the next import of the same rows may name them in another one. */
 function readIdentity(text: string): IdentityField[] {
   const named = text.split(",").map((part) => {
     const field = wholeIdentity.find((known) => known === part.trim());
@@ -80,7 +80,7 @@ function readIdentity(text: string): IdentityField[] {
   return wholeIdentity.filter((field) => named.includes(field));
 }
 
-/** Throws a UserError when --pixel names one that the account does not have and that is not to be made. */
+/** Throws a UserError if --pixel names a pixel that the account does not have and that is not to be created. */
 export function checkPixel(context: CommandContext, account: Account, { pixel, createPixels }: ImportRequest): void {
   if (pixel === undefined || createPixels === true) return;
   if (openPixelReader(context.database().read).has(account.number, pixel.trim())) return;
@@ -90,7 +90,7 @@ export function checkPixel(context: CommandContext, account: Account, { pixel, c
   );
 }
 
-/** Throws a UserError where --rejects cannot be written, or is what is read or the database, by whatever name. */
+/** Throws a UserError if --rejects cannot be written, or would overwrite the source or the database, by whatever name. */
 export function checkRejects(file: string, { rejects }: ImportRequest): void {
   if (rejects === undefined) return;
   if (rejects === "-") throw new UserError("--rejects is -, which is no file.", "Name a file.", 2);
@@ -107,7 +107,7 @@ export function checkRejects(file: string, { rejects }: ImportRequest): void {
   }
 }
 
-/** Undefined where there is no such file, or none that this user may look at: that is said when it is read. */
+/** Returns undefined if there is no such file, or none that this user may read: the reading reports that. */
 function statsOf(file: string): Stats | undefined {
   try {
     return statSync(file);

@@ -1,4 +1,4 @@
-/** What an import would do, said before its first lead goes in; a file that looks wrong is asked about. */
+/** The changes that an import would make, reported before its first lead is stored. If a file looks wrong, it asks. */
 import type { Lead } from "../../../contract/lead.ts";
 import { writeMoment } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
@@ -71,7 +71,7 @@ function previewText(
   { counts, pixels }: FileRead,
   known: ReadonlySet<string>,
 ): string {
-  // What is new is worth a look, and must not hide behind what is known.
+  // New pixels are worth a look, so they come first.
   const inOrder = [...pixels.difference(known)].toSorted().concat([...pixels.intersection(known)].toSorted());
   const named = inOrder
     .slice(0, shownPixels)
@@ -96,7 +96,7 @@ function previewText(
 
 function otherHeaderText({ otherHeader: line }: FileRead): string | null {
   if (line === null) return null;
-  return `Warning: line ${line} looks like the header; delete what stands above it, and import the file again.`;
+  return `Warning: line ${line} looks like the header; delete the lines above it, and import the file again.`;
 }
 
 const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone", "company"];
@@ -104,7 +104,7 @@ const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email",
 /** Deliveries have columns of their own, and those of the last one say nothing of the others. */
 function nobodyText(matched: ColumnReport["matched"], { ofDeliveries }: ImportRequest): string | null {
   if (ofDeliveries === true || matched.some(({ target }) => ofPerson.includes(target))) return null;
-  return "Warning: no column has a name, an e-mail address, a phone or a company; --map theirs=ours says which one does.";
+  return "Warning: no column has a name, an email address, a phone, or a company; --map theirs=ours says which one does.";
 }
 
 function changedEmailsText({ changedEmails }: Preview): string | null {
@@ -128,8 +128,8 @@ function sharingText({ sharingIds }: Preview, [column = "id"]: readonly string[]
 function changedText({ changedVisits }: Preview): string | null {
   if (changedVisits === 0) return null;
   return (
-    `Warning: at least ${rowsText(changedVisits)} with the time, page and visitor of a lead that is there, and other content ` +
-    "beside: both are kept. If they are the same visits, undo the import that brought those, and import both " +
+    `Warning: at least ${rowsText(changedVisits)} with the time, page, and visitor of a stored lead, and other content: ` +
+    "both are kept. If they are the same visits, undo the import that brought those, and import both " +
     "files with --identity email,page_url,identified_at --on-duplicate replace."
   );
 }
@@ -137,7 +137,7 @@ function changedText({ changedVisits }: Preview): string | null {
 function cutText({ cutVisits }: Preview): string | null {
   if (cutVisits === 0) return null;
   return (
-    `Warning: at least ${rowsText(cutVisits)} with the minute, page and visitor of a lead that is there: both are kept. ` +
+    `Warning: at least ${rowsText(cutVisits)} with the minute, page, and visitor of a stored lead: both are kept. ` +
     "The times of this file have no seconds; if a spreadsheet has saved it, import the vendor's own file."
   );
 }
@@ -146,7 +146,7 @@ function rejectedText({ leads }: Preview, { counts: { read, rejected: all }, not
   const empty = notes.reasons.get(emptyRow) ?? 0;
   const rejected = all - empty;
   if (rejected < 10 || rejected * 2 < read - empty + leads) return null;
-  return `Warning: ${grouped(rejected)} rows are rejected; look at the reasons before the rest goes in.`;
+  return `Warning: ${grouped(rejected)} rows are rejected; look at the reasons before the rest is imported.`;
 }
 
 function otherPixelsText({ leads }: Preview, { pixels }: FileRead, known: ReadonlySet<string>): string | null {

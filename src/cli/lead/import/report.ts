@@ -1,4 +1,4 @@
-/** What an import says of its rows: why some are rejected, what was left out, and what the counts mean. */
+/** The messages of an import about its rows: why some are rejected, what was left out, and what the counts mean. */
 
 import type { Account } from "../../../db/accounts.ts";
 import type { Columns } from "../../../import/map/columns.ts";
@@ -62,13 +62,13 @@ export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest
   const file = printable(rejects ?? "");
   const written = dryRun === true ? `an import writes them to ${file}` : `mend ${file} and import it as it is`;
   const rejected = rejects === undefined ? "--rejects FILE keeps them to be mended" : written;
-  // What is in is a duplicate for the next import, whatever its stamp.
+  // A stored lead is a duplicate for the next import, whatever its stamp.
   const shown = `--stamp arrival shows them${dryRun === true ? "" : "; undo this import first"}`;
   const meanings: [keyof ImportCounts, string][] = [
     ["read", "rows in the file"],
     ["imported", "new leads, served from the next request on"],
-    ["duplicates", "were there already and were left as they are"],
-    ["replaced", "were there already and have the new content now"],
+    ["duplicates", "were already stored and were left as they are"],
+    ["replaced", "were already stored and have the new content now"],
     ["moved", "had a time that was taken or lay ahead, and got the next free millisecond"],
     ["late", `are older than the newest lead was: clients that poll have passed them; ${shown}`],
     ["suppressed", "belong to somebody who was erased, and stay out"],
@@ -92,7 +92,7 @@ function batchText({ batch, overwritten, account }: Merged): string[] {
   return [`This is import ${batch}; ${overwritten > 0 ? replaced : undo}.`];
 }
 
-/** How far back a client has to look. */
+/** Returns how far back a client has to look. */
 export function passedText({ label, prefix, late, overlapSeconds }: Passed): string {
   const client = printable(label ?? `${prefix}…`);
   return `Client ${client} has passed ${grouped(late)} of them; polling with an overlap of ${overlapText(overlapSeconds)} meets them.`;

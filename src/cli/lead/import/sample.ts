@@ -32,7 +32,7 @@ function fieldLines(lead: Lead, columns: ColumnReport["columns"]): string[] {
   return [...lines, ...wrapped(`  null: ${empty.join(", ")}`, empty.length)];
 }
 
-/** Where a field comes from that no column holds. */
+/** The origin of a field that no column holds. */
 const madeOf: Readonly<Record<string, string>> = {
   id: "(made from the row)",
   identified_at: "(time of import)",

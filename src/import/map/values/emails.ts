@@ -1,23 +1,23 @@
-/** E-mail addresses out of cells: bare, without the names, brackets and labels that stand around them. */
+/** Email addresses in cells, without the names, brackets, and labels around them. */
 import { parseAddressList } from "email-addresses";
 import { type Cell, type Found, textsOf } from "../../row.ts";
 
-/** Marks that nobody sees, which a web page or a program left in an address; as the inside of a class. */
+/** Invisible marks that a web page or a program left in an address; as the inside of a class. */
 const unseen = String.raw`\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0f`;
 const unseenMarks = new RegExp(`[${unseen}]`, "g");
 
-/** Quotes, bullets and signs beyond ASCII that stand around an address, and never in one. */
+/** Quotes, bullets, and signs outside ASCII that may surround an address, but are never part of one. */
 const marks = String.raw`\u00ab\u00b7\u00bb\u2018-\u201f\u2022\u2026\u2039\u203a\u25a0-\u27bf`;
 
-/** What stands before an address in a link or a query. */
+/** The name before an address in a link or a query. */
 const label = "[Ee]-?[Mm]ail=";
 
-/** An address as nearly all cells have it. Whatever is stored has this form, and so comes back as it went out. */
+/** An address as nearly all cells have it. Each stored address has this form, so an export of it is read as the same one. */
 const inner = String.raw`\s@<>()[\]{}",;:|\\${unseen}${marks}`;
 export const bareEmail = new RegExp(
   `^(?!${label})[^${inner}'\`.*][^${inner}]*@[^${inner}'\`/?&=.!*](?:[^${inner}/?&=!*]*[^${inner}'\`/?&=.!*])?$`,
 );
-/** What stands between the addresses of a list. */
+/** The separator of the addresses of a list. */
 const betweenAddresses = /[,;|]\s*|\s+/;
 
 /** Returns the first valid address in a cell; null if there is none. Names, brackets, and labels are cut off. */
@@ -41,25 +41,25 @@ function isBare(text: string): boolean {
   return bareEmail.test(text);
 }
 
-/** As in O’Brien: a word processor makes it of a straight one. */
+/** As in O’Brien, which a word processor writes for a straight one. */
 const roundApostrophe = /(?<=\p{L})[‘’](?=\p{L})/gu;
-/** What stands between the words of a cell, an address being one of them. */
+/** The separator of the words of a cell, of which an address is one. */
 const betweenWords = new RegExp(String.raw`[\s<>()[\]{}",;:|\\${marks}]+`);
-/** A longer cell is a letter and no list of addresses, and a parser of grammar would take its time over it. */
-const longestList = 2000;
-/** Nor has a list so many comments. Within one another they would take the square of their number. */
-const mostComments = 20;
+/** A longer cell is no list of addresses, and a parser of the grammar would be slow. */
+const maxListLength = 2000;
+/** No list has so many comments. Nested ones would take the square of their number. */
+const maxComments = 20;
 
-/** What may be an address in a cell, the likely first. */
+/** Returns the parts of a cell that may be addresses, the likely ones first. */
 function candidatesIn(cell: string): readonly string[] {
   const text = cell.replaceAll(unseenMarks, "").replaceAll(roundApostrophe, "'");
   return [...(isList(text) ? addressesOfList(text) : []), ...wordsOf(text)];
 }
 
-/** Names in quotes, comments and groups are a grammar of their own (RFC 5322). */
+/** Returns whether a text has names in quotes, comments, or groups, which have a grammar (RFC 5322). */
 function isList(text: string): boolean {
-  if (text.length > longestList || !text.includes("@")) return false;
-  return /[<("]|\s@|@\s/.test(text) && text.split("(").length <= mostComments;
+  if (text.length > maxListLength || !text.includes("@")) return false;
+  return /[<("]|\s@|@\s/.test(text) && text.split("(").length <= maxComments;
 }
 
 function addressesOfList(text: string): string[] {
@@ -79,7 +79,7 @@ function wordsOf(text: string): string[] {
 
 const startOfWord = new RegExp(`^['\`./=*]+|^${label}`);
 
-/** A word without the quotes, stops and signs that a sentence or a link puts around it; a word may be as long as a row. */
+/** Removes the quotes, stops, and signs that a sentence or a link adds to a word, which may be as long as a row. */
 function withoutEdges(word: string): string {
   return word
     .replace(startOfWord, "")

@@ -1,4 +1,4 @@
-/** Phone numbers out of cells: the digits of the first number, without its label, its extension, and further numbers. */
+/** Phone numbers in cells: the digits of the first number, without its label, its extension, and further numbers. */
 import { findPhoneNumbersInText, type PhoneNumber } from "libphonenumber-js";
 import { type Cell, type Found, textsOf } from "../../row.ts";
 
@@ -8,7 +8,7 @@ const betweenNumbers = /[,;|]/;
 /** Digits enough for a number within a town. */
 const someNumber = /(?:\d\D*){7}/;
 
-/** The digits of the first number; null where there is none. Further digits, of an extension or another number, are cut. */
+/** Returns the digits of the first number in a cell; null if there is none. Further digits, as of an extension, are cut. */
 export function firstPhone(cell: Cell): Found | null {
   const texts = textsOf(cell);
   for (const [position, text] of texts.entries()) {
@@ -38,18 +38,18 @@ function plainNumber(text: string): Found | null {
 const townNumber = 7;
 const areaNumber = 10;
 const maxNumberLength = 15;
-/** Where digits are hidden, as in `***-***-0142`, those that are left are no number. */
+/** If digits are hidden, as in `***-***-0142`, the others are no number. */
 const hiddenDigits = /[*•]{2}/;
-/** A longer text is a letter; a number is looked for where it begins. */
+/** A number is looked for only at the beginning of a longer text. */
 const maxTextLength = 500;
 
 const betweenPhrases = /[,;|&\n]|\s(?:or|and)\s|\s\/\s|\s(?=\+)|(?<=(?:\d\D?){7})\//i;
 const extension = /[([]?\s*(?:extension|extn|ext|x|#|poste|durchwahl)[\s.:#-]*(?:no\.?|number)?[\s.:#-]*\d+[\s.)\]]*$/i;
-/** A zero that is dialled only within the country: `+44 (0)20`. Italy's belongs to the number: `+39 06`. */
+/** A zero that is dialed only within the country: `+44 (0)20`. Italy's belongs to the number: `+39 06`. */
 const trunkZero = /(\+(?!39)\d{1,3}[\s.-]*)\(0\)/g;
 const label = /^[\s([]*[a-z][a-z .]*\d{0,2}\s*[:=]/i;
 
-/** The first number in a text, cut where the text held more digits; null where there is none. */
+/** Returns the first number in a text, cut if the text has more digits; null if there is none. */
 function numberIn(whole: string): Found | null {
   const text = whole.slice(0, maxTextLength).replaceAll(trunkZero, "$1");
   if (hiddenDigits.test(text)) return null;
@@ -57,7 +57,7 @@ function numberIn(whole: string): Found | null {
   if (sheet !== null) return sheet.digits === "" ? null : { value: sheet.digits, cut: false };
   const [known] = findPhoneNumbersInText(text, { defaultCountry: "US" });
   if (known === undefined || lacksItsArea(known.number)) return numberInParts(text);
-  // A number without its area may stand before one that has it.
+  // A number without its area may precede one that has it.
   const before = numberInParts(text.slice(0, known.startsAt));
   if (before !== null && before.value.length >= townNumber) return { value: before.value, cut: true };
   const digits = digitsOf(text.slice(known.startsAt, known.endsAt));
@@ -66,12 +66,12 @@ function numberIn(whole: string): Found | null {
   return { value, cut: digitsOf(text.slice(known.startsAt)) !== value };
 }
 
-/** Canada dials 310 0123 alike in every area: such digits are known alone, too, where they are the end of a number. */
+/** Canada dials 310 0123 in every area: such digits are known alone, even if they are the end of a number. */
 function lacksItsArea({ countryCallingCode, nationalNumber }: PhoneNumber): boolean {
   return countryCallingCode === "1" && nationalNumber.length < areaNumber;
 }
 
-/** A number that a program took for an amount: with a decimal behind it, or as a power of ten; rounded, it is lost. */
+/** Reads a number that a program took for an amount: with a decimal, or as a power of ten. If it was rounded, it is lost. */
 function fromSpreadsheet(text: string): { readonly digits: string } | null {
   const decimal = /^\+?(\d{7,15})\.0+$/.exec(text);
   if (decimal?.[1] !== undefined) return { digits: decimal[1] };
@@ -81,7 +81,7 @@ function fromSpreadsheet(text: string): { readonly digits: string } | null {
   return { digits: decimals.length === Number(exponent) && decimals.length < maxNumberLength ? whole + decimals : "" };
 }
 
-/** The first number in a text that no plan of numbers knows. */
+/** Returns the first number in a text that no numbering plan knows. */
 function numberInParts(text: string): Found | null {
   for (const part of text.split(betweenPhrases)) {
     const number = part
@@ -96,7 +96,7 @@ function numberInParts(text: string): Found | null {
   return null;
 }
 
-/** Of numbers that only spaces part, the first: it ends where it is whole and another one begins. */
+/** Returns the first of numbers that only spaces separate: it ends where it is complete and another one begins. */
 function firstRun(text: string): string {
   const groups = text.split(/\s+/).map(digitsOf);
   const tooMany = digitsOf(text).length > maxNumberLength;

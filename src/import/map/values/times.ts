@@ -42,7 +42,7 @@ const noCalendar = "its time is on no calendar or clock";
 
 /** Reads a time in any of the forms that vendors use; what is finer than a millisecond is cut. */
 export function readTime(written: string, reading: TimeReading): ReadTime {
-  // Pages and spreadsheets put a space of another kind between a date and its time, lest a line ends there.
+  // Pages and spreadsheets put a non-breaking space between a date and its time.
   const text = written.replaceAll(/\s/g, " ").trim();
   const number = readNumber(text);
   if (number !== null) return "ms" in number ? number : inZone(number.wallMs, null, undefined, reading);
@@ -59,7 +59,7 @@ function readClocked(day: number | null, rest: string, reading: TimeReading, hin
   if (clock === null) return { fault: noForm };
   const [all, hour, minute, second = 0, decimals, half] = clock;
   const ofZone = zoneIn(rest.slice(all.length).trim());
-  // A number behind a date is an hour only if something says so.
+  // A number after a date is an hour only if something says so.
   if (ofZone === null || (minute === undefined && half === undefined)) return { fault: noForm };
   const clockMs = readClock(Number(hour), Number(minute ?? 0), Number(second), half);
   if (day === null || clockMs === null) return { fault: noCalendar + hint };
@@ -80,7 +80,7 @@ function inZone(wallMs: number, own: string | null, decimals: string | undefined
   const zone = own ?? reading.zone;
   if (zone === null) return { fault: "its time has no offset, and its time zone is not known" };
   const zoned = timestampInZone(wallMs, zone);
-  if (!withinYears(zoned.ms)) return { fault: "its time lies outside the years 0001 to 9999" };
+  if (!withinYears(zoned.ms)) return { fault: "its time is outside the years 0001 to 9999" };
   return { ...zoned, ms: zoned.ms + decimalsToMs(decimals, "down") };
 }
 
@@ -148,7 +148,7 @@ export function readNumeric(text: string): NumericDate | null {
   const match = numericForm.exec(text);
   if (match === null) return null;
   const [all, one, separator, two, year] = match;
-  // With dashes, a year of two digits could stand in front as well.
+  // With dashes, a year of two digits could be first as well.
   if (separator === "-" && year?.length === 2) return null;
   const full = fullYear(year);
   return {
@@ -158,14 +158,14 @@ export function readNumeric(text: string): NumericDate | null {
   };
 }
 
-/** A word on the other order, if only that has such a date. */
+/** Returns a hint at the other order, if the text is a date only in that. */
 function orderHint(text: string, { order }: TimeReading): string {
   const other = order === "day first" ? "month first" : "day first";
   const isOther = order !== null && (readNumeric(text)?.[other] ?? null) !== null;
   return isOther ? `, because dates are read ${order}` : "";
 }
 
-/** A year of two digits is of this century: nobody was identified on a website in the last one. */
+/** Returns the year. Of two digits it is in this century: nobody was identified on a website in the last one. */
 function fullYear(digits: string | undefined): number {
   return Number(digits) + (digits?.length === 2 ? 2000 : 0);
 }
@@ -189,7 +189,7 @@ function readClock(hour: number, minute: number, second: number, half: string | 
 /** Returns the zone in what follows a clock, null for none; null as a whole for any other text. */
 function zoneIn(text: string): { readonly zone: string | null } | null {
   if (text === "") return { zone: null };
-  // `[America/New_York]` and `(Eastern Standard Time)` explain an offset, or stand for one. An annotation has a `=`.
+  // `[America/New_York]` and `(Eastern Standard Time)` explain an offset, or replace one. An annotation has a `=`.
   const [, offset = "", inBrackets] = /^([^([]*?)\s*[([]\s*!?([^()[\]=]*)[)\]](?:\[[^[\]]*\])*$/.exec(text) ?? [
     "",
     text,

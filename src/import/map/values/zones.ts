@@ -1,4 +1,4 @@
-/** Time zones and offsets as files write them, and the timestamp at which clocks there show a time. */
+/** Time zones and offsets as files write them, and the timestamp at which the clocks of a zone show a time. */
 import { clockMs } from "../../../contract/calendar.ts";
 
 /** Abbreviations that name an offset, in hours from UTC. */
@@ -18,7 +18,7 @@ const namedOffsets: Readonly<Record<string, number>> = {
   CEST: 2,
 };
 
-/** What people in the US call the zone they live in, whichever time its clocks keep. */
+/** The common names of the zones in the US, whether or not daylight saving time applies. */
 const regions: readonly (readonly [RegExp, string])[] = [
   [/\beastern\b|^et$/i, "America/New_York"],
   [/\bcentral (?:standard |daylight )?time\b|^central$|^ct$/i, "America/Chicago"],
