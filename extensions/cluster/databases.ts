@@ -20,7 +20,7 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
   const node = nodeAt(cluster);
   const database = openClusterDatabase(openNodeFile(path), node, nameUnreachable);
   return {
-    openForServing: async (keepsLedger) => openClusterStore({ path, node, name: cluster.name, keepsLedger }),
+    openForServing: async (keepsLedger) => openClusterStore(path, node, cluster.name, keepsLedger),
     async prepareForCommands() {
       const open = () => openForCommands(database, cluster.name);
       try {

@@ -1,22 +1,23 @@
-/** bun run demo --cluster: three nodes and three servers on this machine, to see one die. */
+/** bun run demo --cluster: three nodes and three servers on this machine. */
 import { mkdirSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { demoText, makeDemo } from "../../src/cli/demo/demo.ts";
 import { demoServerEnvironment } from "../../src/config.ts";
-import { paths, publicPaths } from "../../src/contract/paths.ts";
+import { paths } from "../../src/contract/paths.ts";
 import { openFileDatabase } from "../../src/db/open.ts";
 import { importerOn } from "../../src/import/write/import.ts";
 import { onEndingSignal } from "../../src/process.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";
 import { findRqlited, placeNodes, type RunningNode, startCluster, startNode } from "./local-cluster.ts";
+import { healthOf } from "./served-store.ts";
 
 const folder = resolve("data/demo-cluster");
 const names = ["n1", "n2", "n3"];
 const firstPort = 3001;
 
-/** Starts all of it, prints what to try, and ends it with Ctrl-C. */
+/** Starts the nodes and servers, prints commands to try, and ends at Ctrl-C. */
 export async function demoCluster(): Promise<void> {
   const rqlited = findRqlited(homedir());
   if (rqlited === null) {
@@ -31,42 +32,35 @@ export async function demoCluster(): Promise<void> {
   const database = openFileDatabase(file);
   const demo = await makeDemo(database, importerOn(database.read), Date.now());
   database.close();
-  const started: Pick<Server, "kill">[] = [];
+  const started: { kill(signal: "SIGTERM"): void }[] = [];
   const end = () => {
-    for (const { kill } of started) kill("SIGTERM");
+    for (const child of started) child.kill("SIGTERM");
   };
   onEndingSignal(() => {
     end();
     process.exit(0);
   });
-  const kept = <One extends Pick<Server, "kill">>(one: One): One => {
-    started.push(one);
-    return one;
-  };
   try {
-    const nodes = await startCluster(placeNodes(folder, names), file, (node, others) =>
-      kept(startNode(rqlited, node, { others })),
-    );
-    const servers = nodes.map((node, place) => kept(startServer(node, firstPort + place)));
+    const nodes = await startCluster(placeNodes(folder, names), file, (node, others) => {
+      const child = startNode(rqlited, node, { others });
+      started.push(child);
+      return child;
+    });
+    const servers = nodes.map((node, place) => startServer(node, firstPort + place));
+    started.push(...servers.map(({ child }) => child));
     await Promise.all(servers.map(untilServing));
-    // What answers may be somebody else's, who has the port.
-    const ended = servers.find(({ hasEnded }) => hasEnded());
-    if (ended !== undefined) throw silent(ended);
+    // Another program that has the port may have answered.
+    const ended = servers.find(({ child }) => child.exitCode !== null);
+    if (ended !== undefined) throw noAnswer(ended.url);
     process.stdout.write(`${demoText(demo, servers[0]?.url ?? "")}${clusterText(nodes, servers)}\nCtrl-C ends it.\n`);
   } catch (cause) {
-    // Nothing may stay that nobody knows of, and that keeps the ports.
+    // A process that continues would keep its port.
     end();
     throw cause;
   }
 }
 
-interface Server {
-  readonly url: string;
-  hasEnded(): boolean;
-  kill(signal: "SIGTERM"): void;
-}
-
-function startServer({ path, url, name }: RunningNode, port: number): Server {
+function startServer({ path, url, name }: RunningNode, port: number) {
   const settings = { DATABASE_PATH: path, CLUSTER: url, NODE_NAME: name, PORT: String(port), LOG_LEVEL: "fatal" };
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts")], {
     env: demoServerEnvironment(settings),
@@ -74,31 +68,25 @@ function startServer({ path, url, name }: RunningNode, port: number): Server {
     stdout: "ignore",
     stderr: "inherit",
   });
-  return {
-    url: `http://127.0.0.1:${port}`,
-    hasEnded: () => child.exitCode !== null,
-    kill: (signal) => child.kill(signal),
-  };
+  return { url: `http://127.0.0.1:${port}`, child };
 }
 
-async function untilServing(server: Server): Promise<void> {
-  const endMs = performance.now() + 20_000;
-  while (!server.hasEnded() && performance.now() < endMs) {
-    const answer = await fetch(`${server.url}${publicPaths.health}`).catch(() => null);
-    if (answer?.status === 200) return;
-    await Bun.sleep(50);
+async function untilServing({ url, child }: ReturnType<typeof startServer>): Promise<void> {
+  for (const endMs = performance.now() + 20_000; performance.now() < endMs; await Bun.sleep(50)) {
+    if (child.exitCode !== null) break;
+    if ((await healthOf(url)) === true) return;
   }
-  throw silent(server);
+  throw noAnswer(url);
 }
 
-function silent({ url }: Server): UserError {
-  return new UserError(`The server at ${url} does not answer.`, "See what it has said above.");
+function noAnswer(url: string): UserError {
+  return new UserError(`The server at ${url} does not answer.`, "See its messages above.");
 }
 
-type Tried = Pick<RunningNode, "path" | "url" | "name" | "pid">;
+type ShownNode = Pick<RunningNode, "path" | "url" | "name" | "pid">;
 
 /** The commands to try with the nodes and servers. */
-export function clusterText(nodes: readonly Tried[], servers: readonly Pick<Server, "url">[]): string {
+export function clusterText(nodes: readonly ShownNode[], servers: readonly { readonly url: string }[]): string {
   const [first, second] = nodes;
   if (first === undefined || second === undefined) return "";
   const settings = `DATABASE_PATH=${second.path} CLUSTER=${second.url} NODE_NAME=${second.name}`;

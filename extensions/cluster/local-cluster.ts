@@ -5,7 +5,7 @@ import { untilReady } from "./members.ts";
 import type { RqliteNode } from "./node.ts";
 import { initCluster } from "./nodes.ts";
 
-/** What every node is started with. */
+/** The flags of every node. */
 export const nodeFlags = [
   // Leads refer to accounts and pixels.
   "-fk",
@@ -33,7 +33,7 @@ export interface RunningNode extends LocalNode {
   kill(signal: "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
 }
 
-/** Where rqlited is; null where it is not installed. */
+/** Returns the path of rqlited; null if it is not installed. */
 export function findRqlited(home: string | undefined): string | null {
   const inPath = Bun.which("rqlited");
   if (inPath !== null || home === undefined) return inPath;
@@ -41,52 +41,29 @@ export function findRqlited(home: string | undefined): string | null {
   return Bun.which("rqlited", { PATH: folders.join(":") });
 }
 
-/** Nodes that are not started yet, each at two free ports of a loopback address. */
+/** The ports of the first node; the next one follows. They are below those that the system gives to clients. */
+const firstPort = 14_001;
+
+/** Creates the folders of nodes that are not started yet, each at two ports of a loopback address. */
 export function placeNodes(parent: string, names: readonly string[], host = "127.0.0.1"): LocalNode[] {
-  // All are held until the last is found: no two of the nodes get the same.
-  const held: { readonly port: number; stop(now: boolean): void }[] = [];
-  const freePort = () => {
-    const listener = listenSomewhere(host);
-    held.push(listener);
-    return listener.port;
-  };
-  const nodes = names.map((name): LocalNode => {
+  return names.map((name, place) => {
     const folder = join(parent, name);
     mkdirSync(folder, { recursive: true, mode: 0o750 });
-    return {
-      name,
-      folder,
-      path: join(folder, "db.sqlite"),
-      url: `http://${host}:${freePort()}`,
-      raftAddress: `${host}:${freePort()}`,
-      authorization: null,
-    };
+    const port = firstPort + 2 * place;
+    const [url, raftAddress] = [`http://${host}:${port}`, `${host}:${port + 1}`];
+    return { name, folder, path: join(folder, "db.sqlite"), url, raftAddress, authorization: null };
   });
-  for (const listener of held) listener.stop(true);
-  return nodes;
-}
-
-/** At a port below those that the system gives out by itself: a client could have got it in the meantime. */
-function listenSomewhere(hostname: string) {
-  for (;;) {
-    const port = 12_000 + Math.floor(Math.random() * 20_000);
-    try {
-      return Bun.listen({ hostname, port, socket: { data() {} } });
-    } catch {
-      // It is taken; there are others.
-    }
-  }
 }
 
 interface NodeStart {
-  /** Those that it joins, where this is its first start. */
+  /** The nodes to join at the first start. */
   readonly others?: readonly LocalNode[];
   readonly flags?: readonly string[];
-  /** What it runs under. */
+  /** The command that runs rqlited, such as `ip netns exec`. */
   readonly before?: readonly string[];
 }
 
-/** Starts a node: alone, with the others that it joins, or with what it has from before. */
+/** Starts a node: alone, with others to join, or again with its folder. */
 export function startNode(
   rqlited: string,
   node: LocalNode,
@@ -102,7 +79,7 @@ export function startNode(
   return { ...node, pid: child.pid, exited: child.exited, kill: (signal) => child.kill(signal) };
 }
 
-/** Starts a cluster: the first node takes a file, the others join it. `start` starts one of them, to join those others. */
+/** Starts a cluster: the first node gets a copy of a file, the others join it. `start` starts one node. */
 export async function startCluster(
   [first, ...more]: readonly LocalNode[],
   file: string,

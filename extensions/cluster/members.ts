@@ -130,7 +130,7 @@ async function hasOtherFile(node: RqliteNode, path: string): Promise<boolean> {
     const reported = (await stateOf(node))?.store?.sqlite3?.last_modified;
     const after = writtenNs(path);
     if (reported === undefined || before === null || after === null) return false;
-    const reportedNs = nanosecondsOf(reported);
+    const reportedNs = Temporal.Instant.from(reported).epochNanoseconds;
     if (reportedNs === before || reportedNs === after) return false;
     if (before === after) isOther = true;
     await Bun.sleep(500);
@@ -144,11 +144,4 @@ function writtenNs(path: string): bigint | null {
     (each) => statSync(each, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? [],
   );
   return times.reduce<bigint | null>((newest, one) => (newest === null || one > newest ? one : newest), null);
-}
-
-/** Parses a time as Go writes it, with up to nine decimals. */
-function nanosecondsOf(time: string): bigint {
-  const decimals = /\.(\d+)/.exec(time)?.[1] ?? "";
-  const seconds = Math.floor(Date.parse(time) / 1_000);
-  return BigInt(seconds) * 1_000_000_000n + BigInt(decimals.padEnd(9, "0"));
 }

@@ -8,10 +8,9 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
 import { shmOf, walOf } from "../../src/db/database-files.ts";
 import { inodeOf } from "../../src/db/open.ts";
-import { openReader, type Reader } from "../../src/db/reader.ts";
+import { openReader } from "../../src/db/reader.ts";
 import { migrationsBehind } from "../../src/db/schema-version.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
-import type { UsageReader } from "../../src/db/usage-counter.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { flushes } from "./tables.ts";
 import { openShownWrites, type ShownWrites } from "./transaction.ts";
@@ -41,12 +40,7 @@ export interface Opening extends ShownWrites {
 }
 
 /** The reads of a server, on one opening. */
-export interface Serving {
-  readonly reader: Reader;
-  readonly usage: UsageReader;
-  /** The number of the last part of usage that the file shows of a process next to a node; 0 if it shows none. */
-  shownPart(node: string, process: string): number;
-}
+export type Serving = ReturnType<typeof openServing>;
 
 export function openNodeFile(path: string): NodeFile {
   let opened: ReturnType<typeof openStable> | null = null;
@@ -129,7 +123,7 @@ function open(path: string, number: number) {
   }
 }
 
-function openServing(connection: Connection, path: string): Serving {
+function openServing(connection: Connection, path: string) {
   const behind = migrationsBehind(connection);
   // A newer schema can be read as well, as far as this version needs it.
   if (behind !== 0 && behind !== "database of a newer version") {
@@ -143,7 +137,8 @@ function openServing(connection: Connection, path: string): Serving {
   return {
     reader: openReader(connection, path),
     usage: openUsageReader(connection),
-    shownPart: (node, process) => part.get({ node, process })?.sequence ?? 0,
+    /** The number of the last part of usage that the file shows of a process next to a node; 0 if it shows none. */
+    shownPart: (node: string, process: string) => part.get({ node, process })?.sequence ?? 0,
   };
 }
 

@@ -30,16 +30,8 @@ export interface Restarting {
   start(): Promise<void>;
 }
 
-export interface Scrubbed {
-  readonly node: string;
-  readonly bytesBefore: number;
-  readonly bytesAfter: number;
-  /** For how long the node was away. */
-  readonly awayMs: number;
-}
-
 /** Throws a UserError if another node is being scrubbed or is behind, or if the node does not stop, start, or answer in time. */
-export async function scrubNode(database: ClusterDatabase, restarting: Restarting): Promise<Scrubbed> {
+export async function scrubNode(database: ClusterDatabase, restarting: Restarting) {
   const log = raftLogOf(database.path);
   // Another process would replace the log while the node writes to it again.
   const release = takeLock(log);
@@ -49,7 +41,7 @@ export async function scrubNode(database: ClusterDatabase, restarting: Restartin
     if (name === undefined) throw unreachableNode("it does not report its name");
     await lockCluster(database, name);
     try {
-      return await scrub(database, { name, log, restarting });
+      return await scrub(database, name, log, restarting);
     } finally {
       await database.write([sql`DELETE FROM ${locks} WHERE name = 'scrub' AND holder = ${name}`]);
     }
@@ -75,13 +67,7 @@ async function lockCluster(database: ClusterDatabase, name: string): Promise<voi
   }
 }
 
-interface Task {
-  readonly name: string;
-  readonly log: string;
-  readonly restarting: Restarting;
-}
-
-async function scrub(database: ClusterDatabase, { name, log, restarting }: Task): Promise<Scrubbed> {
+async function scrub(database: ClusterDatabase, name: string, log: string, restarting: Restarting) {
   const { node } = database;
   await refuseBehind(database);
   const upTo = lastAct(database.read)?.number ?? 0;

@@ -25,18 +25,8 @@ import { nodes } from "./tables.ts";
 import { independentId, sendOnce } from "./transaction.ts";
 import { createFlush } from "./usage-flush.ts";
 
-interface ServingPlace {
-  /** The SQLite file of the local node. */
-  readonly path: string;
-  readonly node: RqliteNode;
-  /** The name of the local node. */
-  readonly name: string;
-  /** Whether it is recorded which key received which leads. */
-  readonly keepsLedger: boolean;
-}
-
-/** Opens the store of a server of a cluster. */
-export function openClusterStore({ path, node, name, keepsLedger }: ServingPlace): ServedStore {
+/** Opens the store of a server next to a node, by its name. `keepsLedger` is whether disclosures are recorded. */
+export function openClusterStore(path: string, node: RqliteNode, name: string, keepsLedger: boolean): ServedStore {
   const file = openNodeFile(path);
   const sender = { name, process: randomText(16) };
   const leased = openLeasedFile(file, node, sender);
@@ -124,7 +114,7 @@ function gaugesOf({ lease, answers }: ReturnType<typeof openLeasedFile>): StoreG
       const ageMs = lease.ageMs();
       return ageMs === null ? null : ageMs / 1_000;
     }),
-    gauge("serving", "1 while this server has a lease.", () => Number(lease.holds())),
+    gauge("serving", "1 while this server has a lease.", () => Number(lease.isValid())),
     gauge("lag_transactions", "Transactions that the local node has not applied yet.", () => answers()?.lag ?? 0),
     gauge("missing_writes", "1 if the local node lacks writes that a majority has.", () => Number(lease.lacksWrites())),
     gauge("leader", "1 if the local node is the leader.", () => Number(answers()?.isLeader ?? false)),

@@ -4,13 +4,13 @@ import { windowMs } from "../../src/contract/limits.ts";
 import { lastAct } from "../../src/db/audit.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { type Act, audit, keys } from "../../src/db/schema.ts";
-import { medianOf } from "./lease/keep-lease.ts";
+import { askPosition, medianOf, questionOf } from "./lease/leased-file.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
-import { query, type RqliteNode, type Statement, statementOf } from "./node.ts";
+import { query, type RqliteNode, statementOf } from "./node.ts";
 import { healthOf } from "./served-store.ts";
 import { flushes, nodes, scrubs, writes } from "./tables.ts";
-import { lastPosition, type Position, readPosition } from "./transaction.ts";
 
+const timeoutMs = 3_000;
 /** Acts after which a log holds residual bytes. */
 const erasingActs: readonly Act[] = ["lead.erase", "retain.erase", "import.undo", "account.delete"];
 
@@ -53,7 +53,7 @@ export async function askCluster(node: RqliteNode, file: Connection, nowMs: numb
   const [states, samples] = await Promise.all([Promise.all(members.map(stateOf)), Promise.all(members.map(askSample))]);
   const newest = Math.max(0, ...states.flatMap((state) => state?.store?.raft?.commit_index ?? []));
   const lacking = await findLacking(members, samples);
-  const medianMs = medianOf(samples.flatMap((sample) => sample?.clockMs ?? []));
+  const medianMs = medianOf(samples.flatMap((sample) => sample?.clockOffMs ?? []));
   const servers = file.select().from(nodes).all();
   const scrubbed = file.select().from(scrubs).all();
   const lastErasing = lastAct(file, inArray(audit.act, erasingActs))?.number ?? 0;
@@ -61,7 +61,7 @@ export async function askCluster(node: RqliteNode, file: Connection, nowMs: numb
     members.map(async ({ name, url, isLeader, isVoter }, place): Promise<NodeStatus> => {
       const server = servers.find((one) => one.name === name);
       const state = states[place] ?? null;
-      const clockMs = samples[place]?.clockMs;
+      const clockMs = samples[place]?.clockOffMs;
       const serves = server !== undefined && (await healthOf(server.url)) === true;
       return {
         name,
@@ -102,25 +102,11 @@ function wrongFlagsOf(state: NodeState | null): string[] {
   ];
 }
 
-interface Sample {
-  readonly last: Position | null;
-  /** The clock of the node, relative to that of this machine. */
-  readonly clockMs: number;
-}
+type Sample = Awaited<ReturnType<typeof askPosition>>;
 
 /** Asks a node for its own last transaction and its clock; null if it does not answer, or has no tables yet. */
 async function askSample(member: Member): Promise<Sample | null> {
-  const sentMs = Date.now();
-  const question = statementOf(sql`SELECT json_array(${lastPosition}, unixepoch('subsec') * 1000)`);
-  const value = await askText(member, question);
-  if (value === null) return null;
-  const [last, clockMs]: [unknown, number] = JSON.parse(value); // As asked for.
-  return { last: readPosition(last), clockMs: clockMs - (sentMs + Date.now()) / 2 };
-}
-
-async function askText(member: Member, question: Statement): Promise<string | null> {
-  const value = await query(member, question, "none", 3_000).catch(() => null);
-  return typeof value === "string" ? value : null;
+  return await askPosition(member, questionOf({ name: "", process: null }, null), "none", timeoutMs).catch(() => null);
 }
 
 /** The chain and the number of some transactions on a node, by their IDs. */
@@ -137,7 +123,8 @@ async function findLacking(members: readonly Member[], samples: readonly (Sample
   );
   const all = await Promise.all(
     members.map(async (member) => {
-      const chains: Chains = JSON.parse((await askText(member, question)) ?? "{}"); // As asked for.
+      const value = await query(member, question, "none", timeoutMs).catch(() => null);
+      const chains: Chains = JSON.parse(typeof value === "string" ? value : "{}"); // As asked for.
       return { name: member.name, chains };
     }),
   );

@@ -106,19 +106,10 @@ export function readPosition(value: unknown): Position | null {
 }
 
 /** The transactions that a file shows. */
-export interface ShownWrites {
-  /** The number of writes that have to hold on every node at once. */
-  revision(): number;
-  /** The chain at a transaction; undefined if the file does not show it. */
-  chainOf(id: string): number | undefined;
-  /** The recorded numbers of changed rows of a transaction; undefined if the file does not show it. */
-  changesOf(id: string): string | undefined;
-  /** The last transaction; null if there is none. */
-  lastPosition(): Position | null;
-}
+export type ShownWrites = ReturnType<typeof openShownWrites>;
 
 /** Prepares the queries for the transactions that a file shows. Throws if the file has no tables yet. */
-export function openShownWrites(database: Connection): ShownWrites {
+export function openShownWrites(database: Connection) {
   const count = database.select({ count: revision.count }).from(revision).prepare();
   const { chain, changed } = writes;
   const one = database
@@ -131,9 +122,13 @@ export function openShownWrites(database: Connection): ShownWrites {
     .from(sql`(SELECT 1)`)
     .prepare();
   return {
+    /** The number of writes that must be effective on every node. */
     revision: () => count.get()?.count ?? 0,
-    chainOf: (id) => one.get({ id })?.chain,
-    changesOf: (id) => one.get({ id })?.changed,
+    /** The chain at a transaction; undefined if the file does not show it. */
+    chainOf: (id: string) => one.get({ id })?.chain,
+    /** The recorded numbers of changed rows of a transaction; undefined if the file does not show it. */
+    changesOf: (id: string) => one.get({ id })?.changed,
+    /** The last transaction; null if there is none. */
     lastPosition: () => readPosition(last.get()?.last),
   };
 }

@@ -9,7 +9,7 @@ import { usage } from "../../src/db/schema.ts";
 import type { KeyNumber } from "../../src/db/serving.ts";
 import type { CountedUsage, UsagePart } from "../../src/db/usage-counter.ts";
 import { type createDisclosureLedger, disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
-import { type RqliteNode, type Statement, statementOf } from "./node.ts";
+import { type RqliteNode, statementOf } from "./node.ts";
 import { flushes } from "./tables.ts";
 import { independentId, sendOnce } from "./transaction.ts";
 
@@ -24,7 +24,7 @@ interface Sender {
   readonly process: string;
 }
 
-/** What is counted and recorded until it is sent. */
+/** The counts and the disclosures that are not sent yet. */
 interface Pending {
   readonly usage: CountedUsage;
   readonly ledger: Pick<ReturnType<typeof createDisclosureLedger>, "next" | "drop">;
@@ -56,7 +56,7 @@ export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, 
 
   async function sendUsage(): Promise<void> {
     for (let part = next(); part !== null; part = next()) {
-      const statements = statementsOf(sender, { ...part, sequence, nowMs: Date.now() });
+      const statements = statementsOf(sender, sequence, part, Date.now());
       await sendOnce(node, independentId(`${sender.process}-${sequence}`), statements);
       for (const endMs = performance.now() + maxShownMs; !dropShown(); await Bun.sleep(10)) {
         if (performance.now() > endMs) throw new Error("the local node does not show the counts");
@@ -100,13 +100,8 @@ async function sendPages(node: RqliteNode, ledger: Pending["ledger"]): Promise<v
   }
 }
 
-interface NumberedPart extends UsagePart {
-  readonly sequence: number;
-  readonly nowMs: number;
-}
-
 /** The statements of one part: the counts are added if its number is new, and the number is stored with them. */
-function statementsOf({ name, process }: Sender, { day, counts, sequence, nowMs }: NumberedPart): Statement[] {
+function statementsOf({ name, process }: Sender, sequence: number, { day, counts }: UsagePart, nowMs: number) {
   const minute = Math.floor(nowMs / windowMs);
   const keys = JSON.stringify(counts.slice(0, maxNamedKeys).map(([key]) => key));
   const before = sql`CASE WHEN minute = ${minute} THEN keys ELSE '[]' END`;

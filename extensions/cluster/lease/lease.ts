@@ -35,17 +35,20 @@ export interface VoterAnswer {
   readonly chainAtOwn: number | null;
 }
 
-/** The answers to a question. */
-export interface Heard {
-  /** The highest revision that any node has answered, the leader included. */
+/** The answers to a question, with what the metrics show of them. */
+export interface Answers {
+  /** The highest revision of any node, the leader included. */
   readonly revision: number;
   /** The number of nodes with a vote, and whether this node is one. */
   readonly voters: number;
   readonly isVoter: boolean;
+  readonly isLeader: boolean;
   /** The last transaction of this node when it asked. */
   readonly own: Position | null;
-  /** The answers of the other nodes with a vote, as far as they answered. */
+  /** The answers of the other nodes with a vote that are reachable. */
   readonly others: readonly VoterAnswer[];
+  /** The number of transactions that the local file lacks. */
+  readonly lag: number;
   /** How far the clock of this machine is behind that of the majority. */
   readonly clockOffMs: number;
 }
@@ -53,89 +56,78 @@ export interface Heard {
 /** The state that the local file shows. */
 type Shown = Pick<ShownWrites, "revision" | "chainOf">;
 
-export interface Lease {
-  /** To be called before the others are asked. */
-  begin(): Question;
-  answered(question: Question, heard: Heard): void;
-  /** Whether the local file lags behind an answer. */
-  isWaiting(): boolean;
-  /** To be called when the local file shows something new. */
-  seen(shown: Shown): void;
-  /** To be called when another file is at the path: what the old one has shown means nothing. */
-  lose(): void;
-  /** Whether this server may serve now. */
-  holds(): boolean;
-  /** Whether the local file lacks writes that a majority has. */
-  lacksWrites(): boolean;
-  /** The time since the question on which the lease is based; null if there is none. */
-  ageMs(): number | null;
-}
+export type Lease = ReturnType<typeof createLease>;
 
 interface Answered {
   readonly question: Question;
-  readonly heard: Heard;
+  readonly answers: Answers;
 }
 
-export function createLease(clocks: Clocks): Lease {
+/** Creates a lease that has not begun. */
+export function createLease(clocks: Clocks) {
   let waiting: Answered[] = [];
-  let held: Question | null = null;
+  let basis: Question | null = null;
   /** The last question whose answers the file contains completely, and the answers by which it is measured next. */
   let complete: Question | null = null;
   let next: Answered | null = null;
   let lacks = false;
 
-  function isWithin(question: Question | null, ms: number): boolean {
-    if (question === null) return false;
-    if (clocks.monotonicMs() - question.monotonicMs > ms) return false;
-    // The monotonic clock stands still while a machine is suspended.
-    return Math.abs(clocks.wallMs() - question.wallMs) <= ms;
-  }
+  /** Whether this server may serve now. */
+  const isValid = () => isWithin(clocks, basis, leaseMs) && isWithin(clocks, complete, maxLagMs);
 
-  function holds(): boolean {
-    return isWithin(held, leaseMs) && isWithin(complete, maxLagMs);
-  }
-
+  /** Ends the lease, as when another file is at the path: what the old one has shown means nothing. */
   function end(): void {
     waiting = [];
-    held = complete = next = null;
+    basis = complete = next = null;
   }
 
   function noteComplete(shown: Shown): void {
-    for (const { question, heard } of next === null ? waiting : [next, ...waiting]) {
-      if (compare(heard, shown).isComplete) complete = laterOf(complete, question);
+    for (const { question, answers } of next === null ? waiting : [next, ...waiting]) {
+      if (compare(answers, shown).isComplete) complete = laterOf(complete, question);
     }
     if (next !== null && complete !== null && complete.monotonicMs >= next.question.monotonicMs) next = null;
   }
 
   /** Without a lease the file may be old: a node that restarts would not know a key that was created last week. */
-  function isReached({ heard }: Answered, shown: Shown): boolean {
-    const { isConfirmed, isComplete } = compare(heard, shown);
-    return isConfirmed && heard.revision <= shown.revision() && (holds() || isComplete);
+  function isReached({ answers }: Answered, shown: Shown): boolean {
+    const { isConfirmed, isComplete } = compare(answers, shown);
+    return isConfirmed && answers.revision <= shown.revision() && (isValid() || isComplete);
   }
 
   return {
-    begin: () => ({ monotonicMs: clocks.monotonicMs(), wallMs: clocks.wallMs() }),
-    answered(question, heard) {
-      if (Math.abs(heard.clockOffMs) > maxClockOffMs) return end();
+    /** To be called before the others are asked. */
+    begin: (): Question => ({ monotonicMs: clocks.monotonicMs(), wallMs: clocks.wallMs() }),
+    answered(question: Question, answers: Answers) {
+      if (Math.abs(answers.clockOffMs) > maxClockOffMs) return end();
       // An answer to a question that is older than a lease is useless.
       waiting = waiting.filter((one) => question.monotonicMs - one.question.monotonicMs <= leaseMs);
-      waiting.push({ question, heard });
-      if (next === null || !isWithin(next.question, maxLagMs)) next = { question, heard };
+      waiting.push({ question, answers });
+      if (next === null || !isWithin(clocks, next.question, maxLagMs)) next = { question, answers };
     },
+    /** Whether the local file lags behind an answer. */
     isWaiting: () => waiting.length > 0,
-    seen(shown) {
-      lacks = waiting.some(({ heard }) => compare(heard, shown).isRefuted);
+    /** To be called when the local file shows something new. */
+    seen(shown: Shown) {
+      lacks = waiting.some(({ answers }) => compare(answers, shown).isRefuted);
       if (lacks) return end();
       noteComplete(shown);
       const reached = waiting.filter((one) => isReached(one, shown));
-      for (const { question } of reached) held = laterOf(held, question);
+      for (const { question } of reached) basis = laterOf(basis, question);
       waiting = waiting.filter((one) => !reached.includes(one));
     },
-    lose: end,
-    holds,
+    end,
+    isValid,
+    /** Whether the local file lacks writes that a majority has. */
     lacksWrites: () => lacks,
-    ageMs: () => (held === null ? null : clocks.monotonicMs() - held.monotonicMs),
+    /** The time since the question on which the lease is based; null if there is none. */
+    ageMs: () => (basis === null ? null : clocks.monotonicMs() - basis.monotonicMs),
   };
+}
+
+function isWithin(clocks: Clocks, question: Question | null, ms: number): boolean {
+  if (question === null || clocks.monotonicMs() - question.monotonicMs > ms) return false;
+  // The monotonic clock stands still while a machine is suspended.
+  return Math.abs(clocks.wallMs() - question.wallMs) <= ms;
 }
 
 function laterOf(before: Question | null, question: Question): Question {
@@ -147,7 +139,7 @@ function laterOf(before: Question | null, question: Question): Question {
  * file has any. isComplete: the file has all that a majority had. isRefuted: too many have other transactions for a majority
  * to have the same.
  */
-function compare({ voters, isVoter, own, others }: Heard, shown: Shown) {
+function compare({ voters, isVoter, own, others }: Answers, shown: Shown) {
   const relations = others.map((other) => relationOf(other, own, shown));
   const count = (relation: Relation) => relations.filter((one) => one === relation).length;
   const itself = isVoter ? 1 : 0;

@@ -1,9 +1,44 @@
-/** The file of the local node, read under a lease: each request checks the file and the lease once before it reads. */
+/**
+ * The file of the local node under a lease. The cluster is asked twice a second how far its nodes are, and each request checks
+ * the file and the lease once before it reads.
+ */
+import { sql } from "drizzle-orm";
 import { QueryFailed } from "../../../src/db/serving.ts";
-import type { RqliteNode } from "../node.ts";
+import { listMembers, type Member } from "../members.ts";
+import { handOverLeadership, query, type RqliteNode, reasonOf, type Statement, statementOf } from "../node.ts";
 import type { NodeFile, Opening } from "../node-file.ts";
-import { type Holder, keepLease } from "./keep-lease.ts";
-import { createLease, type Lease } from "./lease.ts";
+import { nodes, revision, writes } from "../tables.ts";
+import { lastPosition, type Position, readPosition } from "../transaction.ts";
+import {
+  type Answers,
+  clockMarginMs,
+  createLease,
+  type Lease,
+  maxClockOffMs,
+  type Question,
+  type VoterAnswer,
+} from "./lease.ts";
+
+const askEveryMs = 500;
+/**
+ * For half a second after a question that was answered, no other node can become the leader (`-raft-timeout`). A write that
+ * another leader accepts later waits for a lease and the margin. So a lease from a question within this gap has ended when
+ * the write returns.
+ */
+const maxGapMs = 500 + clockMarginMs;
+/** The time between two looks at the local file while it lags behind the answers. */
+const lookMs = 25;
+const timeoutMs = 1_000;
+/** The timeout for a node that did not answer the last question: it must not delay the lease. */
+const unreachableTimeoutMs = 200;
+/** The time between two lists of the members. */
+const listEveryMs = 5_000;
+
+/** A process that serves under a lease, by the name of its node. `process` is null for one next to the server. */
+export interface Holder {
+  readonly name: string;
+  readonly process: string | null;
+}
 
 /** Starts to keep a lease, and returns the file under it. */
 export function openLeasedFile(file: NodeFile, node: RqliteNode, holder: Holder) {
@@ -25,7 +60,7 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
       try {
         return work(file.current(), ...asked);
       } catch (cause) {
-        lease.lose();
+        lease.end();
         file.fail();
         throw cause instanceof QueryFailed ? cause : new QueryFailed("the file of the node failed", { cause });
       }
@@ -38,7 +73,7 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
   const see = reading((opening) => {
     const version = versionOf(opening);
     if (version === seenVersion && !lease.isWaiting()) return version;
-    if (opening.number !== seenOpening) lease.lose();
+    if (opening.number !== seenOpening) lease.end();
     lease.seen(opening);
     seenOpening = opening.number;
     seenVersion = version;
@@ -52,8 +87,182 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
     /** Returns the version of the file. Throws QueryFailed without a lease. */
     version(): number {
       const version = see();
-      if (!lease.holds()) throw new QueryFailed(refusal());
+      if (!lease.isValid()) throw new QueryFailed(refusal());
       return version;
     },
   };
+}
+
+/** The local file, as far as a lease needs it. */
+interface LocalFile {
+  /** Tells the lease what the file shows. */
+  readonly see: () => void;
+  readonly lastPosition: () => Position | null;
+}
+
+/** Starts to ask. */
+export function keepLease(node: RqliteNode, holder: Holder, lease: Lease, file: LocalFile) {
+  const askCluster = openQuestions(node, holder);
+  let isOver = false;
+  let failure: string | null = null;
+  let answers: Answers | null = null;
+  let last: Question | null = null;
+  let lastAnswered: Question | null = null;
+
+  async function ask(): Promise<void> {
+    const question = lease.begin();
+    // A leader that was paused may take the late answer to an old heartbeat for its majority, and answer with its state
+    // before the pause. Through the log of the cluster, only the current leader gets an answer.
+    const isContinuous = last !== null && lastAnswered === last && gapBetween(last, question) <= maxGapMs;
+    last = question;
+    try {
+      answers = await askCluster(ownPosition(), isContinuous ? "linearizable" : "strong");
+      lastAnswered = question;
+      lease.answered(question, answers);
+      failure = null;
+      await look();
+      // The answers of a leader that lacks writes would hold up all other nodes.
+      if (lease.lacksWrites() && answers.isLeader) await handOverLeadership(node);
+    } catch (cause) {
+      // There is no majority, or no local node: the lease runs out, and /healthz reports it.
+      failure = reasonOf(cause);
+    }
+  }
+
+  function ownPosition(): Position | null {
+    try {
+      return file.lastPosition();
+    } catch {
+      return null;
+    }
+  }
+
+  /** Looks at the file until it has caught up, or the next question does so. */
+  async function look(): Promise<void> {
+    for (const endMs = performance.now() + askEveryMs; !isOver && performance.now() < endMs; await Bun.sleep(lookMs)) {
+      try {
+        file.see();
+        if (!lease.isWaiting()) return;
+      } catch {
+        // rqlite is rebuilding the file.
+      }
+    }
+  }
+
+  void ask();
+  // A question that a lost leader does not answer must not delay the next one.
+  const asking = setInterval(ask, askEveryMs);
+  return {
+    /** The last answers; null before the first ones. */
+    answers: () => answers,
+    /** The reason why there is no lease, for the log. */
+    refusal: (): string => refusalOf(lease, answers?.clockOffMs ?? 0, failure),
+    /** Stops asking. */
+    end(): void {
+      isOver = true;
+      clearInterval(asking);
+    },
+  };
+}
+
+function gapBetween(before: Question, next: Question): number {
+  return Math.max(next.monotonicMs - before.monotonicMs, Math.abs(next.wallMs - before.wallMs));
+}
+
+function refusalOf(lease: Lease, clockOffMs: number, failure: string | null): string {
+  if (lease.lacksWrites()) return "this node lacks writes that the majority of its cluster has";
+  if (Math.abs(clockOffMs) > maxClockOffMs) {
+    return `the clock of this machine is ${Math.round(Math.abs(clockOffMs) / 1_000)} s off`;
+  }
+  if (failure === null) return "this node has not yet caught up with the majority of its cluster";
+  return `this node has no answer from the majority of its cluster (${failure})`;
+}
+
+/** Opens the questions to the leader and to the other nodes with a vote, on behalf of a process. */
+function openQuestions(node: RqliteNode, { name, process }: Holder) {
+  let members: readonly Member[] = [];
+  let listedMs = Number.NEGATIVE_INFINITY;
+  const unreachable = new Set<string>();
+
+  async function list(): Promise<void> {
+    listedMs = performance.now();
+    const listed = await listMembers(node);
+    // rqlite does not give the address of a node that it cannot reach at the moment.
+    const known = new Map(members.map((member) => [member.name, member.url]));
+    members = listed.map((one) => ({ ...one, url: one.isReachable ? one.url : (known.get(one.name) ?? one.url) }));
+  }
+
+  async function askMember(member: Member, question: Statement): Promise<NodePosition[]> {
+    try {
+      const withinMs = unreachable.has(member.name) ? unreachableTimeoutMs : timeoutMs;
+      const position = await askPosition(member, question, "none", withinMs);
+      unreachable.delete(member.name);
+      return [position];
+    } catch {
+      unreachable.add(member.name);
+      return [];
+    }
+  }
+
+  /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
+  return async (own: Position | null, level: "strong" | "linearizable"): Promise<Answers> => {
+    if (members.length === 0) await list();
+    else if (performance.now() - listedMs > listEveryMs) list().catch(() => {});
+    const voters = members.filter(({ isVoter }) => isVoter);
+    // Only the leader decides whether this process may serve: the others may not have heard of it yet.
+    const ofOthers = questionOf({ name, process: null }, own);
+    const [leader, ...states] = await Promise.all([
+      askPosition(node, questionOf({ name, process }, own), level, timeoutMs),
+      ...voters.filter((voter) => voter.name !== name).map((voter) => askMember(voter, ofOthers)),
+    ]);
+    const others = states.flat();
+    const all = [leader, ...others];
+    return {
+      revision: Math.max(...all.map((state) => state.revision)),
+      voters: voters.length,
+      isVoter: voters.some((voter) => voter.name === name),
+      own,
+      others,
+      clockOffMs: medianOf([0, ...others.map((state) => state.clockOffMs)]),
+      isLeader: members.some((member) => member.isLeader && member.name === name),
+      lag: Math.max(0, Math.max(...all.map(({ last }) => last?.number ?? 0)) - (own?.number ?? 0)),
+    };
+  };
+}
+
+/** The question for the state of one node as JSON. It has no answer if the process must not serve. */
+export function questionOf({ name, process }: Holder, own: Position | null): Statement {
+  const leaving = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND leaving = 1`;
+  const registered = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND process = ${process} AND leaving = 0`;
+  const state = sql`json_array((SELECT coalesce(max(count), 0) FROM ${revision}), ${lastPosition},
+    (SELECT chain FROM ${writes} WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000)`;
+  return statementOf(
+    sql`SELECT ${state} WHERE ${process === null ? sql`NOT EXISTS (${leaving})` : sql`EXISTS (${registered})`}`,
+  );
+}
+
+interface NodePosition extends VoterAnswer {
+  readonly revision: number;
+  readonly clockOffMs: number;
+}
+
+/** Asks a node how far it is. Throws if it does not answer, or if the question has no answer. */
+export async function askPosition(
+  node: RqliteNode,
+  question: Statement,
+  level: "strong" | "linearizable" | "none",
+  withinMs: number,
+): Promise<NodePosition> {
+  const sentMs = Date.now();
+  const value = await query(node, question, level, withinMs);
+  if (typeof value !== "string") throw new Error("the cluster does not list this server");
+  const [count, last, chainAtOwn, nowMs]: [number, unknown, number | null, number] = JSON.parse(value); // As asked for.
+  return { revision: count, last: readPosition(last), chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2 };
+}
+
+/** The median, of an even number of values the one closer to 0. */
+export function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = [sorted[Math.floor((sorted.length - 1) / 2)] ?? 0, sorted[Math.floor(sorted.length / 2)] ?? 0];
+  return middle.toSorted((one, other) => Math.abs(one) - Math.abs(other))[0] ?? 0;
 }

@@ -1,5 +1,5 @@
-/** A real cluster: nodes of rqlite on this machine, and a server beside each. */
-import { onTestFinished } from "bun:test";
+/** A real cluster: nodes of rqlite on this machine, and a server next to each. */
+import { expect, onTestFinished } from "bun:test";
 import { join } from "node:path";
 import {
   type LocalNode,
@@ -11,83 +11,99 @@ import {
 import { untilReady } from "../../../extensions/cluster/members.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import type { Account } from "../../../src/db/accounts.ts";
-import { type Admin, anAdmin } from "../../support/admin.ts";
+import { type Admin, anAdmin, type Ended } from "../../support/admin.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
+import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { type Answer, aKey, anAccount, type Client, client } from "../../support/harness.ts";
 import { type RunningProcess, start } from "../../support/process.ts";
 import { aHost, leaderOf, missingRqlited, rqlited } from "./nodes.ts";
 
-/** Why the tests of a cluster are skipped; null where they run. */
+/** Why the tests of a cluster are skipped; null if they run. */
 export const missing = missingRqlited();
 
+/** A node with its server. */
 export interface Place {
   readonly node: LocalNode;
-  /** The rqlite of this place, as it was started last. */
+  /** The rqlite of this node that was started last. */
   engine: RunningNode;
-  server: RunningProcess;
-  url: string;
+  readonly server: RunningProcess;
+  readonly url: string;
+  /** The commands next to the node. */
+  readonly admin: Admin;
+  /** A client with the key of the cluster, or another one. */
+  as(key?: string): Client;
+  /** Kills rqlite, and waits for its end. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
 }
 
 export interface Cluster {
   readonly account: Account;
-  /** A key that was there before the file became a node. */
+  /** A key that is older than the cluster. */
   readonly key: string;
   readonly keyId: string;
   readonly places: readonly [Place, Place, Place];
-  /** The file that became the first node. */
+  /** The file that was copied into the first node. */
   readonly file: string;
-  as(place: Place, key?: string): Client;
-  /** The commands beside a node. */
-  admin(place: Place): Admin;
   leader(): Promise<Place>;
-  followers(): Promise<Place[]>;
-  restart(place: Place): Promise<void>;
+  followers(): Promise<readonly [Place, Place]>;
 }
 
-/** Three nodes with a server each, on a file with one account; all of it ends with the test. */
+/** Three nodes with a server each, on a file with one account. They end with the test. */
 export async function aCluster(
   leads: readonly Lead[] = [],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Cluster> {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
-  const admin = openAdminStore(file);
-  const account = anAccount(admin, { leads });
-  const { secret: key, id: keyId } = aKey(admin, account);
-  admin.close();
+  const store = openAdminStore(file);
+  const account = anAccount(store, { leads });
+  const { secret: key, id: keyId } = aKey(store, account);
+  store.close();
   const engines = await startCluster(placeNodes(folder, ["n1", "n2", "n3"], aHost()), file, (node, others) =>
     watched(startNode(rqlited, node, { others })),
   );
-  const places = await Promise.all(
-    engines.map(async (engine): Promise<Place> => {
-      const server = start({ ...settingsOf(engine), ...settings });
-      return { node: engine, engine, server, url: await server.listening() };
-    }),
-  );
+  const places = await Promise.all(engines.map((engine) => placeOf(engine, key, settings)));
   const [first, second, third] = places;
   if (first === undefined || second === undefined || third === undefined) throw new Error("there are three nodes");
-  const as = (place: Place, own = key) => client(place.url, { Authorization: `Bearer ${own}` });
-  await Promise.all(places.map((place) => answerOf(as(place), "/pixels")));
+  await Promise.all(places.map((place) => answerOf(place.as(), "/pixels")));
+  const leader = () => leaderOf(places);
   return {
     account,
     key,
     keyId,
     file,
     places: [first, second, third],
-    as,
-    admin: ({ node }) => anAdmin([], settingsOf(node)),
-    leader: () => leaderOf(places),
+    leader,
     async followers() {
-      const leader = await leaderOf(places);
-      return places.filter((place) => place !== leader);
-    },
-    async restart(place) {
-      // It knows the others; one that is to join and finds no leader ends.
-      place.engine = watched(startNode(rqlited, place.node));
-      await untilReady(place.node);
+      const leads = await leader();
+      return leads === first ? [second, third] : leads === second ? [first, third] : [first, second];
     },
   };
+}
+
+async function placeOf(node: RunningNode, key: string, settings: Readonly<Record<string, string>>): Promise<Place> {
+  const server = start({ ...settingsOf(node), ...settings });
+  const url = await server.listening();
+  const place: Place = {
+    node,
+    engine: node,
+    server,
+    url,
+    admin: anAdmin([], settingsOf(node)),
+    as: (own = key) => client(url, { Authorization: `Bearer ${own}` }),
+    async kill() {
+      place.engine.kill("SIGKILL");
+      await place.engine.exited;
+    },
+    async restart() {
+      // It knows the others. A node that is to join ends if it finds no leader.
+      place.engine = watched(startNode(rqlited, node));
+      await untilReady(node);
+    },
+  };
+  return place;
 }
 
 export function settingsOf({ path, url, name }: LocalNode): Record<string, string> {
@@ -96,7 +112,7 @@ export function settingsOf({ path, url, name }: LocalNode): Record<string, strin
 
 export function watched(node: RunningNode): RunningNode {
   onTestFinished(async () => {
-    // One that stands still would not end.
+    // A paused process would not end.
     node.kill("SIGCONT");
     node.kill("SIGKILL");
     await node.exited;
@@ -104,23 +120,34 @@ export function watched(node: RunningNode): RunningNode {
   return node;
 }
 
-/** How many leads the file of a node has by now. */
-export async function storedBy({ url }: LocalNode): Promise<number> {
-  const answer = await fetch(`${url}/db/query?level=none&q=SELECT%20count(*)%20FROM%20stored_leads`);
+/** Creates a key through a node. Every node knows it. */
+export async function aNewKey({ account, places }: Cluster, { admin }: Place = places[0]) {
+  const { id, key } = (await admin.run("key", "create", account.id, "--json")).json;
+  for (const place of places) await until(async () => (await place.as(key).get("/pixels")).status === 200);
+  return { id, key };
+}
+
+/** The number of leads in the file of a node. */
+export async function storedBy({ node }: Pick<Place, "node">): Promise<number> {
+  return await numberFrom(node, "SELECT count(*) FROM stored_leads");
+}
+
+/** The number that a node has locally for a query. */
+export async function numberFrom({ url }: LocalNode, sql: string): Promise<number> {
+  const answer = await fetch(`${url}/db/query?level=none&q=${encodeURIComponent(sql)}`);
   const { results } = (await answer.json()) as { results: { values?: number[][] }[] }; // As rqlite answers.
   return results[0]?.values?.[0]?.[0] ?? 0;
 }
 
-/** Waits for what comes about by itself, as long as it takes on a machine that has other work. */
-export async function until(isSo: () => Promise<boolean> | boolean, patienceMs = 60_000): Promise<void> {
-  const endMs = performance.now() + patienceMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error("it has not come about in time");
-    await Bun.sleep(20);
-  }
+/** Expects that a command succeeded; otherwise the test shows its standard error. */
+export function expectSuccess({ status, stderr }: Pick<Ended, "status" | "stderr">): void {
+  expect(status === 0 ? "" : stderr).toBe("");
 }
 
-/** The answer of a node to a GET; a node that nobody lets run for some seconds has no lease then, and is asked again. */
+/** The leads as the lines of a file. */
+export const linesOf = (leads: readonly object[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
+
+/** The answer of a node to a GET. A node without a lease, as on a machine that stands still for seconds, is asked again. */
 export async function answerOf(asking: Client, target: string): Promise<Answer> {
   let answer = await asking.get(target);
   await until(async () => {

@@ -1,14 +1,18 @@
-/** deploy/cluster/: what systemd, Caddy and nginx read has no mistake, and says what is measured. */
+/** The files of deploy/cluster/: other programs accept them, and clusters with these secrets and containers start. */
 import { expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { nodeFlags } from "../../../extensions/cluster/local-cluster.ts";
+import { type LocalNode, nodeFlags, placeNodes, startNode } from "../../../extensions/cluster/local-cluster.ts";
 import { anAdmin } from "../../support/admin.ts";
+import { openssl } from "../../support/certificate.ts";
 import { endWithTest } from "../../support/child.ts";
+import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
+import { client } from "../../support/harness.ts";
 import { needing, unless } from "../../support/needing.ts";
-import { missing, until } from "./cluster.ts";
-import { printedBy, rqlited, someSecrets } from "./nodes.ts";
+import { start } from "../../support/process.ts";
+import { missing, settingsOf, watched } from "./cluster.ts";
+import { aHost, printedBy, rqlited, secureFlags, someSecrets } from "./nodes.ts";
 
 const deploy = join(import.meta.dir, "../../../deploy/cluster");
 const read = (name: string) => readFileSync(join(deploy, name), "utf8");
@@ -19,7 +23,7 @@ function run(...command: readonly string[]): { status: number; said: string } {
   return { status: exitCode, said: stderr.toString() };
 }
 
-needing("systemd-analyze")("the units are understood by systemd, without a word of complaint", () => {
+needing("systemd-analyze")("systemd accepts the units without a warning", () => {
   const folder = aFolder();
   const files = readdirSync(join(deploy, "systemd")).filter((name) => /\.(?:service|timer)$/.test(name));
   const copies = files.map((name) => {
@@ -30,15 +34,15 @@ needing("systemd-analyze")("the units are understood by systemd, without a word 
   expect(run("systemd-analyze", "verify", "--man=no", ...copies)).toEqual({ status: 0, said: "" });
 });
 
-test.each(["systemd/rqlited.service", "compose.yaml"])("%s starts nodes with the flags that were measured", (name) => {
+test.each(["systemd/rqlited.service", "compose.yaml"])("%s starts nodes with the flags that are tested", (name) => {
   for (const flag of nodeFlags) expect(read(name)).toContain(flag);
 });
 
-needing("caddy")("Caddy understands its configuration", () => {
+needing("caddy")("Caddy accepts its configuration", () => {
   expect(run("caddy", "validate", "--config", join(deploy, "Caddyfile"), "--adapter", "caddyfile").status).toBe(0);
 });
 
-needing("nginx")("nginx understands its configuration", () => {
+needing("nginx")("nginx accepts its configuration", () => {
   const file = join(aFolder(), "nginx.conf");
   writeFileSync(file, `pid ${file}.pid; error_log stderr; events {} http { access_log off; ${read("nginx.conf")} }`);
   expect(run("nginx", "-t", "-c", file).said).toContain("test is successful");
@@ -171,3 +175,57 @@ unless(cannotCompose).describe("compose.yaml", () => {
     expect((await run("account", "create", "birch")).status).toBe(0);
   });
 });
+
+const cannotEncrypt = missing ?? (openssl === null ? "openssl is not installed" : null);
+
+unless(cannotEncrypt)("a cluster with passwords and TLS serves, and rejects who has neither", async () => {
+  const host = aHost();
+  const secrets = someSecrets(host);
+  const path = (name: string) => join(secrets, name);
+  const nodes = placeNodes(aFolder(), ["n1", "n2", "n3"], host).map((node) => {
+    return { ...node, url: node.url.replace("http:", "https:") };
+  });
+  const [first, ...others] = nodes;
+  if (first === undefined) throw new Error("there are nodes");
+  const local = settingsOf(first);
+  const trust = { CLUSTER_AUTH: path("server.auth"), NODE_EXTRA_CA_CERTS: path("ca.pem") };
+  const asAdmin = { CLUSTER_AUTH: path("admin.auth") };
+  /** In a process of its own: a program reads the certificates that it trusts when it starts. */
+  async function run(settings: Record<string, string>, ...args: string[]) {
+    const child = anAdmin([], { ...local, ...settings }).start(...args);
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    return { stdout, stderr, status: await child.exited };
+  }
+  const flags = secureFlags(secrets);
+  watched(startNode(rqlited, first, { flags }));
+  // Right after the start: there is no leader yet.
+  expect(await run({ ...trust, ...asAdmin }, "cluster", "init", anAdmin(["acme"]).file)).toMatchObject({ status: 0 });
+  for (const node of others) {
+    watched(startNode(rqlited, node, { others: [first], flags: [...flags, "-join-as", "rqlite"] }));
+  }
+  const login = readFileSync(path("admin.auth"), "utf8").trim();
+  await Promise.all(others.map((node) => until(() => isReady(node, login))));
+  const urls = await Promise.all(nodes.map((node) => start({ ...settingsOf(node), ...trust }).listening()));
+  const created = await run(trust, "key", "create", "acme", "--json");
+  const { key, id }: { key: string; id: string } = JSON.parse(created.stdout);
+  const status = async (url: string) => (await client(url, { Authorization: `Bearer ${key}` }).get("/pixels")).status;
+  for (const url of urls) await until(async () => (await status(url)) === 200);
+  expect(await run(trust, "key", "revoke", id)).toMatchObject({ status: 0 });
+  for (const url of urls) expect(await status(url)).not.toBe(200);
+  for (const url of urls) await until(async () => (await status(url)) === 401);
+  // The credentials of a server cannot replace or remove nodes.
+  expect(await run(trust, "cluster", "leave", "n3")).toMatchObject({ status: 1 });
+  for (const stranger of [
+    { ...trust, CLUSTER_AUTH: "" },
+    { ...trust, NODE_EXTRA_CA_CERTS: "" },
+  ]) {
+    const { stderr } = await run(stranger, "cluster", "status");
+    expect(stderr).toContain("The rqlite node at CLUSTER does not answer");
+  }
+});
+
+async function isReady({ url }: LocalNode, login: string): Promise<boolean> {
+  const headers = { Authorization: `Basic ${Buffer.from(login).toString("base64")}` };
+  const request = { headers, tls: { rejectUnauthorized: false }, signal: AbortSignal.timeout(1_000) };
+  return (await fetch(`${url}/readyz`, request).catch(() => null))?.status === 200;
+}

@@ -1,4 +1,4 @@
-/** Imports into a cluster: each lead once, whoever imports beside it, and whatever node is killed meanwhile. */
+/** Imports into a cluster: each lead is stored once, and an undo, a retention, or an erasure removes it from every node. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../../src/contract/lead.ts";
@@ -6,24 +6,242 @@ import { openAgain } from "../../../src/db/open.ts";
 import { areResiduesLeft } from "../../../src/privacy/retention.ts";
 import type { Admin } from "../../support/admin.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
+import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { least } from "../../support/least.ts";
 import { unless } from "../../support/needing.ts";
-import { aCluster, answerOf, type Cluster, missing, storedBy, until } from "./cluster.ts";
+import { aCluster, answerOf, type Cluster, expectSuccess, linesOf, missing, numberFrom, storedBy } from "./cluster.ts";
 import { printedBy } from "./nodes.ts";
 
-const lines = (leads: readonly Lead[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
-
-function importInto(admin: Admin, cluster: Cluster, text: string, ...options: string[]) {
-  return admin.give(text, "lead", "import", cluster.account.id, "-", "--json", "--create-pixels", ...options);
+function importInto({ account }: Cluster, admin: Admin, leads: readonly Lead[], ...options: string[]) {
+  return admin.give(linesOf(leads), "lead", "import", account.id, "-", "--json", "--create-pixels", ...options);
 }
 
 /** The leads of each node; each node has caught up. */
-async function onEveryNode(cluster: Cluster): Promise<Lead[][]> {
-  return Promise.all(cluster.places.map((place) => cluster.admin(place).leads(cluster.account.id)));
+function onEveryNode({ account, places }: Cluster): Promise<Lead[][]> {
+  return Promise.all(places.map(({ admin }) => admin.leads(account.id)));
 }
 
-/** Whether the server of a restored backup would write the whole file anew, to look for bytes of erased leads. */
+/** Expects that all nodes have the same leads, and returns them. */
+async function sameOnEveryNode(cluster: Cluster): Promise<Lead[]> {
+  const [one = [], ...others] = await onEveryNode(cluster);
+  for (const other of others) expect(other).toEqual(one);
+  return one;
+}
+
+/** Leads of which some share each second. */
+const tiedLeads = (count: number, perSecond: number) =>
+  Array.from({ length: count }, (_, n) => {
+    const ms = Date.parse("2026-01-30T10:00:00Z") + Math.floor(n / perSecond) * 1_000;
+    return aLead({ identified_at: new Date(ms).toISOString(), pixel_id: `px_${n % 3}` });
+  });
+
+/** Requests a page from every node until the end. Returns the number of answers that were not leads. */
+function askEverywhere({ places }: Cluster): { end(): Promise<number> } {
+  let failed = 0;
+  let isOver = false;
+  const asking = places.map(async (place) => {
+    while (!isOver) {
+      if ((await place.as().get("/pixels")).status !== 200) failed++;
+      await Bun.sleep(50);
+    }
+  });
+  return {
+    async end() {
+      isOver = true;
+      await Promise.all(asking);
+      return failed;
+    },
+  };
+}
+
+unless(missing).describe("an import into a cluster", () => {
+  test("moves ties, counts duplicates, creates pixels, and can be undone, as with a file", async () => {
+    const cluster = await aCluster(someLeads(2));
+    const { account, places } = cluster;
+    const [, { admin }, { admin: other }] = places;
+    const before = await onEveryNode(cluster);
+    const tied = tiedLeads(1_200, 100);
+    const dry = await importInto(cluster, admin, tied, "--dry-run");
+    const done = await importInto(cluster, admin, tied);
+    for (const { json } of [dry, done]) {
+      expect(json).toMatchObject({ read: 1200, imported: 1200, duplicates: 0, moved: 1188 });
+    }
+    const again = await importInto(cluster, other, tied);
+    expect(again.json).toMatchObject({ imported: 0, duplicates: 1200, import: null });
+    const listed = () => printedBy<{ finished_at: string }[]>(() => admin.run("import", "list", account.id, "--json"));
+    const [{ finished_at } = { finished_at: "" }, ...more] = await listed();
+    expect(more).toEqual([]);
+    expectSuccess(await admin.run("import", "undo", account.id, String(done.json["import"])));
+    expect(await listed()).toMatchObject([{ import: 1, imported: 1200, state: "undone", finished_at }]);
+    expect(await onEveryNode(cluster)).toEqual(before);
+  });
+
+  test("stores each lead of one file once, at a millisecond of its own, if two nodes import the file", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const [one, two] = cluster.places;
+    const leads = tiedLeads(3_000, 50);
+    const both = await Promise.all([one, two].map(({ admin }) => importInto(cluster, admin, leads)));
+    expect(both.reduce((sum, { json }) => sum + json.imported, 0)).toBe(3_000);
+    const stored = await sameOnEveryNode(cluster);
+    expect(new Set(stored.map(({ id }) => id)).size).toBe(3_001);
+    expect(new Set(stored.map(({ identified_at: at }) => at)).size).toBe(3_001);
+  });
+
+  test("accepts leads of nearly 1 MiB, while every node continues to serve", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const failed = await least(1, async () => {
+      const leads = someLeads(60, { page_url: `https://example.com/${"x".repeat(900_000)}` });
+      const asking = askEverywhere(cluster);
+      const done = await importInto(cluster, cluster.places[1].admin, leads);
+      expect(done.status === 0 ? done.json : done.stderr).toMatchObject({ imported: 60 });
+      return await asking.end();
+    });
+    expect(failed).toBe(0);
+  });
+
+  test("continues if the leader is killed, and every node has what it counted", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const leader = await cluster.leader();
+    const [follower] = await cluster.followers();
+    const importing = importInto(cluster, follower.admin, someLeads(6_000));
+    await until(async () => (await storedBy(follower)) > 500);
+    await leader.kill();
+    await leader.restart();
+    const done = await importing;
+    expectSuccess(done);
+    expect(done.json).toMatchObject({ imported: 6_000, duplicates: 0 });
+    await answerOf(leader.as(), "/pixels");
+    expect(await sameOnEveryNode(cluster)).toHaveLength(6_001);
+  });
+});
+
+unless(missing).describe("an undo on a cluster", () => {
+  test.each(["SIGKILL", "SIGINT"] as const)(
+    "that %s ended is listed as not finished, until the next undo completes it",
+    async (signal) => {
+      const cluster = await aCluster(someLeads(2));
+      const { account, places } = cluster;
+      const [one, two] = places;
+      await importInto(cluster, one.admin, someLeads(8_000));
+      const listed = () => printedBy<object[]>(() => two.admin.run("import", "list", account.id, "--json"));
+      const undo = one.admin.start("import", "undo", account.id, "1");
+      await until(async () => (await storedBy(one)) < 8_002);
+      undo.kill(signal);
+      await undo.exited;
+      expect(await storedBy(one)).toBeGreaterThan(2);
+      expect(await listed()).toMatchObject([{ import: 1, state: "not finished", finished_at: null }]);
+      expectSuccess(await one.admin.run("import", "undo", account.id, "1"));
+      expect(await listed()).toMatchObject([{ import: 1, state: "undone" }]);
+      await until(async () => (await storedBy(two)) === 2);
+    },
+  );
+
+  test("of a running import removes what the import adds meanwhile, too", async () => {
+    const cluster = await aCluster(someLeads(2));
+    const [one, two] = cluster.places;
+    const running = importInto(cluster, one.admin, someLeads(8_000));
+    await until(async () => (await storedBy(two)) > 2);
+    expectSuccess(await two.admin.run("import", "undo", cluster.account.id, "1"));
+    await running;
+    expect((await onEveryNode(cluster)).map(({ length }) => length)).toEqual([2, 2, 2]);
+  });
+
+  test("that two commands run removes and counts each lead once", async () => {
+    const cluster = await aCluster(someLeads(2));
+    const [{ admin: one }, { admin: two }] = cluster.places;
+    await importInto(cluster, one, someLeads(2_500));
+    const undo = (admin: Admin) => admin.run("import", "undo", cluster.account.id, "1", "--json");
+    const removed = (await Promise.all([undo(one), undo(two)])).map(({ json }) => Number(json["removed"]));
+    expect(removed.reduce((sum, some) => sum + some, 0)).toBe(2_500);
+    const acts = await printedBy<{ act: string }[]>(() => one.run("audit", "list", "--json"));
+    expect(acts.filter(({ act }) => act === "import.undo")).toHaveLength(1);
+  });
+});
+
+unless(missing).describe("an erasure on a cluster", () => {
+  test("keeps a stranger who replaces the person, and counts each lead for one of two commands", async () => {
+    const persons = Array.from({ length: 1_500 }, (_, n) => aLead({ email: `person${n}@example.com` }));
+    const cluster = await aCluster(persons);
+    const [{ admin: one }, { admin: two }, { admin: three }] = cluster.places;
+    const strangers = persons.map((lead, n) => ({ ...lead, email: `stranger${n}@example.com`, verified_email: null }));
+    const list = one.put("list.txt", persons.map(({ email }) => email).join("\n"));
+    const erase = (admin: Admin) => admin.run("lead", "erase", cluster.account.id, "--list", list, "--json");
+    const [replaced, ...erased] = await Promise.all([
+      importInto(cluster, two, strangers, "--on-duplicate", "replace"),
+      erase(one),
+      erase(three),
+    ]);
+    const count = erased.reduce((sum, ended) => sum + erasedBy(ended), 0);
+    expect(replaced.json).toMatchObject({ read: 1_500, imported: count, replaced: 1_500 - count });
+    const left = await sameOnEveryNode(cluster);
+    expect(left.map(({ email }) => email).toSorted()).toEqual(strangers.map(({ email }) => email).toSorted());
+  });
+
+  test("counts the lead of a person once whose email address and phone number are listed", async () => {
+    const cluster = await aCluster([...someLeads(3), aLead({ email: "twice@example.com", phone: "6195550123" })]);
+    const [{ admin }] = cluster.places;
+    const list = admin.put("list.txt", "twice@example.com\n6195550123\n");
+    const ended = await admin.run("lead", "erase", cluster.account.id, "--list", list, "--json");
+    expect(ended.json).toMatchObject([{ erased: 1 }, { erased: 0 }] as object);
+    expect(ended.stderr).toContain("Erased 1 lead of 1 out of 2 persons");
+  });
+
+  test("removes a person from every node, and blocks imports of the person until they are unblocked", async () => {
+    const person = aLead({ email: "gone@example.com", phone: "6195550123" });
+    const cluster = await aCluster([...someLeads(3), person]);
+    const { account, places } = cluster;
+    const [{ admin: one }, { admin: two }, { admin: three }] = places;
+    const ofPerson = [account.id, "--email", "gone@example.com", "--json"];
+    const erased = await one.run("lead", "erase", ...ofPerson);
+    expect(erased.json).toMatchObject({ erased: 1 });
+    expect(erased.stderr).toContain("until bun admin cluster scrub has run there");
+    for (const place of places) {
+      expect((await answerOf(place.as(), "/leads")).text).not.toContain("gone@example.com");
+    }
+    expect(await areTracesInBackup(one)).toBe(false);
+    const back = await importInto(cluster, two, [person, ...someLeads(2, { email: "new@example.com" })]);
+    expect(back.json).toMatchObject({ imported: 2, suppressed: 1 });
+    expect((await three.run("lead", "find", ...ofPerson)).json).toMatchObject({ leads: [] });
+    expect((await three.run("lead", "unblock", ...ofPerson)).json).toMatchObject({ unblocked: 1 });
+    expect((await importInto(cluster, one, [person])).json).toMatchObject({ imported: 1 });
+  });
+});
+
+unless(missing).describe("a retention on a cluster", () => {
+  test("that Ctrl-C ended has removed some leads, and the next command removes the others from every node", async () => {
+    const many = 8_000;
+    const { account, places } = await aCluster([
+      ...someLeads(many),
+      aLead({ identified_at: new Date().toISOString() }),
+    ]);
+    const [one, two] = places;
+    const revision = () => numberFrom(two.node, "SELECT sum(count) FROM cluster_revision");
+    // The leads have the dates of the tests, which are long ago for the clock of the command, so that it would ask.
+    const retain = ["retain", account.id, "--days", "7", "--yes"];
+    const before = await revision();
+    const child = one.admin.start(...retain);
+    await until(async () => (await storedBy(one)) <= many);
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    const stopped = /^Stopped: ([\d,]+) of 8,000 older leads are gone, .*\n$/m.exec(await child.stderr.text());
+    const gone = Number(stopped?.[1]?.replaceAll(",", ""));
+    expect(await storedBy(two)).toBe(many + 1 - gone);
+    // One for the new retention, and one for the leads that are gone.
+    expect(await revision()).toBe(before + 2);
+    expect(gone).toBeLessThan(many);
+    const completed = await two.admin.run(...retain, "--json");
+    expect(completed.json as unknown).toEqual({ days: 7, erased: many - gone });
+    expect(await Promise.all(places.map(storedBy))).toEqual([1, 1, 1]);
+  });
+});
+
+function erasedBy({ stdout }: { readonly stdout: string }): number {
+  const each = JSON.parse(stdout) as { erased: number }[]; // As decided.
+  return each.reduce((sum, { erased }) => sum + erased, 0);
+}
+
+/** Whether a server with a backup would rewrite the whole file to remove bytes of erased leads. */
 async function areTracesInBackup(admin: Admin): Promise<boolean> {
   const file = join(aFolder(), "backup.db");
   await admin.run("backup", file);
@@ -34,180 +252,3 @@ async function areTracesInBackup(admin: Admin): Promise<boolean> {
     backup.$client.close();
   }
 }
-
-/** Leads of twelve seconds, a hundred of each, from three pixels. */
-const tiedLeads = () =>
-  Array.from({ length: 1200 }, (_, n) =>
-    aLead({
-      identified_at: new Date(Date.parse("2026-01-30T10:00:00Z") + Math.floor(n / 100) * 1000).toISOString(),
-      pixel_id: `px_${n % 3}`,
-    }),
-  );
-
-/** Asks every node again and again; gives what was answered. */
-function askEverywhere(cluster: Cluster): { end(): Promise<number[]> } {
-  const statuses: number[] = [];
-  let isOver = false;
-  const asking = cluster.places.map(async (place) => {
-    while (!isOver) {
-      statuses.push((await cluster.as(place).get("/pixels")).status);
-      await Bun.sleep(50);
-    }
-  });
-  return {
-    async end() {
-      isOver = true;
-      await Promise.all(asking);
-      return statuses;
-    },
-  };
-}
-
-unless(missing).describe("a cluster of three nodes", () => {
-  test("takes an import as a file does: ties moved, duplicates told, pixels made, and all of it undone", async () => {
-    const cluster = await aCluster(someLeads(2));
-    const admin = cluster.admin(cluster.places[1]);
-    const before = await onEveryNode(cluster);
-    const tied = tiedLeads();
-    const dry = (await importInto(admin, cluster, lines(tied), "--dry-run")).json;
-    const { json: first } = await importInto(admin, cluster, lines(tied));
-    expect(first).toMatchObject({ read: 1200, imported: 1200, duplicates: 0, moved: 1188 });
-    expect(dry).toMatchObject({ read: 1200, imported: 1200, duplicates: 0, moved: 1188 });
-    const again = (await importInto(cluster.admin(cluster.places[2]), cluster, lines(tied))).json;
-    expect(again).toMatchObject({ imported: 0, duplicates: 1200, import: null });
-    const listed = await printedBy<object[]>(() => admin.run("import", "list", cluster.account.id, "--json"));
-    expect(listed).toMatchObject([{ import: first["import"], imported: 1200 }]);
-    expect((await admin.run("import", "undo", cluster.account.id, String(first["import"]))).status).toBe(0);
-    expect(await onEveryNode(cluster)).toEqual(before);
-  });
-
-  test("takes one file at once through two nodes, each lead once, at a millisecond of its own", async () => {
-    const cluster = await aCluster(someLeads(1));
-    const leads = Array.from({ length: 3000 }, (_, n) =>
-      aLead({ identified_at: new Date(Date.parse("2026-01-30T10:00:00Z") + Math.floor(n / 50) * 1000).toISOString() }),
-    );
-    const both = await Promise.all(
-      cluster.places
-        .slice(0, 2)
-        .map(async (place) => (await importInto(cluster.admin(place), cluster, lines(leads))).json),
-    );
-    expect(both.map(({ imported }) => imported).reduce((sum, one) => sum + one, 0)).toBe(3000);
-    const [one, ...others] = await onEveryNode(cluster);
-    expect(new Set(one?.map(({ id }) => id)).size).toBe(3001);
-    expect(new Set(one?.map(({ identified_at: at }) => at)).size).toBe(3001);
-    for (const other of others) expect(other).toEqual(one ?? []);
-  });
-
-  test("takes leads of nearly 1 MiB, and every node answers meanwhile", async () => {
-    const cluster = await aCluster(someLeads(1));
-    const refused = await least(1, async () => {
-      const leads = someLeads(60, { page_url: `https://example.com/${"x".repeat(900_000)}` });
-      const asking = askEverywhere(cluster);
-      const done = await importInto(cluster.admin(cluster.places[1]), cluster, lines(leads));
-      expect(done.status === 0 ? done.json : done.stderr).toMatchObject({ imported: 60 });
-      return (await asking.end()).filter((status) => status !== 200).length;
-    });
-    expect(refused).toBe(0);
-  });
-
-  test("goes on by itself when the leader is killed, and has what it counted on every node", async () => {
-    const cluster = await aCluster(someLeads(1));
-    const leads = someLeads(6000);
-    const leader = await cluster.leader();
-    const [follower] = await cluster.followers();
-    if (follower === undefined) throw new Error("there are followers");
-    const importing = importInto(cluster.admin(follower), cluster, lines(leads));
-    await until(async () => (await storedBy(follower.node)) > 500);
-    leader.engine.kill("SIGKILL");
-    await leader.engine.exited;
-    await cluster.restart(leader);
-    const done = await importing;
-    expect(done.status === 0 ? "" : done.stderr).toBe("");
-    expect(done.json).toMatchObject({ imported: 6000, duplicates: 0 });
-    await until(async () => (await cluster.as(leader).get("/pixels")).status === 200);
-    const [one, ...others] = await onEveryNode(cluster);
-    expect(one).toHaveLength(6001);
-    for (const other of others) expect(other).toEqual(one ?? []);
-  });
-});
-
-unless(missing).describe("a cluster that is to lose leads", () => {
-  test("takes an import back that still runs through another node, with all that it adds meanwhile", async () => {
-    const cluster = await aCluster(someLeads(2));
-    const [one, other] = cluster.places.map((place) => cluster.admin(place));
-    if (one === undefined || other === undefined) throw new Error("there are three nodes");
-    const before = await onEveryNode(cluster);
-    const running = importInto(one, cluster, lines(someLeads(8000)));
-    await until(async () => (await storedBy(cluster.places[1].node)) > 2);
-    expect((await other.run("import", "undo", cluster.account.id, "1")).status).toBe(0);
-    await running;
-    expect((await onEveryNode(cluster)).map(({ length }) => length)).toEqual(before.map(({ length }) => length));
-  });
-
-  test("erases no stranger who takes the place of a person, and counts each lead for one of two erasures", async () => {
-    const persons = Array.from({ length: 1500 }, (_, n) => aLead({ email: `person${n}@example.com` }));
-    const cluster = await aCluster(persons);
-    const [one, two, three] = cluster.places.map((place) => cluster.admin(place));
-    if (one === undefined || two === undefined || three === undefined) throw new Error("there are three nodes");
-    const strangers = persons.map((lead, n) => ({ ...lead, email: `stranger${n}@example.com`, verified_email: null }));
-    const list = one.put("list.txt", persons.map(({ email }) => email).join("\n"));
-    const erase = (admin: Admin) => admin.run("lead", "erase", cluster.account.id, "--list", list, "--json");
-    const [replaced, ...erased] = await Promise.all([
-      importInto(two, cluster, lines(strangers), "--on-duplicate", "replace"),
-      erase(one),
-      erase(three),
-    ]);
-    const each = erased.flatMap(({ stdout }) => JSON.parse(stdout) as { erased: number }[]); // As decided.
-    const count = each.reduce((sum, { erased: some }) => sum + some, 0);
-    expect(replaced.json).toMatchObject({ read: 1500, imported: count, replaced: 1500 - count });
-    const [left, ...others] = await onEveryNode(cluster);
-    expect(left?.map(({ email }) => email).toSorted()).toEqual(strangers.map(({ email }) => email).toSorted());
-    for (const other of others) expect(other).toEqual(left ?? []);
-  });
-
-  test("is told by two commands at once that an import is taken back, each lead by one of them", async () => {
-    const cluster = await aCluster(someLeads(2));
-    const [one, two] = cluster.places.map((place) => cluster.admin(place));
-    if (one === undefined || two === undefined) throw new Error("there are three nodes");
-    await importInto(one, cluster, lines(someLeads(2500)));
-    const undo = (admin: Admin) => admin.run("import", "undo", cluster.account.id, "1", "--json");
-    const removed = (await Promise.all([undo(one), undo(two)])).map(({ json }) => Number(json["removed"]));
-    expect(removed.reduce((sum, some) => sum + some, 0)).toBe(2500);
-    const acts = await printedBy<{ act: string }[]>(() => one.run("audit", "list", "--json"));
-    expect(acts.filter(({ act }) => act === "import.undo")).toHaveLength(1);
-  });
-
-  test("counts the lead of a person once, who is in a list by e-mail address and by phone", async () => {
-    const cluster = await aCluster([...someLeads(3), aLead({ email: "twice@example.com", phone: "6195550123" })]);
-    const admin = cluster.admin(cluster.places[0]);
-    const list = admin.put("list.txt", "twice@example.com\n6195550123\n");
-    const ended = await admin.run("lead", "erase", cluster.account.id, "--list", list, "--json");
-    const each = JSON.parse(ended.stdout) as { erased: number }[]; // As decided.
-    expect(each.map(({ erased }) => erased)).toEqual([1, 0]);
-    expect(ended.stderr).toContain("Erased 1 lead of 1 out of 2 persons");
-  });
-
-  test("erases a person on every node, and keeps them out of imports beside any until they are unblocked", async () => {
-    const person = aLead({ email: "gone@example.com", phone: "6195550123" });
-    const cluster = await aCluster([...someLeads(3), person]);
-    const [one, two, three] = cluster.places.map((place) => cluster.admin(place));
-    if (one === undefined || two === undefined || three === undefined) throw new Error("there are three nodes");
-    const erased = await one.run("lead", "erase", cluster.account.id, "--email", "gone@example.com", "--json");
-    expect(erased.json).toMatchObject({ erased: 1 });
-    expect(erased.stderr).toContain("until bun admin cluster scrub has run there");
-    for (const place of cluster.places) {
-      expect((await answerOf(cluster.as(place), "/leads")).text).not.toContain("gone@example.com");
-    }
-    expect(await areTracesInBackup(one)).toBe(false);
-    const back = (await importInto(two, cluster, lines([person, ...someLeads(2, { email: "new@example.com" })]))).json;
-    expect(back).toMatchObject({ imported: 2, suppressed: 1 });
-    const found = await three.run("lead", "find", cluster.account.id, "--email", "gone@example.com", "--json");
-    expect(found.json).toMatchObject({ leads: [] });
-    const lifted = await three.run("lead", "unblock", cluster.account.id, "--email", "gone@example.com", "--json");
-    expect(lifted.json).toMatchObject({ unblocked: 1 });
-    expect((await importInto(one, cluster, lines([person]))).json).toMatchObject({ imported: 1 });
-    const retained = await two.run("retain", cluster.account.id, "--days", "1", "--yes", "--json");
-    expect(retained.json).toMatchObject({ days: 1 });
-    expect((await onEveryNode(cluster)).map(({ length }) => length)).toEqual([0, 0, 0]);
-  });
-});

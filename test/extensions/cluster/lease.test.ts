@@ -1,122 +1,290 @@
-/** How a server asks for its lease, and reads under it. A stand-in takes the place of its node. */
-import { expect, onTestFinished, test } from "bun:test";
+/** The lease of a server, and the file of its node that it reads under the lease. */
+import { describe, expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
-import { keepLease } from "../../../extensions/cluster/lease/keep-lease.ts";
-import { createLease, type Heard, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
-import { readUnderLease } from "../../../extensions/cluster/lease/leased-file.ts";
+import { sql } from "drizzle-orm";
+import { type Answers, createLease, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
+import { keepLease, readUnderLease } from "../../../extensions/cluster/lease/leased-file.ts";
 import { type NodeFile, openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { revision, tableStatements } from "../../../extensions/cluster/tables.ts";
+import type { Position } from "../../../extensions/cluster/transaction.ts";
 import { openDatabase } from "../../../src/db/open.ts";
+import { endWithTest } from "../../support/child.ts";
+import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
-import { until } from "./cluster.ts";
+import { standIn } from "./nodes.ts";
+
+function aLease() {
+  const clocks = { monotonic: 1_000_000, wall: 1_800_000_000_000 };
+  const lease = createLease({ monotonicMs: () => clocks.monotonic, wallMs: () => clocks.wall });
+  const pass = (ms: number) => {
+    clocks.monotonic += ms;
+    clocks.wall += ms;
+  };
+  /** Asks at this time, and is answered at once. */
+  const ask = (given: Answers) => lease.answered(lease.begin(), given);
+  return { lease, clocks, pass, ask };
+}
+
+const showing = (revisionNow: number, chains: Readonly<Record<string, number>> = {}) => ({
+  revision: () => revisionNow,
+  chainOf: (id: string) => chains[id],
+});
+
+const at = (id: string, chain: number): Position => ({ id, chain, number: chain });
+
+/** The answers of two other nodes, which have the same transactions as this one by default. */
+function answers(revisionNow: number, over: Partial<Answers> = {}): Answers {
+  const others = [null, null].map(() => ({ last: null, chainAtOwn: null }));
+  const same = { isVoter: true, isLeader: false, own: null, lag: 0, clockOffMs: 0 };
+  return { revision: revisionNow, voters: 3, others, ...same, ...over };
+}
+
+describe("a lease", () => {
+  test("begins when the local file shows what the majority answered, and is counted from the question", () => {
+    const { lease, pass } = aLease();
+    const question = lease.begin();
+    pass(400);
+    lease.answered(question, answers(7));
+    lease.seen(showing(6));
+    expect(lease.isValid()).toBe(false);
+    pass(600);
+    lease.seen(showing(7));
+    expect(lease.isValid()).toBe(true);
+    pass(leaseMs - 1_000);
+    expect(lease.isValid()).toBe(true);
+    pass(1);
+    expect(lease.isValid()).toBe(false);
+  });
+
+  test("does not begin with an answer that took longer than a lease, or with the answer of the leader alone", () => {
+    const { lease, pass, ask } = aLease();
+    const question = lease.begin();
+    pass(leaseMs + 1);
+    lease.answered(question, answers(0));
+    lease.seen(showing(0));
+    expect(lease.isValid()).toBe(false);
+    ask(answers(0, { others: [] }));
+    lease.seen(showing(0));
+    expect(lease.isValid()).toBe(false);
+  });
+
+  test.each<[string, (lease: ReturnType<typeof aLease>) => void]>([
+    ["another file is at the path", ({ lease }) => lease.end()],
+    ["the wall clock is set forward", ({ clocks }) => void (clocks.wall += leaseMs + 1)],
+    ["the wall clock is set back", ({ clocks }) => void (clocks.wall -= leaseMs + 1)],
+    ["the clock of the machine is 31 s behind", ({ ask }) => ask(answers(0, { clockOffMs: 31_000 }))],
+    ["the clock of the machine is 31 s ahead", ({ ask }) => ask(answers(0, { clockOffMs: -31_000 }))],
+  ])("ends when %s", (_, happen) => {
+    const all = aLease();
+    const { lease, ask } = all;
+    ask(answers(0));
+    lease.seen(showing(0));
+    expect(lease.isValid()).toBe(true);
+    happen(all);
+    expect(lease.isValid()).toBe(false);
+    lease.seen(showing(9));
+    expect(lease.isValid()).toBe(false);
+  });
+});
+
+describe("a lease on a file that lags", () => {
+  const one = at("one", 1);
+  const two = { last: at("two", 2), chainAtOwn: 1 };
+
+  test("begins when the file shows all writes, and continues while it shows those that must be effective at once", () => {
+    const { lease, pass, ask } = aLease();
+    ask(answers(7, { others: [one, one].map((last) => ({ last, chainAtOwn: null })) }));
+    lease.seen(showing(7));
+    expect(lease.isValid()).toBe(false);
+    lease.seen(showing(7, { one: 1 }));
+    expect(lease.isValid()).toBe(true);
+    pass(leaseMs - 1_000);
+    ask(answers(7, { own: one, others: [two, two] }));
+    lease.seen(showing(7, { one: 1 }));
+    pass(leaseMs - 1_000);
+    expect(lease.isValid()).toBe(true);
+  });
+
+  const different = { last: at("two", 22), chainAtOwn: 11 };
+  const always = Number.POSITIVE_INFINITY;
+  test.each([
+    ["that is complete continues", [two, two], { one: 1, two: 2 }, always],
+    ["that stays behind ends after half a minute", [two, two], { one: 1 }, 31],
+    ["of another history than a majority ends at once", [different, different], { one: 1 }, 1],
+    ["of another history at a later write ends at once", [different, different], { two: 2 }, 1],
+    ["of the history of one other node continues", [two, different], { one: 1, two: 2 }, always],
+  ])("%s", (_, others, chains: Readonly<Record<string, number>>, seconds) => {
+    const { lease, pass, ask } = aLease();
+    ask(answers(7));
+    lease.seen(showing(7, chains));
+    let second = 0;
+    for (; lease.isValid() && second < 300; second++) {
+      pass(1_000);
+      ask(answers(7, { own: one, others }));
+      lease.seen(showing(7, chains));
+    }
+    expect(second).toBe(Math.min(seconds, 300));
+  });
+
+  test("waits for the highest revision of any node, which a leader with a full disk may lack", () => {
+    const { lease, ask } = aLease();
+    ask(answers(8, { own: one, others: [two, two] }));
+    lease.seen(showing(7, { one: 1, two: 2 }));
+    expect(lease.isValid()).toBe(false);
+    lease.seen(showing(8, { one: 1, two: 2 }));
+    expect(lease.isValid()).toBe(true);
+  });
+});
 
 const holder = { name: "n1", process: "p1" };
 const nothingToSee = { see: () => undefined, lastPosition: () => null };
 const clocks = { monotonicMs: () => performance.now(), wallMs: () => Date.now() };
 
-/** A node that is alone in its cluster, whose level of each question is recorded. */
+/** A node without others, and the consistency level of each question to it. */
 function aNode(isAnswered: (question: number) => boolean = () => true) {
   const levels: (string | null)[] = [];
-  const standIn = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch(request) {
-      const { pathname, searchParams } = new URL(request.url);
-      if (pathname === "/nodes") return Response.json({ nodes: [{ id: "n1", voter: true, leader: true }] });
-      levels.push(searchParams.get("level"));
-      if (!isAnswered(levels.length)) return new Promise<Response>(() => undefined);
-      return Response.json({ results: [{ values: [[JSON.stringify([7, null, null, Date.now()])]] }] });
-    },
+  const node = standIn((request) => {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/nodes") return Response.json({ nodes: [{ id: "n1", voter: true, leader: true }] });
+    levels.push(searchParams.get("level"));
+    if (!isAnswered(levels.length)) return new Promise<Response>(() => undefined);
+    return Response.json({ results: [{ values: [[JSON.stringify([7, null, null, Date.now()])]] }] });
   });
-  onTestFinished(() => standIn.stop(true));
-  return { levels, node: { url: standIn.url.origin, authorization: null } };
+  return { levels, node };
 }
 
-test("a question after one without an answer goes through the log of the cluster", async () => {
-  const { levels, node } = aNode((question) => question !== 3);
-  const lease = createLease(clocks);
-  const see = () => lease.seen({ revision: () => 7, chainOf: () => undefined });
-  onTestFinished(keepLease(node, holder, lease, { ...nothingToSee, see }).end);
-  await until(() => levels.length >= 6 && levels.includes("linearizable") && lease.holds());
-  expect([levels[0], levels[3]]).toEqual(["strong", "strong"]);
+describe("a question for a lease", () => {
+  test("after one without an answer goes through the log of the cluster", async () => {
+    const { levels, node } = aNode((question) => question !== 3);
+    const lease = createLease(clocks);
+    const see = () => lease.seen(showing(7));
+    onTestFinished(keepLease(node, holder, lease, { ...nothingToSee, see }).end);
+    await until(() => levels.length >= 6 && levels.includes("linearizable") && lease.isValid());
+    expect([levels[0], levels[3]]).toEqual(["strong", "strong"]);
+  });
+
+  test("goes through the log if another leader may have written since the last one", async () => {
+    // The times of the questions by the monotonic clock and by the clock that can be set.
+    const times = [
+      [0, 0],
+      [500, 500],
+      [1_250, 1_250],
+      [1_750, 1_750],
+      [2_500, 1_750],
+      [3_000, 2_250],
+      [3_000, 3_000],
+    ];
+    const { levels, node } = aNode();
+    let asked = 0;
+    const begin = () => {
+      const [monotonicMs = 0, wallMs = 0] = times[asked++] ?? [];
+      return { monotonicMs, wallMs };
+    };
+    onTestFinished(keepLease(node, holder, { ...createLease(clocks), begin }, nothingToSee).end);
+    await until(() => levels.length >= times.length);
+    expect([levels[2], levels[4], levels[6]]).toEqual(["strong", "strong", "strong"]);
+  });
+
+  test("without an answer is the reason why there is no lease", async () => {
+    const lease = createLease(clocks);
+    const asking = keepLease({ url: "http://127.0.0.1:1", authorization: null }, holder, lease, nothingToSee);
+    onTestFinished(asking.end);
+    await until(() => /^this node has no answer from the majority of its cluster \(.+\)$/.test(asking.refusal()));
+    expect(lease.isValid()).toBe(false);
+  });
 });
 
-test("a question goes through the log as well if another leader may have written since the last one", async () => {
-  // When each question is asked, by the monotonic clock and by the one that may be set.
-  const moments = [
-    [0, 0],
-    [500, 500],
-    [1_250, 1_250],
-    [1_750, 1_750],
-    [2_500, 1_750],
-    [3_000, 2_250],
-    [3_000, 3_000],
-  ];
-  const { levels, node } = aNode();
-  const lease = createLease({ monotonicMs: () => 0, wallMs: () => 0 });
-  let asked = 0;
-  const begin = () => {
-    const [monotonicMs = 0, wallMs = 0] = moments[asked++] ?? [];
-    return { monotonicMs, wallMs };
-  };
-  onTestFinished(keepLease(node, holder, { ...lease, begin }, nothingToSee).end);
-  await until(() => levels.length >= moments.length);
-  expect([levels[2], levels[4], levels[6]]).toEqual(["strong", "strong", "strong"]);
+describe("a file under a lease", () => {
+  test("has a new version after a commit that brings the lease while a request checks the file", () => {
+    let nowMs = 0;
+    const lease = createLease({ monotonicMs: () => nowMs, wallMs: () => nowMs });
+    const { file, incrementNext } = aFileThatChanges();
+    const { see, version } = readUnderLease(file, lease, () => "the lease has ended");
+    see();
+    lease.answered(lease.begin(), answers(0));
+    const cached = version();
+    expect(version()).toBe(cached);
+    nowMs += leaseMs + 1;
+    expect(version).toThrow("the lease has ended");
+    lease.answered(lease.begin(), answers(1));
+    incrementNext();
+    expect(version()).not.toBe(cached);
+  });
+
+  test("that is replaced while it is opened is not served: the other one is", async () => {
+    const folder = aFolder();
+    const [path, other] = [1, 2].map((count) => aFile(folder, count));
+    const child = Bun.spawn([process.execPath, "-e", replacing, path ?? "", other ?? ""], { stdout: "pipe" });
+    endWithTest(child);
+    await child.stdout.getReader().read();
+    const file = openNodeFile(path ?? "");
+    onTestFinished(file.release);
+    await child.exited;
+    await until(() => shownBy(file) !== null);
+    await Bun.sleep(2);
+    await until(() => shownBy(file) !== null);
+    expect(shownBy(file)).toBe(2);
+  });
 });
 
-test("a lease that cannot begin gives the reason, such as a node that does not answer", async () => {
-  const gone = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-  await gone.stop(true);
-  const lease = createLease(clocks);
-  const asking = keepLease({ url: gone.url.origin, authorization: null }, holder, lease, nothingToSee);
-  onTestFinished(asking.end);
-  await until(() => /^this node has no answer from the majority of its cluster \(.+\)$/.test(asking.refusal()));
-  expect(lease.holds()).toBe(false);
-});
-
-const alone = (count: number): Heard => {
-  return { revision: count, voters: 1, isVoter: true, own: null, others: [], clockOffMs: 0 };
-};
-
-/** A file that is written to right before it shows its revision for the next time. */
-function aFileThatMoves() {
+/** A file whose revision is incremented, if requested, right before it is read the next time. */
+function aFileThatChanges() {
   const path = join(aFolder(), "db.sqlite");
   const written = openDatabase(path);
   for (const statement of tableStatements) written.run(statement);
-  const file = openNodeFile(path);
+  const opened = openNodeFile(path);
   onTestFinished(() => {
-    file.release();
+    opened.release();
     written.$client.close();
   });
-  let write: (() => void) | null = null;
+  let isDue = false;
   function current() {
-    const opening = file.current();
+    const opening = opened.current();
     const revisionNow = () => {
-      write?.();
-      write = null;
+      if (isDue) written.insert(revision).values({ number: 1, count: 1 }).run();
+      isDue = false;
       return opening.revision();
     };
     return { ...opening, revision: revisionNow };
   }
-  const moving: NodeFile = { ...file, current };
-  const raiseNext = () => {
-    write = () => written.insert(revision).values({ number: 1, count: 1 }).run();
+  const file: NodeFile = { ...opened, current };
+  const incrementNext = () => {
+    isDue = true;
   };
-  return { moving, raiseNext };
+  return { file, incrementNext };
 }
 
-test("a lease that a commit brings while a request looks at the file covers nothing that was kept before the commit", () => {
-  let nowMs = 0;
-  const lease = createLease({ monotonicMs: () => nowMs, wallMs: () => nowMs });
-  const { moving, raiseNext } = aFileThatMoves();
-  const { see, version } = readUnderLease(moving, lease, () => "the lease is over");
-  see();
-  lease.answered(lease.begin(), alone(0));
-  const kept = version();
-  expect(version()).toBe(kept);
-  nowMs += leaseMs + 1;
-  expect(version).toThrow("the lease is over");
-  lease.answered(lease.begin(), alone(1));
-  raiseNext();
-  expect(version()).not.toBe(kept);
-});
+/** Creates a file that shows a revision, and that nobody has open. */
+function aFile(folder: string, count: number): string {
+  const path = join(folder, `${count}.sqlite`);
+  const database = openDatabase(join(folder, `${count}.source`));
+  for (const statement of tableStatements) database.run(statement);
+  database.insert(revision).values({ number: 1, count }).run();
+  database.run(sql`VACUUM INTO ${path}`);
+  database.$client.close();
+  return path;
+}
+
+/** Locks a file, replaces it by another one, and unlocks it. */
+const replacing = `
+  const { Database } = require("bun:sqlite");
+  const [path, other] = process.argv.slice(1);
+  const locked = new Database(path);
+  locked.run("BEGIN EXCLUSIVE");
+  console.log("locked");
+  Bun.sleepSync(40);
+  require("node:fs").renameSync(other, path);
+  locked.close();
+`;
+
+/** The revision that a request would see; null while there is none. */
+function shownBy(file: NodeFile): number | null {
+  try {
+    const opening = file.current();
+    opening.serving().reader.version();
+    return opening.revision();
+  } catch {
+    file.release();
+    return null;
+  }
+}

@@ -1,89 +1,67 @@
-/** What the answers of an rqlite node mean, and what goes over the wire. */
+/** The answers of an rqlite node and the requests to it. A stand-in takes the place of the node. */
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { openClusterDatabase } from "../../../extensions/cluster/database.ts";
-import { createLease, type Heard, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
 import { listMembers } from "../../../extensions/cluster/members.ts";
 import { execute, readValue, readWritten, statementOf } from "../../../extensions/cluster/node.ts";
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
-import { type Position, transactionOf } from "../../../extensions/cluster/transaction.ts";
-import { aHost } from "./nodes.ts";
+import { transactionOf } from "../../../extensions/cluster/transaction.ts";
+import { createFlush } from "../../../extensions/cluster/usage-flush.ts";
+import { createUsageCounter } from "../../../src/db/usage-counter.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { noonMs } from "../../support/builders.ts";
+import { until } from "../../support/eventually.ts";
+import { aHost, standIn } from "./nodes.ts";
 
-describe("an answer to a write", () => {
-  test("with a result for each statement says that it is in", () => {
-    const text = '{"results":[{"last_insert_id":1,"rows_affected":1},{}]}';
-    expect(readWritten({ status: 200, text })).toEqual({ kind: "done" });
-  });
+const unique = "UNIQUE constraint failed: cluster_writes.id";
 
-  test("with an error of SQLite says that all of it was rolled back", () => {
-    const text = '{"results":[{"rows_affected":1},{"error":"UNIQUE constraint failed: cluster_writes.id"}]}';
-    expect(readWritten({ status: 200, text })).toEqual({
-      kind: "refused",
-      reason: "UNIQUE constraint failed: cluster_writes.id",
-    });
-  });
-
-  test.each([
-    [200, '{"results":[],"error":"node failed to process Execute on remote node: broken pipe"}'],
-    [200, '{"results":[]}'],
-    [200, "{"],
-    [503, "leader not found"],
-    [500, "leadership lost while committing log"],
-    [401, ""],
-    [0, "ECONNREFUSED"],
-  ])("with the status %d and %j says nothing of its outcome", (status, text) => {
-    expect(readWritten({ status, text }).kind).toBe("unknown");
-  });
-
-  test.each([
-    [200, '{"results":[],"error":"no leader"}'],
-    [503, ""],
-  ])("to a question, with the status %d and %j, has no value", (status, text) => {
-    expect(() => readValue({ status, text })).toThrow();
-  });
+test.each([
+  [200, '{"results":[{"last_insert_id":1,"rows_affected":1},{}]}', { kind: "done" }],
+  [200, `{"results":[{"rows_affected":1},{"error":"${unique}"}]}`, { kind: "refused", reason: unique }],
+  [200, '{"results":[],"error":"node failed to process Execute on remote node: broken pipe"}', { kind: "unknown" }],
+  [200, '{"results":[]}', { kind: "unknown" }],
+  [200, "{", { kind: "unknown" }],
+  [503, "leader not found", { kind: "unknown" }],
+  [500, "leadership lost while committing log", { kind: "unknown" }],
+  [401, "", { kind: "unknown" }],
+  [0, "ECONNREFUSED", { kind: "unknown" }],
+  // The other nodes apply a write that the disk of the leader could not take.
+  [200, '{"results":[{"error":"database or disk is full"}]}', { kind: "unknown", isLeaderFault: true }],
+  [200, '{"results":[{"error":"disk I/O error"}]}', { kind: "unknown", isLeaderFault: true }],
+  [200, '{"results":[{"error":"attempt to write a readonly database"}]}', { kind: "unknown", isLeaderFault: true }],
+])("an answer to a write with the status %d and %s means %j", (status, text, outcome) => {
+  expect(readWritten({ status, text })).toMatchObject(outcome);
 });
 
-describe("a statement on the wire", () => {
-  test("has all its values in one JSON text, so that no text is taken for bytes", () => {
-    const { sql: text, json } = statementOf(sql`SELECT ${"x'41'"}, '?', ${7}, ${null}, ${Buffer.from("AB")}`);
-    expect(text).toBe(
-      "SELECT json_extract(?1, '$[0]'), '?', json_extract(?1, '$[1]'), json_extract(?1, '$[2]'), unhex(json_extract(?1, '$[3]'))",
-    );
-    expect(JSON.parse(json)).toEqual(["x'41'", 7, null, "4142"]);
-  });
+test.each([
+  [200, '{"results":[],"error":"no leader"}'],
+  [503, ""],
+])("an answer to a question with the status %d and %j has no value", (status, text) => {
+  expect(() => readValue({ status, text })).toThrow();
 });
 
-test("a node that was restarted is found, though the others have connections to it that are broken", async () => {
-  let broken = 3;
-  using standIn = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch() {
-      const error = "write length: write tcp 10.0.0.1:51524->10.0.0.3:4002: write: broken pipe";
-      const restarted = broken-- > 0 ? { error } : { api_addr: "http://10.0.0.3:4001" };
-      return Response.json({ nodes: [{ id: "n3", voter: true, ...restarted }] });
-    },
-  });
-  const [member] = await listMembers({ url: standIn.url.origin, authorization: null });
-  expect(member).toMatchObject({ name: "n3", url: "http://10.0.0.3:4001" });
+test("a statement has all values in one JSON text, so that no text is read as bytes", () => {
+  const { sql: text, json } = statementOf(sql`SELECT ${"x'41'"}, '?', ${7}, ${null}, ${Buffer.from("AB")}`);
+  expect(text).toBe(
+    "SELECT json_extract(?1, '$[0]'), '?', json_extract(?1, '$[1]'), json_extract(?1, '$[2]'), unhex(json_extract(?1, '$[3]'))",
+  );
+  expect(JSON.parse(json)).toEqual(["x'41'", 7, null, "4142"]);
 });
 
-test("a write has no time limit within a node, which would roll back alone what the others have", async () => {
-  let asked = "";
-  using standIn = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch({ url }) {
-      asked = url;
-      return Response.json({ results: [{}] });
-    },
+test("a write has no time limit within a node, after which one node would roll back what the others have", async () => {
+  let requested = "";
+  const node = standIn(({ url }) => {
+    requested = url;
+    return Response.json({ results: [{}] });
   });
-  await execute({ url: standIn.url.origin, authorization: null }, [], 400);
-  expect(new URL(asked).searchParams.get("timeout")).toBe("400ms");
-  expect(new URL(asked).searchParams.has("db_timeout")).toBe(false);
+  await execute(node, [], 400);
+  expect(new URL(requested).searchParams.get("timeout")).toBe("400ms");
+  expect(new URL(requested).searchParams.has("db_timeout")).toBe(false);
 });
 
 test("a write right after a write that was given up is tried once", async () => {
@@ -97,177 +75,80 @@ test("a write right after a write that was given up is tried once", async () => 
   expect(await timeOf()).toBeLessThan(first / 2);
 });
 
-describe("an error of the leader's own disk", () => {
-  test.each(["database or disk is full", "disk I/O error", "attempt to write a readonly database"])(
-    "such as %j says nothing of the outcome: the other nodes apply the write",
-    (error) => {
-      const text = JSON.stringify({ results: [{ error }] });
-      expect(readWritten({ status: 200, text })).toMatchObject({ kind: "unknown", isLeaderFault: true });
+test("a node that was restarted is listed, although other nodes have broken connections to it", async () => {
+  let broken = 3;
+  const node = standIn(() => {
+    const error = "write length: write tcp 10.0.0.1:51524->10.0.0.3:4002: write: broken pipe";
+    const restarted = broken-- > 0 ? { error } : { api_addr: "http://10.0.0.3:4001" };
+    return Response.json({ nodes: [{ id: "n3", voter: true, ...restarted }] });
+  });
+  expect(await listMembers(node)).toMatchObject([{ name: "n3", url: "http://10.0.0.3:4001" }]);
+});
+
+test("a request is counted once, even if the file shows its count while the counts are read", async () => {
+  let isSent = false;
+  const node = standIn(() => {
+    isSent = true;
+    return Response.json({ results: [{}] });
+  });
+  let shown = 0;
+  const counted = createUsageCounter({
+    between() {
+      // The node has written the part since its number was read.
+      if (isSent) shown = 1;
+      return shown === 0 ? [] : [{ day: "2026-02-01", requests: 3 }];
     },
-  );
+  });
+  const ledger = { next: () => null, drop: () => false };
+  const flush = createFlush(node, { name: "n1", process: "one" }, { usage: counted, ledger }, () => shown);
+  for (let request = 0; request < 3; request++) counted.count(1, noonMs);
+  flush.begin();
+  await until(() => isSent);
+  expect(flush.of(1, noonMs)).toEqual({ today: 3, month: 3 });
 });
 
-function aLease() {
-  const clocks = { monotonic: 1_000_000, wall: 1_800_000_000_000 };
-  const lease = createLease({ monotonicMs: () => clocks.monotonic, wallMs: () => clocks.wall });
-  const pass = (ms: number) => {
-    clocks.monotonic += ms;
-    clocks.wall += ms;
-  };
-  return { lease, clocks, pass };
-}
-
-const showing = (revision: number, chains: Readonly<Record<string, number>> = {}) => ({
-  revision: () => revision,
-  chainOf: (id: string) => chains[id],
-});
-
-const at = (id: string, chain: number): Position => ({ id, chain, number: chain });
-
-/** The answers of two other nodes, which have all that this one has unless it is said otherwise. */
-function heard(revision: number, over: Partial<Heard> = {}): Heard {
-  const others = [null, null].map(() => ({ last: null, chainAtOwn: null }));
-  return { revision, voters: 3, isVoter: true, own: null, others, clockOffMs: 0, ...over };
-}
-
-describe("a lease", () => {
-  test("begins when the own file shows what the majority answered, and is counted from the question", () => {
-    const { lease, pass } = aLease();
-    const question = lease.begin();
-    pass(400);
-    lease.answered(question, heard(7));
-    lease.seen(showing(6));
-    expect(lease.holds()).toBe(false);
-    pass(600);
-    lease.seen(showing(7));
-    expect(lease.holds()).toBe(true);
-    pass(leaseMs - 1_000);
-    expect(lease.holds()).toBe(true);
-    pass(1);
-    expect(lease.holds()).toBe(false);
-  });
-
-  test("ends when another file is at the path", () => {
-    const { lease } = aLease();
-    lease.answered(lease.begin(), heard(0));
-    lease.seen(showing(0));
-    lease.lose();
-    expect(lease.holds()).toBe(false);
-    lease.seen(showing(9));
-    expect(lease.holds()).toBe(false);
-  });
-
-  test.each([leaseMs + 1, -leaseMs - 1])("ends when the wall clock moves %d ms more than time passes", (ms) => {
-    const { lease, clocks } = aLease();
-    lease.answered(lease.begin(), heard(0));
-    lease.seen(showing(0));
-    clocks.wall += ms;
-    expect(lease.holds()).toBe(false);
-  });
-
-  test("is not renewed by an answer that took longer than a lease", () => {
-    const { lease, pass } = aLease();
-    const question = lease.begin();
-    pass(leaseMs + 1);
-    lease.answered(question, heard(0));
-    lease.seen(showing(0));
-    expect(lease.holds()).toBe(false);
-  });
-
-  test("does not begin on the word of the leader alone", () => {
-    const { lease } = aLease();
-    lease.answered(lease.begin(), heard(0, { others: [] }));
-    lease.seen(showing(0));
-    expect(lease.holds()).toBe(false);
-  });
-
-  test.each([31_000, -31_000])("ends when the clock of the machine is %d ms off", (clockOffMs) => {
-    const { lease } = aLease();
-    lease.answered(lease.begin(), heard(0));
-    lease.seen(showing(0));
-    lease.answered(lease.begin(), heard(0, { clockOffMs }));
-    expect(lease.holds()).toBe(false);
-  });
-});
-
-describe("a lease on a file that lags", () => {
-  const one = at("one", 1);
-  const two = { last: at("two", 2), chainAtOwn: 1 };
-
-  test("begins when the file shows all writes, and continues while it shows those that have to hold at once", () => {
-    const { lease, pass } = aLease();
-    const others = [one, one].map((last) => ({ last, chainAtOwn: null }));
-    lease.answered(lease.begin(), heard(7, { others }));
-    lease.seen(showing(7));
-    expect(lease.holds()).toBe(false);
-    lease.seen(showing(7, { one: 1 }));
-    expect(lease.holds()).toBe(true);
-    pass(leaseMs - 1_000);
-    lease.answered(lease.begin(), heard(7, { own: one, others: [two, two] }));
-    lease.seen(showing(7, { one: 1 }));
-    pass(leaseMs - 1_000);
-    expect(lease.holds()).toBe(true);
-  });
-
-  /** The second in which a node stops serving that shows some writes, while the others give these answers. */
-  function servesFor(answers: Partial<Heard>, chains: Readonly<Record<string, number>>): number {
-    const { lease, pass } = aLease();
-    lease.answered(lease.begin(), heard(7));
-    lease.seen(showing(7, chains));
-    for (let second = 0; second < 300; second++) {
-      if (!lease.holds()) return second;
-      pass(1_000);
-      lease.answered(lease.begin(), heard(7, answers));
-      lease.seen(showing(7, chains));
-    }
-    return Number.POSITIVE_INFINITY;
-  }
-
-  test("ends after half a minute", () => {
-    expect(servesFor({ own: one, others: [two, two] }, { one: 1, two: 2 })).toBe(Number.POSITIVE_INFINITY);
-    expect(servesFor({ own: one, others: [two, two] }, { one: 1 })).toBe(31);
-  });
-
-  test("ends at once if the file has another history than a majority, and continues if it has that of one other", () => {
-    const other = { last: at("two", 22), chainAtOwn: 11 };
-    expect(servesFor({ own: one, others: [other, other] }, { one: 1 })).toBe(1);
-    expect(servesFor({ own: one, others: [other, other] }, { two: 2 })).toBe(1);
-    expect(servesFor({ own: one, others: [two, other] }, { one: 1, two: 2 })).toBe(Number.POSITIVE_INFINITY);
-  });
-
-  test("waits for the highest revision that any node has, which a leader with a full disk may lack", () => {
-    const { lease } = aLease();
-    lease.answered(lease.begin(), heard(8, { own: one, others: [two, two] }));
-    lease.seen(showing(7, { one: 1, two: 2 }));
-    expect(lease.holds()).toBe(false);
-    lease.seen(showing(8, { one: 1, two: 2 }));
-    expect(lease.holds()).toBe(true);
-  });
-});
-
-/** A disk is full: the transactions from one number to another are missing on one node, whatever else is written. */
-test("any missing transaction shows in the chain of all later ones", () => {
+test("any missing transaction changes the chain of all later ones", () => {
   fc.assert(
     fc.property(fc.array(fc.uuid(), { minLength: 2, maxLength: 30 }), fc.nat(), (ids, place) => {
       const missing = place % (ids.length - 1);
-      using complete = aFileWithout(ids, -1);
-      using lacking = aFileWithout(ids, missing);
-      const chainOf = (file: Database) => file.query<{ chain: number }, []>(lastChain).get()?.chain;
-      expect(chainOf(lacking)).not.toBe(chainOf(complete));
+      expect(lastChainOf(ids.filter((_, at) => at !== missing))).not.toBe(lastChainOf(ids));
     }),
     { numRuns: 50 },
   );
 });
 
-const lastChain = "SELECT chain FROM cluster_writes ORDER BY number DESC LIMIT 1";
-
-function aFileWithout(ids: readonly string[], missing: number): Database {
-  const file = new Database(":memory:");
+function lastChainOf(ids: readonly string[]): number | undefined {
+  using file = new Database(":memory:");
   for (const statement of tableStatements) file.run(statement);
-  for (const [place, id] of ids.entries()) {
-    if (place === missing) continue;
-    for (const { sql: text, json } of transactionOf(id, []))
-      file.query(text).run(...(text.includes("?1") ? [json] : []));
+  for (const { sql: text, json } of ids.flatMap((id) => transactionOf(id, []))) {
+    file.query(text).run(...(text.includes("?1") ? [json] : []));
   }
-  return file;
+  const last = "SELECT chain FROM cluster_writes ORDER BY number DESC LIMIT 1";
+  return file.query<{ chain: number }, []>(last).get()?.chain;
 }
+
+test("a signal ends a backup of a cluster while the node still sends it, and no part of it is left", async () => {
+  const whole = anAdmin();
+  await whole.import(`date,pixel_id,email\n${"2026-01-31,px,d@example.com\n".repeat(20_000)}`);
+  const file = join(whole.folder, "db.sqlite");
+  await whole.run("backup", file);
+  // A command recognizes the folder of a node by this file.
+  whole.put("raft.db", "");
+  const half = readFileSync(file).subarray(0, 1 << 20);
+  const send = (controller: ReadableStreamDefaultController) => controller.enqueue(half);
+  const node = standIn(({ url }) => {
+    if (url.includes("/db/backup")) return new Response(new ReadableStream({ start: send }));
+    return Response.json({ results: [{ values: [[null]] }] });
+  });
+  const admin = anAdmin([], { CLUSTER: node.url, NODE_NAME: "n1", DATABASE_PATH: file });
+  const filesIn = () => readdirSync(admin.folder).filter((name) => !/^\.bun|-(?:wal|shm)$/.test(name));
+  const before = filesIn();
+  const child = admin.start("backup", join(admin.folder, "copy.db"));
+  await until(() => filesIn().length > before.length, 1);
+  child.kill("SIGINT");
+  expect([await child.exited, await child.stderr.text()]).toEqual([
+    130,
+    "Stopped. There is no backup, and nothing is left of what was copied. Run it again to complete it.\n",
+  ]);
+  expect(filesIn()).toEqual(before);
+});

@@ -1,7 +1,9 @@
 /** The nodes of a cluster as tests and attacks see them: the program that they are, and which of them leads. */
+import { onTestFinished } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { findRqlited } from "../../../extensions/cluster/local-cluster.ts";
+import type { RqliteNode } from "../../../extensions/cluster/node.ts";
 import { aFolder } from "../../support/folder.ts";
 
 const found = findRqlited(process.env["HOME"]);
@@ -77,4 +79,11 @@ export async function printedBy<Value>(
     if (status === 0) return JSON.parse(stdout) as Value; // The caller says what the command promises.
     if (performance.now() > endMs) throw new Error(`the command ended with ${status}: ${stderr}`);
   }
+}
+
+/** A server that answers in the place of a node, until the test ends. */
+export function standIn(fetch: (request: Request) => Response | Promise<Response>): RqliteNode {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
+  onTestFinished(() => server.stop(true));
+  return { url: server.url.origin, authorization: null };
 }

@@ -1,20 +1,31 @@
-/** What must hold at once, holds on every node when its command returns. */
+/** A revocation is effective on every node when its command returns, for requests and for deliveries. */
 import { expect, test } from "bun:test";
+import { type Admin, anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
+import { until } from "../../support/eventually.ts";
 import { least } from "../../support/least.ts";
 import { unless } from "../../support/needing.ts";
-import { aCluster, answerOf, type Cluster, missing, type Place, until } from "./cluster.ts";
+import {
+  aCluster,
+  aNewKey,
+  answerOf,
+  type Cluster,
+  expectSuccess,
+  missing,
+  type Place,
+  settingsOf,
+} from "./cluster.ts";
 
-/** Asks all servers with one key, again and again; tells when a request began that was answered with 200. */
-function hammer(cluster: Cluster, key: string) {
+/** Sends requests with one key to all servers. Returns when the last one began that was answered with 200. */
+function hammer({ places }: Cluster, key: string) {
   let isOver = false;
   let lastMs = 0;
-  const answered = cluster.places.map(() => 0);
-  const asking = cluster.places.map(async (place, number) => {
+  const answered = places.map(() => 0);
+  const asking = places.map(async (place, number) => {
     while (!isOver) {
       const begunMs = performance.now();
-      const answer = await cluster
-        .as(place, key)
+      const answer = await place
+        .as(key)
         .get("/leads?limit=1")
         .catch(() => null);
       if (answer !== null) answered[number] = (answered[number] ?? 0) + 1;
@@ -23,14 +34,13 @@ function hammer(cluster: Cluster, key: string) {
       await Bun.sleep(2);
     }
   });
-  /** Waits until every node has given so many more answers. */
+  /** Waits until every server has given some more answers. */
   async function answers(more: number): Promise<void> {
     const enough = answered.map((times) => times + more);
     await until(() => answered.every((times, number) => times >= (enough[number] ?? 0)));
   }
   return {
     answers,
-    /** When the last request began that was answered with leads; every node was asked often enough since now. */
     async end(): Promise<number> {
       await answers(50);
       isOver = true;
@@ -40,102 +50,156 @@ function hammer(cluster: Cluster, key: string) {
   };
 }
 
-async function aKeyOf(cluster: Cluster, place: Place): Promise<{ id: string; key: string }> {
-  const { status, stdout, stderr } = await cluster.admin(place).run("key", "create", cluster.account.id, "--json");
-  if (status !== 0) throw new Error(stderr);
-  const made = JSON.parse(stdout) as { id: string; key: string }; // As decided.
-  for (const other of cluster.places) {
-    await until(async () => (await cluster.as(other, made.key).get("/pixels")).status === 200);
-  }
-  return made;
+async function codeOf(place: Place, key: string): Promise<string> {
+  return (await answerOf(place.as(key), "/leads")).body.error.code;
 }
 
-/** Revokes a key that clients use on all nodes. */
-async function revoke(cluster: Cluster, place: Place) {
-  const { id, key } = await aKeyOf(cluster, place);
-  const asking = hammer(cluster, key);
-  await asking.answers(10);
-  const ended = await cluster.admin(place).run("key", "revoke", id, "--json");
-  const returnedMs = performance.now();
-  const lastMs = await asking.end();
-  return { ...ended, key, acceptedAfterMs: lastMs - returnedMs };
-}
-
-/** The same while the node of a place stands still; gives how long the command took. */
-async function revokeBeside(cluster: Cluster, still: Place, other: Place): Promise<number> {
-  const { id, key } = await aKeyOf(cluster, other);
-  const asking = hammer(cluster, key);
-  still.engine.kill("SIGSTOP");
-  const begunMs = performance.now();
-  const ended = await cluster.admin(other).run("key", "revoke", id, "--json");
-  const returnedMs = performance.now();
-  still.engine.kill("SIGCONT");
-  expect(ended.status === 0 ? "" : ended.stderr).toBe("");
-  // Another one may be named beside it, where the machine has other work to do.
-  const named = /^(.+) (?:is|are) unreachable\. (?:It serves|They serve) nobody until/m;
-  expect(named.exec(ended.stderr)?.[1]?.split(", ")).toContain(still.node.name);
-  await answerOf(cluster.as(still), "/pixels");
-  expect(await asking.end()).toBeLessThan(returnedMs);
-  expect(await codeOf(cluster, still, key)).toBe("revoked_api_key");
-  return returnedMs - begunMs;
-}
-
-async function codeOf(cluster: Cluster, place: Place, key: string): Promise<string> {
-  return (await answerOf(cluster.as(place, key), "/leads")).body.error.code;
-}
-
-unless(missing).describe("a cluster of three nodes", () => {
-  test("accepts a revoked key on no node once the command has returned", async () => {
+unless(missing).describe("a revoked key", () => {
+  test("is accepted by no node once the command has returned", async () => {
     const cluster = await aCluster(someLeads(3));
-    const said: string[] = [];
-    for (const place of cluster.places) {
-      const { status, key, acceptedAfterMs, stderr } = await revoke(cluster, place);
-      said.push(stderr);
-      expect(status === 0 ? "" : stderr).toBe("");
-      expect(acceptedAfterMs).toBeLessThan(0);
-      for (const other of cluster.places) expect(await codeOf(cluster, other, key)).toBe("revoked_api_key");
+    const warnings: string[] = [];
+    for (const { admin } of cluster.places) {
+      const { id, key } = await aNewKey(cluster);
+      const asking = hammer(cluster, key);
+      await asking.answers(10);
+      const ended = await admin.run("key", "revoke", id, "--json");
+      const returnedMs = performance.now();
+      expectSuccess(ended);
+      warnings.push(ended.stderr);
+      expect(await asking.end()).toBeLessThan(returnedMs);
+      for (const other of cluster.places) expect(await codeOf(other, key)).toBe("revoked_api_key");
     }
-    // A node that nobody lets run for four seconds is named; that happens to one of these at most.
-    expect(said.filter((one) => one === "").length).toBeGreaterThan(1);
+    // A node that gets no processor time for four seconds is named; that happens to one of these at most.
+    expect(warnings.filter((one) => one === "").length).toBeGreaterThan(1);
   });
 
   test.each([
     ["a follower", false],
     ["the leader", true],
-  ])("names %s that stands still, within 10 s, and that node accepts the key never again", async (_, leads) => {
+  ])("is never accepted again by %s that is paused, which the command names within 10 s", async (_, isLeader) => {
     const cluster = await aCluster(someLeads(3));
     const tookMs = await least(10_000, async () => {
       const [follower, other] = await cluster.followers();
-      const still = leads ? await cluster.leader() : follower;
-      if (still === undefined || other === undefined) throw new Error("there are two followers");
-      return revokeBeside(cluster, still, other);
+      return await revokeDuringPause(cluster, isLeader ? await cluster.leader() : follower, other);
     });
     expect(tookMs).toBeLessThan(10_000);
   });
 
-  test("forgets no revocation over a kill of the node, whose file goes back in time as it starts", async () => {
+  test("is not accepted by a node that was killed before, whose file goes back in time at the start", async () => {
     const cluster = await aCluster(someLeads(3));
-    const [killed, other] = await cluster.followers();
-    if (killed === undefined || other === undefined) throw new Error("there are two followers");
-    const { id, key } = await aKeyOf(cluster, other);
-    killed.engine.kill("SIGKILL");
-    await killed.engine.exited;
+    const [killed, { admin }] = await cluster.followers();
+    const { id, key } = await aNewKey(cluster);
+    await killed.kill();
     const asking = hammer(cluster, key);
-    await cluster.admin(other).run("key", "revoke", id);
+    await admin.run("key", "revoke", id);
     const returnedMs = performance.now();
-    await cluster.restart(killed);
-    await answerOf(cluster.as(killed), "/pixels");
+    await killed.restart();
+    await answerOf(killed.as(), "/pixels");
     expect(await asking.end()).toBeLessThan(returnedMs);
   });
+});
 
-  test("a subscription that ends, ends on every node", async () => {
-    const cluster = await aCluster(someLeads(3));
-    const [place] = cluster.places;
-    expect((await cluster.admin(place).run("account", "deactivate", cluster.account.name)).status).toBe(0);
-    for (const other of cluster.places) expect((await answerOf(cluster.as(other), "/leads")).status).toBe(403);
-    await cluster.admin(place).run("account", "activate", cluster.account.name);
-    for (const other of cluster.places) {
-      await until(async () => (await cluster.as(other).get("/leads")).status === 200);
-    }
+/** Revokes a key while a node is paused. Returns how long the command took. */
+async function revokeDuringPause(cluster: Cluster, paused: Place, { admin }: Place): Promise<number> {
+  const { id, key } = await aNewKey(cluster);
+  const asking = hammer(cluster, key);
+  paused.engine.kill("SIGSTOP");
+  const begunMs = performance.now();
+  const ended = await admin.run("key", "revoke", id, "--json");
+  const returnedMs = performance.now();
+  paused.engine.kill("SIGCONT");
+  expectSuccess(ended);
+  // Another node may be named, too, on a busy machine.
+  const named = /^(.+) (?:is|are) unreachable\. (?:It serves|They serve) nobody until/m;
+  expect(named.exec(ended.stderr)?.[1]?.split(", ")).toContain(paused.node.name);
+  await answerOf(paused.as(), "/pixels");
+  expect(await asking.end()).toBeLessThan(returnedMs);
+  expect(await codeOf(paused, key)).toBe("revoked_api_key");
+  return returnedMs - begunMs;
+}
+
+unless(missing)("a deactivated account gets no leads from any node, until it is activated", async () => {
+  const { account, places } = await aCluster(someLeads(3));
+  const [{ admin }] = places;
+  expectSuccess(await admin.run("account", "deactivate", account.name));
+  for (const place of places) expect((await answerOf(place.as(), "/leads")).status).toBe(403);
+  await admin.run("account", "activate", account.name);
+  for (const place of places) await until(async () => (await place.as().get("/leads")).status === 200);
+});
+
+/** Creates a source through one node, and receives deliveries next to another one. Returns the address of the source. */
+async function receive({ account }: Cluster, { node }: Place, { admin }: Place, everySeconds = 3_600) {
+  const created = await admin.run("source", "create", account.id, "--pixel", "px_site", "--json");
+  const { id } = created.json;
+  const { pathname } = new URL(String(created.json["url"]));
+  const settings = { ...settingsOf(node), RECEIVE_HOST: new URL(node.url).hostname, RECEIVE_PORT: "0" };
+  const child = anAdmin([], settings).start("receive", "--every", String(everySeconds));
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    const url = /^listening on (\S+)$/m.exec(text)?.[1];
+    if (url === undefined) continue;
+    const address = url + pathname;
+    await until(async () => (await deliver(address, "gone@example.com", "stays@example.com")) === 200);
+    return { id, address };
+  }
+  throw new Error(await child.stderr.text());
+}
+
+async function deliver(address: string, ...emails: readonly string[]): Promise<number> {
+  const body = emails.map((email) => JSON.stringify({ email, name: "Some One" })).join("\n");
+  const answer = await fetch(address, { method: "POST", headers: { "Content-Type": "application/x-ndjson" }, body });
+  return answer.status;
+}
+
+/** Revokes a source while a node is paused. Returns the end of the command, and the answer to a delivery there. */
+async function revokeSource({ engine }: Place, admin: Admin, { id, address }: { id: string; address: string }) {
+  engine.kill("SIGSTOP");
+  const ended = await admin.run("source", "revoke", id, "--yes");
+  const status = await deliver(address, "two@example.com");
+  engine.kill("SIGCONT");
+  return { ended, status };
+}
+
+/** Removes the server of a node, as if none had ever run there. */
+async function forgetServer({ node, server }: Place): Promise<void> {
+  await server.end("SIGKILL");
+  const body = JSON.stringify([["DELETE FROM cluster_nodes WHERE name = ?", node.name]]);
+  const headers = { "Content-Type": "application/json" };
+  const answer = await fetch(`${node.url}/db/execute`, { method: "POST", headers, body });
+  expect(await answer.json()).toMatchObject({ results: [{ rows_affected: 1 }] });
+}
+
+unless(missing).describe("a delivery to a cluster", () => {
+  test.each(["a server", "no server"])(
+    "is rejected once the source is revoked, even next to a paused node with %s",
+    async (what) => {
+      const cluster = await aCluster(someLeads(1));
+      const [paused, other] = await cluster.followers();
+      if (what === "no server") await forgetServer(paused);
+      const source = await receive(cluster, paused, other);
+      const { ended, status } = await revokeSource(paused, other.admin, source);
+      expectSuccess(ended);
+      expect(ended.stderr).toContain(`${paused.node.name} is unreachable`);
+      expect(status).toBe(503);
+      await until(async () => (await deliver(source.address, "two@example.com")) === 401);
+    },
+  );
+
+  test.each(["a server", "no server"])("is rejected next to a node with %s that has left", async (what) => {
+    const cluster = await aCluster(someLeads(1));
+    const [leaving, other] = await cluster.followers();
+    if (what === "no server") await forgetServer(leaving);
+    const { address } = await receive(cluster, leaving, other);
+    expect((await other.admin.run("cluster", "leave", leaving.node.name)).stderr).toBe("");
+    expect(await deliver(address, "two@example.com")).toBe(503);
+  });
+
+  test("is not imported for a person who is erased through another node while it is pending", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const [one, two] = cluster.places;
+    const { account } = cluster;
+    await receive(cluster, one, one, 10);
+    expectSuccess(await two.admin.run("lead", "erase", account.id, "--email", "gone@example.com"));
+    await until(async () => (await two.admin.exported(account.id)).includes("stays@example.com"));
+    expect(await two.admin.exported(account.id)).not.toContain("gone@example.com");
   });
 });

@@ -1,14 +1,15 @@
-/** A server beside each of three rqlite nodes: it serves what the appliance serves, and nothing once it is cut off. */
+/** A server next to each of three rqlite nodes: it serves the same as a single server, and nothing once it is cut off. */
 import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
-import { someLeads } from "../../support/builders.ts";
+import { aLead, someLeads } from "../../support/builders.ts";
+import { until } from "../../support/eventually.ts";
 import { serve } from "../../support/harness.ts";
 import { least } from "../../support/least.ts";
 import { unless } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
-import { aCluster, answerOf, type Cluster, missing, settingsOf, until } from "./cluster.ts";
+import { aCluster, aNewKey, answerOf, type Cluster, missing, settingsOf } from "./cluster.ts";
 import { printedBy } from "./nodes.ts";
 
 const targets = (documents: readonly { identified_at: string }[]) => [
@@ -20,34 +21,31 @@ const targets = (documents: readonly { identified_at: string }[]) => [
   ...documents.map(({ identified_at: at }) => `/leads?limit=3&before=${at}`),
 ];
 
-unless(missing).describe("a cluster of three nodes", () => {
-  test("300 pages of each node are byte for byte those of the appliance on the same file", async () => {
+unless(missing).describe("each server of a cluster", () => {
+  test("serves 300 pages with the same bytes as a server without a cluster", async () => {
     const leads = someLeads(295);
-    const cluster = await aCluster(leads);
-    const asked = targets(leads);
-    expect(asked).toHaveLength(300);
-    const appliance = await serve({ file: cluster.file });
-    for (const target of asked) {
-      const { text } = await appliance.as(cluster.key).get(target);
-      for (const place of cluster.places) expect((await answerOf(cluster.as(place), target)).text).toBe(text);
+    const { file, key, places } = await aCluster(leads);
+    const appliance = await serve({ file });
+    for (const target of targets(leads)) {
+      const { text } = await appliance.as(key).get(target);
+      for (const place of places) expect((await answerOf(place.as(), target)).text).toBe(text);
     }
   });
 
-  test("each node passes the checks of any server of this API", async () => {
+  test("passes the conformance checks", async () => {
     const cluster = await aCluster(someLeads(120), { RATE_LIMIT_PER_MIN: "60" });
     for (const place of cluster.places) {
-      const { key } = (await cluster.admin(place).run("key", "create", cluster.account.id, "--json")).json;
-      const ended = await cluster.admin(place).give(key, "conformance", place.url);
+      const { key } = await aNewKey(cluster, place);
+      const ended = await place.admin.give(key, "conformance", place.url);
       expect([ended.status, ended.status === 0 ? "" : ended.stdout]).toEqual([0, ""]);
     }
   });
 
-  test("a node answers 60 requests of a minute, and the doctor sees a balancer that gives a key to several", async () => {
-    const cluster = await aCluster(someLeads(3), { RATE_LIMIT_PER_MIN: "60" });
-    const [place, other] = cluster.places;
-    const admin = cluster.admin(place);
-    const { key, id } = (await admin.run("key", "create", cluster.account.id, "--json")).json;
-    const ask = (at = place) => cluster.as(at, key).get("/leads");
+  test("answers 60 requests of a minute, and doctor reports a load balancer that spreads a key", async () => {
+    const { account, places } = await aCluster(someLeads(3), { RATE_LIMIT_PER_MIN: "60" });
+    const [place, other] = places;
+    const { key, id } = (await place.admin.run("key", "create", account.id, "--json")).json;
+    const ask = (at = place) => at.as(key).get("/leads");
     // All within one minute of the clock: the window that the first answer names is still open at the last.
     let answers: Awaited<ReturnType<typeof ask>>[] = [];
     const resets = () => new Set(answers.map(({ headers }) => headers.get("X-RateLimit-Reset")));
@@ -55,134 +53,178 @@ unless(missing).describe("a cluster of three nodes", () => {
       answers.push(await ask());
     }
     expect(answers.map(({ status }) => status)).toEqual([...Array(60).fill(200), 429]);
-    const told = async () => (await admin.run("doctor", "--json")).stdout;
-    expect(await told()).not.toContain(id);
+    const findings = async () => (await place.admin.run("doctor", "--json")).stdout;
+    expect(await findings()).not.toContain(id);
     await until(async () => {
-      // Both: the minute in which the first was asked may be over.
+      // Both: the minute of the earlier requests may be over.
       await Promise.all([ask(), ask(other)]);
-      return new RegExp(`Several nodes served the same key within a minute: [^"]*${id}`).test(await told());
+      return new RegExp(`Several nodes served the same key within a minute: [^"]*${id}`).test(await findings());
     });
   });
 
   test("shows its lease, its members, and its clock as metrics, and refuses a second server for its node", async () => {
-    const cluster = await aCluster(someLeads(1));
-    const [place] = cluster.places;
+    const [place] = (await aCluster(someLeads(1))).places;
     const read = async () => (await (await fetch(`${place.url}/metrics`)).text()).replaceAll("leadfile_cluster_", "");
     await until(async () => /^serving 1$/m.test(await read()));
-    expect(await read()).toMatch(/^members 3$/m);
-    expect(await read()).toMatch(/^missing_writes 0$/m);
-    expect(await read()).toMatch(/^lease_age_seconds [0-3]\./m);
-    expect(Math.abs(Number(/^clock_off_seconds (\S+)$/m.exec(await read())?.[1]))).toBeLessThan(2);
-    const alerts = readFileSync(join(import.meta.dir, "../../../deploy/cluster/prometheus-alerts.yml"), "utf8");
     const metrics = await read();
+    for (const shown of [/^members 3$/m, /^missing_writes 0$/m, /^lease_age_seconds [0-3]\./m]) {
+      expect(metrics).toMatch(shown);
+    }
+    expect(Math.abs(Number(/^clock_off_seconds (\S+)$/m.exec(metrics)?.[1]))).toBeLessThan(2);
+    const alerts = readFileSync(join(import.meta.dir, "../../../deploy/cluster/prometheus-alerts.yml"), "utf8");
     for (const [, name] of alerts.matchAll(/leadfile_cluster_(\w+)/g)) expect(metrics).toContain(`\n${name} `);
     const second = start(settingsOf(place.node));
     expect(await second.exited).toBe(1);
     expect(second.errors()).toContain(`${place.url}, already serves the node ${place.node.name}.`);
-    expect((await answerOf(cluster.as(place), "/leads")).status).toBe(200);
+    expect((await answerOf(place.as(), "/leads")).status).toBe(200);
   });
 
-  test("a server that has the name of another node than the one beside ends, and says so", async () => {
-    const cluster = await aCluster();
-    const [{ node }] = cluster.places;
-    const server = start({ ...settingsOf(node), NODE_NAME: "n2" });
-    expect(await server.exited).toBe(1);
-    expect(server.errors()).toContain("NODE_NAME is n2, but the node at CLUSTER is n1. Set NODE_NAME to its -node-id");
-  });
-
-  test("a server that reads another file than that of the node at CLUSTER ends, and the doctor says so as well", async () => {
-    const cluster = await aCluster();
-    const [{ node }, { node: other }] = cluster.places;
-    const settings = { ...settingsOf(other), DATABASE_PATH: node.path };
-    const server = start(settings);
-    expect(await server.exited).toBe(1);
-    const says = `${node.path} is not the file of n2, the node at CLUSTER.`;
-    expect(server.errors()).toContain(`${says} Set DATABASE_PATH to db.sqlite in the folder of that node, or CLUSTER`);
-    const looked = await anAdmin([], settings).run("doctor", "--json");
-    expect([looked.status, looked.stdout]).toEqual([2, expect.stringContaining(says)]);
-    const renamed = await anAdmin([], { ...settingsOf(other), NODE_NAME: "n3" }).run("doctor");
-    expect(renamed.stdout).toContain("NODE_NAME is n3, but the node at CLUSTER is n2.");
-  });
-
-  test("the file of a node is refused by a server without CLUSTER, and left as it is", async () => {
-    const cluster = await aCluster();
-    const { path } = cluster.places[0].node;
-    const before = statSync(path);
-    const refused = start({ DATABASE_PATH: path });
-    expect(await refused.exited).toBe(1);
-    expect(refused.errors()).toContain("is the file of an rqlite node, which alone may write it. Set CLUSTER");
-    expect(statSync(path)).toMatchObject({ ino: before.ino, size: before.size });
+  test("ends if its settings name another node or another file, or no cluster, and doctor reports it", async () => {
+    const [{ node }, { node: other }] = (await aCluster()).places;
+    const before = statSync(node.path);
+    const otherFile = `${node.path} is not the file of n2, the node at CLUSTER.`;
+    const otherName = "NODE_NAME is n2, but the node at CLUSTER is n1.";
+    for (const [settings, says] of [
+      [{ ...settingsOf(node), NODE_NAME: "n2" }, `${otherName} Set NODE_NAME to its -node-id`],
+      [{ ...settingsOf(other), DATABASE_PATH: node.path }, `${otherFile} Set DATABASE_PATH to db.sqlite in the folder`],
+      [{ DATABASE_PATH: node.path }, "is the file of an rqlite node, which alone may write it. Set CLUSTER"],
+    ] as const) {
+      const server = start(settings);
+      expect([await server.exited, server.errors()]).toEqual([1, expect.stringContaining(says)]);
+    }
+    expect(statSync(node.path)).toMatchObject({ ino: before.ino, size: before.size });
+    const doctor = (settings: Record<string, string>) => anAdmin([], settings).run("doctor", "--json");
+    expect(await doctor({ ...settingsOf(other), DATABASE_PATH: node.path })).toMatchObject({
+      status: 2,
+      stdout: expect.stringContaining(otherFile),
+    });
+    expect((await doctor({ ...settingsOf(node), NODE_NAME: "n2" })).stdout).toContain(otherName);
   });
 });
 
 unless(missing).describe("a cluster that loses nodes", () => {
-  test("a node without the majority serves nobody within 6 s, and by itself again within 10 s", async () => {
+  test("stops serving within 6 s without a majority, and serves again by itself within 10 s", async () => {
     const cluster = await aCluster(someLeads(3));
     const [kept, ...lost] = cluster.places;
     let backMs = Number.POSITIVE_INFINITY;
     const silentMs = await least(6_000, async () => {
       for (const { engine } of lost) engine.kill("SIGKILL");
-      const tookMs = await timeOf(() => until(async () => (await cluster.as(kept).get("/leads")).status === 500));
-      expect((await cluster.as(kept).get("/leads")).body.error.code).toBe("query_failed");
+      const tookMs = await timeOf(() => until(async () => (await kept.as().get("/leads")).status === 500));
+      expect((await kept.as().get("/leads")).body.error.code).toBe("query_failed");
       expect((await fetch(`${kept.url}/healthz`)).status).toBe(503);
-      await Promise.all(lost.map(({ engine }) => engine.exited));
-      await Promise.all(lost.map((place) => cluster.restart(place)));
+      await Promise.all(lost.map((place) => place.kill()));
+      await Promise.all(lost.map((place) => place.restart()));
       backMs = Math.min(backMs, await timeOf(() => untilServing(cluster)));
       return backMs < 10_000 ? tookMs : Number.POSITIVE_INFINITY;
     });
     expect(silentMs).toBeLessThan(6_000);
   });
 
-  test("a node that starts again knows every key before it answers anybody", async () => {
+  test("serves nothing from a node that starts again before the node knows every key", async () => {
     const cluster = await aCluster(someLeads(3));
     const [place] = await cluster.followers();
-    if (place === undefined) throw new Error("there are followers");
-    const { key } = (await cluster.admin(place).run("key", "create", cluster.account.id, "--json")).json;
-    await answerOf(cluster.as(place, key), "/leads");
-    place.engine.kill("SIGKILL");
-    await place.engine.exited;
-    await until(async () => (await cluster.as(place, key).get("/leads")).status === 500);
-    const restarted = cluster.restart(place);
+    const { key } = await aNewKey(cluster, place);
+    await place.kill();
+    const statusNow = async () => (await place.as(key).get("/leads")).status;
+    await until(async () => (await statusNow()) === 500);
+    const restarted = place.restart();
     const statuses = new Set<number>();
-    await until(async () => {
-      const { status } = await cluster.as(place, key).get("/leads");
-      statuses.add(status);
-      return status === 200;
-    });
+    await until(async () => statuses.add(await statusNow()).has(200));
     await restarted;
     expect(statuses).toEqual(new Set([500, 200]));
   });
 
-  test("usage is what was answered, over a leader that is killed", async () => {
+  test("counts each answered request once, although the leader is killed", async () => {
     const cluster = await aCluster(someLeads(3));
+    const { account, places } = cluster;
     // Each server was asked until it answered.
-    let answered = cluster.places.length;
+    let answered = places.length;
     const ask = async () => {
-      for (const place of cluster.places) {
-        if ((await cluster.as(place).get("/leads")).status === 200) answered++;
+      for (const place of places) {
+        if ((await place.as().get("/leads")).status === 200) answered++;
       }
     };
     for (let round = 0; round < 50; round++) await ask();
     const leader = await cluster.leader();
     leader.engine.kill("SIGKILL");
     for (let round = 0; round < 50; round++) await ask();
-    await cluster.restart(leader);
-    await until(async () => (await cluster.as(leader).get("/pixels")).status === 200 && ++answered > 0);
-    // Of all days: midnight may have come meanwhile.
+    await leader.restart();
+    await until(async () => (await leader.as().get("/pixels")).status === 200 && ++answered > 0);
+    // Of all days: the test may run over midnight.
     const counted = async () => {
       const { requests } = await printedBy<{ requests: { requests: number }[] }>(() =>
-        cluster.admin(leader).run("stats", cluster.account.id, "--json"),
+        leader.admin.run("stats", account.id, "--json"),
       );
       return requests.reduce((sum, ofDay) => sum + ofDay.requests, 0);
     };
     await until(async () => (await counted()) >= answered);
     expect(await counted()).toBe(answered);
   });
+
+  test("loses no count and no disclosure of a server that stops before there is another leader", async () => {
+    const lead = aLead();
+    const cluster = await aCluster([lead]);
+    const { place, other, id, answered } = await withoutLeader(cluster);
+    expect([await place.server.end("SIGTERM"), place.server.errors()]).toEqual([0, ""]);
+    const keys = await printedBy<{ id: string; requests_this_month: number }[]>(() =>
+      other.admin.run("key", "list", cluster.account.id, "--json"),
+    );
+    expect(keys.find((key) => key.id === id)?.requests_this_month).toBe(answered);
+    const found = await other.admin.run("lead", "find", cluster.account.id, "--id", lead.id, "--json");
+    expect(found.json["received"]).toMatchObject([{ id: lead.id, key: id }]);
+  });
+
+  test("reports the last counts as lost if a server stops without a majority", async () => {
+    const { place, other } = await withoutLeader(await aCluster([aLead()]));
+    other.engine.kill("SIGKILL");
+    expect(await place.server.end("SIGTERM")).toBe(1);
+    expect(place.server.errors()).toMatch(/^The last request counts and the record .+ were lost \(.+\)\./);
+  });
 });
 
-async function untilServing(cluster: Cluster): Promise<void> {
-  for (const place of cluster.places) {
-    await until(async () => (await cluster.as(place).get("/leads")).status === 200);
+unless(missing).describe("the record of disclosures", () => {
+  test("names each lead that each key received, from whichever server", async () => {
+    const leads = someLeads(200);
+    const cluster = await aCluster(leads);
+    const { account, places } = cluster;
+    const [first, second] = [await aNewKey(cluster), await aNewKey(cluster)];
+    const received = new Set<string>();
+    for (let asked = 0; asked < 300; asked++) {
+      const place = places[asked % 3] ?? places[0];
+      const { id: keyId, key } = asked % 2 === 0 ? first : second;
+      // Pages at random: they overlap, touch, or are apart. Half of all leads are in none.
+      const before = leads[(asked * 7919) % 100]?.identified_at ?? "";
+      const { body } = await answerOf(place.as(key), `/leads?limit=${1 + ((asked * 31) % 9)}&before=${before}`);
+      for (const { id } of body.data) received.add(`${id} ${keyId}`);
+    }
+    // A server that stops writes the last pages.
+    for (const { server } of places) expect(await server.end("SIGTERM")).toBe(0);
+    const { admin } = places[0];
+    const list = admin.put("list", leads.map(({ id }) => id).join("\n"));
+    const found = await printedBy<{ received: { id: string; key: string }[] }[]>(() =>
+      admin.run("lead", "find", account.id, "--list", list, "--json"),
+    );
+    const recorded = found.flatMap((person) => person.received.map(({ id, key }) => `${id} ${key}`));
+    expect(recorded.toSorted()).toEqual([...received].toSorted());
+  });
+});
+
+/** Kills the leader, and returns the others. The first has answered some pages of a new key since. */
+async function withoutLeader({ account, leader, followers }: Cluster) {
+  const [place, other] = await followers();
+  const { key, id } = (await place.admin.run("key", "create", account.id, "--json")).json;
+  await (await leader()).kill();
+  let answered = 0;
+  for (let asked = 0; asked < 20; asked++) {
+    if ((await place.as(key).get("/leads")).status === 200) answered++;
+  }
+  expect(answered).toBeGreaterThan(0);
+  return { place, other, id, answered };
+}
+
+async function untilServing({ places }: Cluster): Promise<void> {
+  for (const place of places) {
+    await until(async () => (await place.as().get("/leads")).status === 200);
     await until(async () => (await fetch(`${place.url}/healthz`)).status === 200);
   }
 }

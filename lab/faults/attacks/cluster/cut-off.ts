@@ -52,7 +52,7 @@ export const clusterCutOff: Fault = {
       patches: [
         {
           file: "extensions/cluster/lease/leased-file.ts",
-          from: "if (!lease.holds()) throw new",
+          from: "if (!lease.isValid()) throw new",
           to: "if (lease === null) throw new",
         },
       ],

@@ -48,7 +48,7 @@ export const clusterFullDisk: Fault = {
           to: "isComplete: true,",
         },
         {
-          file: "extensions/cluster/lease/keep-lease.ts",
+          file: "extensions/cluster/lease/leased-file.ts",
           from: "revision: Math.max(...all.map((state) => state.revision)),",
           to: "revision: leader.revision,",
         },

@@ -1,0 +1,271 @@
+/** The operation of a cluster: how it begins, how it is shown, upgraded, and repaired, and how a node leaves. */
+import { Database } from "bun:sqlite";
+import { expect, onTestFinished, test } from "bun:test";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { clusterText } from "../../../extensions/cluster/demo.ts";
+import { placeNodes, startNode } from "../../../extensions/cluster/local-cluster.ts";
+import { untilReady } from "../../../extensions/cluster/members.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { someLeads } from "../../support/builders.ts";
+import { until } from "../../support/eventually.ts";
+import { aFolder } from "../../support/folder.ts";
+import { needing, unless } from "../../support/needing.ts";
+import { start } from "../../support/process.ts";
+import { aSmallDisk } from "../../support/small-disk.ts";
+import { aCluster, answerOf, missing, type Place, settingsOf, watched } from "./cluster.ts";
+import { aHost, rqlited } from "./nodes.ts";
+
+const project = join(import.meta.dir, "../../..");
+
+/** A node without others, and its commands. */
+async function aNode(folder = aFolder()) {
+  const [node] = placeNodes(folder, ["n1"], aHost());
+  if (node === undefined) throw new Error("there is a node");
+  const engine = watched(startNode(rqlited, node));
+  await untilReady(node);
+  return { engine, admin: anAdmin([], settingsOf(node)) };
+}
+
+/** Empties the folder of a node, and starts it with another one to join. */
+async function joinAgain(place: Place, { node: other }: Place): Promise<void> {
+  await place.kill();
+  rmSync(place.node.folder, { recursive: true });
+  mkdirSync(place.node.folder, { mode: 0o750 });
+  place.engine = watched(startNode(rqlited, place.node, { others: [other] }));
+  await untilReady(place.node);
+}
+
+unless(missing).describe("a cluster", () => {
+  test("begins with an existing file, and only on a node that is empty", async () => {
+    const { admin } = await aNode();
+    const appliance = anAdmin(["acme"]);
+    await appliance.give(JSON.stringify(someLeads(1)[0]), "lead", "import", "acme", "-", "--create-pixels");
+    expect((await admin.run("cluster", "init", join(aFolder(), "leadfile.db"))).stderr).toContain("There is no");
+    const begun = await admin.run("cluster", "init", appliance.file, "--json");
+    expect(begun.json as object).toEqual({ file: appliance.file, leads: 1 });
+    expect(begun.stderr).toContain(`${appliance.file} still has its personal data. Delete it`);
+    expect(await admin.exported()).toBe(await appliance.exported());
+    const again = await admin.run("cluster", "init", appliance.file);
+    expect(again.stderr).toContain("is not alone and empty. Start a node with a new folder");
+  });
+
+  test("is shown with its leader, its servers, and the lack of a majority", async () => {
+    const cluster = await aCluster();
+    const { places } = cluster;
+    const [{ admin, url }, ...others] = places;
+    await until(async () => {
+      const { nodes } = (await admin.run("cluster", "status", "--json")).json as unknown as Shown; // As decided.
+      return nodes.every(({ server, lag }) => server?.serves === true && lag === 0);
+    });
+    // Another node may become the leader at any time.
+    await until(async () => {
+      const leader = await cluster.leader();
+      const text = (await admin.run("cluster", "status")).stdout;
+      return places.every((place) => {
+        const { name } = place.node;
+        const shown = place === leader ? `◆ +${name} +leader` : `● +${name} +follower`;
+        return new RegExp(`${shown}.*${place.url} +yes`).test(text);
+      });
+    });
+    await until(async () => !(await admin.run("doctor", "--json")).stdout.includes("cluster"));
+    for (const { engine } of others) engine.kill("SIGKILL");
+    await until(async () => (await fetch(`${url}/healthz`)).status === 503);
+    const status = await admin.run("cluster", "status", "--json");
+    expect(status).toMatchObject({ status: 1, json: { has_majority: false } });
+    expect(status.stdout).not.toMatch(/"\w*[A-Z]\w*":/);
+    expect((await admin.run("cluster", "status")).stdout).toContain("No majority of the 3 nodes is reachable");
+    const doctor = await admin.run("doctor");
+    expect([doctor.status, doctor.stdout]).toEqual([
+      2,
+      expect.stringMatching(/^broken +cluster +No majority of the 3 nodes/m),
+    ]);
+  });
+
+  test("goes over to the next version while servers of the earlier one continue", async () => {
+    const [place, ...others] = (await aCluster(someLeads(3))).places;
+    const next = theNextVersion();
+    const page = (await answerOf(place.as(), "/leads")).text;
+    const settings = settingsOf(place.node);
+
+    // In the place of the server of this node, before the schema is updated.
+    expect(await place.server.end("SIGTERM")).toBe(0);
+    const early = start({ ...settings, PORT: new URL(place.url).port }, aFolder(), [
+      process.execPath,
+      join(next, "src/main.ts"),
+    ]);
+    expect(await early.listening()).toBe(place.url);
+    expect((await place.as().get("/leads")).status).toBe(500);
+
+    const run = async (...args: string[]) => {
+      const child = start(settings, aFolder(), [process.execPath, join(next, "src/admin.ts"), ...args]);
+      return { status: await child.exited, output: child.output() };
+    };
+    expect((await run("doctor")).output).toMatch(/An earlier version.+cluster\s+migrate/s);
+    const folder = aFolder();
+    expect((await run("backup", join(folder, "copy.db"))).status).toBe(0);
+    expect(readdirSync(folder).toSorted()).toEqual(["copy.db", "copy.db.manifest.json"]);
+
+    for (const done of ["Migrations applied: 1.", "The schema is up to date."]) {
+      const output = `${done} Servers of the earlier version continue to serve.\n`;
+      expect(await run("cluster", "migrate")).toEqual({ status: 0, output });
+      for (const each of [place, ...others]) expect((await answerOf(each.as(), "/leads")).text).toBe(page);
+    }
+  });
+});
+
+interface Shown {
+  readonly nodes: readonly { readonly server: { readonly serves: boolean } | null; readonly lag: number | null }[];
+}
+
+/** A copy of the product with one more migration. */
+function theNextVersion(): string {
+  const folder = aFolder();
+  for (const name of ["src", "drizzle", "extensions", "packages", "package.json", "bunfig.toml", "docs/api.md"]) {
+    cpSync(join(project, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(project, "node_modules"), join(folder, "node_modules"));
+  const journal = join(folder, "drizzle/meta/_journal.json");
+  const known: { entries: { idx: number; when: number }[] } = JSON.parse(readFileSync(journal, "utf8"));
+  const last = known.entries.at(-1);
+  if (last === undefined) throw new Error("there is a first migration");
+  const next = { ...last, idx: last.idx + 1, when: last.when + 1, tag: "9999_next" };
+  writeFileSync(journal, JSON.stringify({ ...known, entries: [...known.entries, next] }));
+  const [alter, create] = [
+    "ALTER TABLE `keys` ADD `colour` text;",
+    "CREATE TABLE `shelves` (`number` integer PRIMARY KEY NOT NULL) STRICT;",
+  ];
+  writeFileSync(join(folder, "drizzle/9999_next.sql"), `${alter}--> statement-breakpoint\n${create}`);
+  return folder;
+}
+
+unless(missing).describe("a node", () => {
+  test("that lacks writes, as after a full disk, serves nobody and is named, until it joins again", async () => {
+    const cluster = await aCluster(someLeads(3));
+    const { account } = cluster;
+    const [place] = await cluster.followers();
+    const other = await cluster.leader();
+    await loseWrite(place, other);
+    const problem = `${place.node.name} lacks writes that other nodes have, as after a full disk. Stop it, delete its`;
+    for (const { admin } of [place, other]) expect((await admin.run("cluster", "status")).stdout).toContain(problem);
+    expect((await other.admin.run("doctor")).status).toBe(2);
+    expect(await place.admin.run("key", "list", account.id)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^The local rqlite node and the leader/),
+    });
+    expect((await other.admin.run("key", "list", account.id)).status).toBe(0);
+    await until(async () => (await place.as().get("/leads")).status === 500);
+    await joinAgain(place, other);
+    expect((await answerOf(place.as(), "/leads")).status).toBe(200);
+    expect((await place.admin.run("cluster", "status")).stdout).not.toContain("lacks");
+  });
+
+  test("cannot leave if the others are no majority", async () => {
+    const [first, { admin }, third] = (await aCluster()).places;
+    await third.kill();
+    expect(await admin.run("cluster", "leave", first.node.name)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("Without n1, no majority"),
+    });
+    expect((await admin.run("account", "create", "birch")).status).toBe(0);
+    expect((await answerOf(first.as(), "/leads")).status).toBe(200);
+  });
+
+  test("can leave if rqlite has removed it already, and no revocation waits for its server any more", async () => {
+    const { keyId, places } = await aCluster();
+    const [{ node, admin }, removed] = places;
+    await removed.kill();
+    const removal = { method: "DELETE", body: JSON.stringify({ id: removed.node.name }) };
+    await until(async () => (await fetch(`${node.url}/remove`, removal)).ok);
+    expect((await admin.run("cluster", "leave", removed.node.name)).status).toBe(0);
+    const revoked = await admin.run("key", "revoke", keyId);
+    expect(revoked).toMatchObject({ status: 0, stderr: expect.not.stringContaining(removed.node.name) });
+  });
+
+  test("that leaves serves nobody any more when the command returns", async () => {
+    const cluster = await aCluster(someLeads(1));
+    const [place] = await cluster.followers();
+    const { name } = place.node;
+    const leader = await cluster.leader();
+    expect((await leader.admin.run("cluster", "leave", "n9")).stderr).toContain("has no node n9. It has");
+    expect((await leader.admin.run("cluster", "leave", name)).stderr).toBe("");
+    expect((await place.as().get("/leads")).status).toBe(500);
+    await until(async () => {
+      const { stdout } = await place.admin.run("doctor", "--json");
+      return stdout.includes(`${name} is no longer a node of the cluster`);
+    });
+    const revoked = await leader.admin.run("key", "revoke", cluster.keyId);
+    expect(revoked).toMatchObject({ status: 0, stderr: expect.not.stringContaining(name) });
+    expect((await answerOf(leader.as(), "/leads")).status).toBe(401);
+  });
+});
+
+/** Removes the last write from the file of one node, without rqlite, and writes once more. */
+async function loseWrite({ node }: Place, { admin }: Place): Promise<void> {
+  await admin.run("account", "create", "birch");
+  using file = new Database(node.path);
+  const exists = (name: string) => file.prepare("SELECT 1 FROM accounts WHERE name = ?").get(name) !== null;
+  await until(() => exists("birch"));
+  file.run("DELETE FROM cluster_writes WHERE number = (SELECT max(number) FROM cluster_writes)");
+  await admin.run("account", "create", "cedar");
+  await until(() => exists("cedar"));
+}
+
+unless(missing).describe("doctor", () => {
+  test("names a server that does not answer, and tells how the file of a lost disk comes back", async () => {
+    const [first, { admin }] = (await aCluster()).places;
+    await first.server.end("SIGKILL");
+    await until(async () => {
+      const { stdout } = await admin.run("doctor", "--json");
+      return stdout.includes(`The servers of these nodes do not answer: ${first.node.name}.`);
+    });
+    await first.kill();
+    rmSync(first.node.folder, { recursive: true });
+    mkdirSync(first.node.folder);
+    const { status, stdout } = await first.admin.run("doctor", "--json");
+    expect([status, stdout]).toEqual([2, expect.stringContaining("in a cluster rqlited does")]);
+    expect(stdout).not.toContain("restore FILE");
+  });
+
+  needing("mount")("warns if the disk of the local node is almost full", async () => {
+    using disk = aSmallDisk(aFolder(), "size=60m,mode=755");
+    const { engine, admin } = await aNode(disk.path);
+    await admin.run("cluster", "init", anAdmin(["acme"]).file);
+    const { stdout } = await admin.run("doctor", "--json");
+    engine.kill("SIGKILL");
+    await engine.exited;
+    expect(stdout).toMatch(/Only [56]\d\.\d MB are free/);
+  });
+});
+
+test("the demo prints a command that reaches the node that it names", async () => {
+  const path = join(aFolder(), "db.sqlite");
+  const nodes = ["n1", "n2"].map((name) => ({ name, path, url: "http://127.0.0.1:9", pid: 0 }));
+  const lines = clusterText(nodes, []).split("\n");
+  const shell = start({}, project, ["sh", "-c", lines.find((one) => one.endsWith(" cluster status")) ?? "false"]);
+  expect(await shell.exited).toBe(1);
+  // There is no node. A wrong setting would have ended the command sooner.
+  expect(shell.errors()).toContain(path);
+});
+
+unless(missing)("the demo ends if a port is taken, and leaves no process", async () => {
+  const folder = aFolder();
+  try {
+    const taken = Bun.serve({ hostname: "127.0.0.1", port: 3002, fetch: () => new Response() });
+    onTestFinished(() => taken.stop(true));
+  } catch {
+    // Another program has the port already.
+  }
+  const command = [process.execPath, join(project, "src/demo.ts"), "--cluster"];
+  const demo = start({ HOME: process.env["HOME"] ?? "" }, folder, command);
+  expect(await demo.exited).toBe(1);
+  expect(demo.errors()).toMatch(/Port 300\d on 127\.0\.0\.1 is in use\./);
+  const isRunning = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder);
+    } catch {
+      return false;
+    }
+  };
+  await until(() => !readdirSync("/proc").some((name) => /^\d+$/.test(name) && isRunning(name)));
+});
