@@ -45,8 +45,7 @@ const settleMs = 250;
 /** Starts all that runs, on a file of the first release. */
 export async function beginYear(scene: Scene, random: Random, plan: Plan) {
   const { machine } = scene;
-  await machine.upgrade(machine.build);
-  await machine.admin(["retain", account, "--days", String(plan.keepDays), "--yes"]);
+  await machine.upgrade(machine.build, ["retain", account, "--days", String(plan.keepDays), "--yes"]);
   const source = await machine.admin(["source", "create", account, "--stamp", "source", "--json"]);
   const pollers = new Pollers(scene);
   await pollers.start();

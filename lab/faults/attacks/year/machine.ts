@@ -153,14 +153,15 @@ export class Machine {
     return () => fs.rmSync(join(this.#disk, "rest"));
   }
 
-  /** Installs a build as the documentation says, and starts it on a file that is older. */
-  async upgrade(build: string): Promise<void> {
+  /** Installs a build as the documentation says, and starts it on a file that is older, after a command. */
+  async upgrade(build: string, command = ["account", "list"]): Promise<void> {
     await this.stop();
     await this.#commands.end();
     this.build = build;
     this.#commands = startCommands(build, this.settings);
     await this.admin(["upgrade", "--check"]);
     const before = this.copies();
+    await this.admin(command);
     await this.start();
     const made = this.copies().filter((name) => !before.includes(name));
     if (made.length !== 1) throw new Error(`the upgrade kept ${made.length} copies: ${this.logged()}`);

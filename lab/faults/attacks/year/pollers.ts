@@ -45,8 +45,9 @@ const habits: readonly (Reading | null)[] = [
 /** These run `follow`. */
 const followers = 3;
 const overlapDays = 3;
-/** The second that a kill may cost, and one in which a busy machine lets neither the server nor this process run. */
-const atRiskMs = 2_000;
+/** A kill may cost what was counted in the last second, and while a busy machine keeps the server from writing it. */
+const atRiskMs = 1_000;
+const busyFactor = 4;
 
 export interface Scene {
   readonly machine: Machine;
@@ -59,6 +60,8 @@ export interface Scene {
 export class Pollers {
   requests = 0;
   lostCounts = 0;
+  /** How long the slowest answer took since usage was compared. */
+  #slowestMs = 0;
   readonly #callers: Caller[] = [];
   readonly #followers: { readonly key: Key; readonly process: Bun.Subprocess }[] = [];
 
@@ -124,10 +127,13 @@ export class Pollers {
   /** Asks until there is an answer: a server that was killed is started again. */
   async #ask(caller: Caller, target: string): Promise<{ status: number; body: unknown }> {
     for (;;) {
+      const startedMs = performance.now();
       try {
         const answer = await this.#fetch(target, caller.key);
         const body: unknown = await answer.json();
-        caller.answeredMs.push(performance.now());
+        const nowMs = performance.now();
+        caller.answeredMs.push(nowMs);
+        this.#slowestMs = Math.max(this.#slowestMs, nowMs - startedMs);
         const day = dayOf(this.scene.clock.now());
         caller.counts.set(day, (caller.counts.get(day) ?? 0) + 1);
         this.requests++;
@@ -146,8 +152,9 @@ export class Pollers {
 
   /** Compares the usage of all keys with what was counted. After a kill the last second may be missing, and no more. */
   async checkUsage(killedMs: number | null = null): Promise<void> {
+    const fromMs = (killedMs ?? 0) - atRiskMs - busyFactor * this.#slowestMs;
     for (const caller of this.#callers) {
-      const atRisk = caller.answeredMs.filter((ms) => killedMs !== null && ms <= killedMs && ms > killedMs - atRiskMs);
+      const atRisk = caller.answeredMs.filter((ms) => killedMs !== null && ms <= killedMs && ms > fromMs);
       const { body } = await this.#ask(caller, "usage");
       const { requests_today: actual, requests_this_month: actualOfMonth } = Object(body);
       const day = dayOf(this.scene.clock.now());
@@ -164,6 +171,7 @@ export class Pollers {
       [caller.answeredMs, caller.unanswered] = [[], 0];
       this.lostCounts += Math.max(0, missing);
     }
+    this.#slowestMs = 0;
   }
 
   /** Each follower has written every lead, or does so soon. */
