@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs Leadfile as a systemd service, or upgrades it: sh deploy/install.sh
 # Run it as root in the folder of an unpacked release. Settings and data that exist are kept.
+#   --no-start    does not start the service: to restore a backup first
 #   --uninstall   stops the service and removes the program; data, backups, and settings stay
 set -eu
 
@@ -63,6 +64,7 @@ install_all() {
 [ "$(id -u)" = 0 ] || fail "Run this as root: sudo sh deploy/install.sh"
 case "${1:-}" in
 "") install_all ;;
+--no-start) now= && install_all ;;
 --uninstall) uninstall ;;
-*) fail "Unknown option $1. Use no option to install, or --uninstall." ;;
+*) fail "Unknown option $1. Use no option to install, --no-start, or --uninstall." ;;
 esac

@@ -3,11 +3,14 @@ import { expect, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { generateIdentity, identityToRecipient } from "age-encryption";
 import { version } from "../../../package.json";
 import { blocksOf } from "../../docs/walkthrough.ts";
+import { anAdmin } from "../../support/admin.ts";
 import { theExecutable } from "../../support/executable.ts";
 import { aFolder } from "../../support/folder.ts";
-import { unless } from "../../support/needing.ts";
+import { missingHere, unless } from "../../support/needing.ts";
+import { gateway, serveFolder } from "../../support/object-store.ts";
 
 const root = join(import.meta.dir, "../../..");
 /** Debian 12 with systemd, nginx, Caddy and certbot, as .ci/run makes it with debootstrap. */
@@ -22,9 +25,10 @@ const missing =
         ? null
         : "needs a Debian root, which .ci/run makes";
 
-const blocks = blocksOf(readFileSync(join(root, "docs/operations.md"), "utf8")).filter(({ info }) =>
-  info.startsWith("sh debian"),
-);
+const blocks = [
+  ...blocksOf(readFileSync(join(root, "docs/operations.md"), "utf8")),
+  ...blocksOf(readFileSync(join(root, "docs/operations-data.md"), "utf8")),
+];
 
 /** A release as it is downloaded, with a vendor's file beside it. */
 function downloadInto(folder: string): void {
@@ -38,13 +42,17 @@ function downloadInto(folder: string): void {
   expect(Bun.spawnSync(["sh", "-c", pack], { cwd: folder }).exitCode).toBe(0);
 }
 
-/** Boots a copy of Debian, runs a script as root as its last service, and gives what it printed and its status. */
-function runOnDebian(script: string, without: string): { status: string; printed: string } {
+/**
+ * Boots a copy of Debian, runs a script as root as its last service, and gives what it printed and its status. `kept` is a
+ * folder whose contents are in /root.
+ */
+function runOnDebian(script: string, without: string, kept = aFolder()): { status: string; printed: string } {
   const machine = join(aFolder(), "machine");
   expect(Bun.spawnSync(["cp", "-a", debian, machine]).exitCode).toBe(0);
   // A machine has one proxy; the other one would have its ports.
   rmSync(join(machine, "etc/systemd/system/multi-user.target.wants", `${without}.service`), { force: true });
   downloadInto(join(machine, "root/download"));
+  expect(Bun.spawnSync(["cp", "-a", `${kept}/.`, join(machine, "root")]).exitCode).toBe(0);
   const put = (path: string, text: string, mode = 0o644) => {
     writeFileSync(join(machine, path), text);
     chmodSync(join(machine, path), mode);
@@ -88,7 +96,8 @@ unless(missing).describe("on a fresh Debian 12", () => {
     "every documented command runs in its order, with %s as the proxy",
     (proxy) => {
       const other = proxy === "nginx" ? "caddy" : "nginx";
-      const pasted = blocks.filter(({ info }) => !info.endsWith(`proxy=${other}`)).map(({ text }) => text);
+      const documented = blocks.filter(({ info }) => info.startsWith("sh debian") && !info.endsWith(`proxy=${other}`));
+      const pasted = documented.map(({ text }) => text);
       // A warning, such as that there is no backup yet, is an answer.
       const script = pasted
         .join("\n")
@@ -112,3 +121,41 @@ test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
     300_000,
   );
 });
+
+const lacking = missing ?? missingHere("versitygw");
+unless(lacking)(
+  "on a fresh Debian 12, the documented commands restore a lost machine from its object store within five minutes",
+  async () => {
+    const kept = aFolder();
+    mkdirSync(join(kept, "store/acme-backups"), { recursive: true });
+    const store = await serveFolder(join(kept, "store"));
+    const identity = await generateIdentity();
+    const settings = { ...store.environment, BACKUP_RECIPIENT: await identityToRecipient(identity) };
+    const admin = anAdmin(["acme"], settings);
+    await admin.import("email\ndana@example.com\n", "--pixel", "px");
+    const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+    expect((await admin.run("backup", "s3://acme-backups/leadfile")).status).toBe(0);
+    store.child.kill();
+
+    const lines = Object.entries({ ...settings, BACKUP_TO: "s3://acme-backups/leadfile" });
+    const environment = lines.map(([name, value]) => `${name}="${value}"\n`).join("");
+    const example = readFileSync(join(root, "deploy/leadfile.env"), "utf8");
+    writeFileSync(join(kept, "leadfile.env"), example + environment);
+    writeFileSync(join(kept, "identity.txt"), `${identity}\n`);
+    cpSync(gateway ?? "", join(kept, "versitygw"));
+    const { status, printed } = runOnDebian(
+      `tar -xzf leadfile-*.tar.gz && cd leadfile-*-linux-x64 && mv /root/leadfile.env /root/identity.txt .
+ROOT_ACCESS_KEY=key ROOT_SECRET_KEY="a secret key" /root/versitygw --port ${new URL(store.environment.AWS_ENDPOINT_URL).host} --quiet posix /root/store &
+sleep 1; SECONDS=0
+${blocks.flatMap(({ info, text }) => (info === "sh lost" ? text : [])).join("\n")}
+curl --fail --silent --retry 10 --retry-connrefused --header "Authorization: Bearer ${key}" http://127.0.0.1:3000/api/v1/leads
+test $SECONDS -lt 300
+`,
+      "caddy",
+      kept,
+    );
+    expect([status, status === "0" ? "" : printed]).toEqual(["0", ""]);
+    expect(printed).toContain("dana@example.com");
+  },
+  300_000,
+);
