@@ -1,13 +1,10 @@
 /** Pages of leads (§4.1), read by the prepared statement of their filters. */
 
-import { desc, eq, sql } from "drizzle-orm";
 import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
 import type { LeadQuery } from "../contract/parameters.ts";
 import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { preparePage } from "./page-statement.ts";
-import { placeholder } from "./placeholder.ts";
-import { imports } from "./schema.ts";
 import type { LeadReader } from "./serving.ts";
 
 /** Reads pages. A statement is prepared when its combination of filters is first asked for. */
@@ -25,18 +22,8 @@ export function openLeads(database: Connection): LeadReader {
     return statements.getOrInsertComputed(combination, () => preparePage(database, filters));
   }
 
-  const newestImport = database
-    .select({ seen: sql<number>`2 * ${imports.number} + (${imports.finishedAt} IS NOT NULL)` })
-    .from(imports)
-    .where(eq(imports.account, placeholder.integer("account")))
-    .orderBy(desc(imports.number))
-    .limit(1)
-    .prepare();
-  const seenBy = (account: AccountNumber) => newestImport.values({ account })[0]?.[0] ?? 0;
-
   return {
     page(account: AccountNumber, query: LeadQuery) {
-      const before = seenBy(account);
       // One row more than asked answers has_more without a second query; it is never served.
       const rows = statementFor(query).values({
         account,
@@ -47,17 +34,14 @@ export function openLeads(database: Connection): LeadReader {
       });
       const hasMore = rows.length > query.limit;
       if (hasMore) rows.pop();
-      const newestMs = rows[0]?.[1];
+      const [, newestMs, seen = 0] = rows[0] ?? [];
       const oldestMs = rows.at(-1)?.[1];
       // Without a further page there is nothing between `since` and the oldest lead.
       const reachMs = hasMore ? oldestMs : (query.sinceMs ?? oldestMs);
-      const after = seenBy(account);
-      // Between the two, an import was written: which state the page has seen is unknown.
-      const seen = before === after ? after : null;
       return {
         documents: rows.map(([document]) => document),
         nextMs: hasMore ? (oldestMs ?? null) : null,
-        span: newestMs === undefined ? null : { oldestMs: reachMs ?? newestMs, newestMs, seen },
+        span: newestMs === undefined ? null : { oldestMs: reachMs ?? newestMs, newestMs, seen: seen ?? 0 },
       };
     },
   };

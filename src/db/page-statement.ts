@@ -6,7 +6,7 @@ import type { LeadFilter } from "../contract/parameters.ts";
 import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
-import { leads, pixels } from "./schema.ts";
+import { imports, leads, pixels } from "./schema.ts";
 
 /** The filters that a statement has. */
 export type Filters = Readonly<Record<LeadFilter, boolean>>;
@@ -23,11 +23,20 @@ const columns = {
   identifiedAt: sql<number>`identified_at`,
 };
 
+/** The newest import that a page can contain, in the same statement: twice its number, plus one if it is complete. */
+const newestImport = (database: Connection) =>
+  database
+    .select({ seen: sql<number>`2 * ${imports.number} + (${imports.finishedAt} IS NOT NULL)` })
+    .from(imports)
+    .where(eq(imports.account, account))
+    .orderBy(desc(imports.number))
+    .limit(1);
+
 /** The statement of one combination of filters, newest lead first. */
 export function preparePage(database: Connection, filters: Filters) {
   const select = (...conditions: SQL[]) =>
     database
-      .select(columns)
+      .select({ ...columns, seen: sql<number | null>`(${newestImport(database)})` })
       .from(sourceFor(filters))
       .where(
         and(
