@@ -1,5 +1,6 @@
 /** What every peer shares because each has to do it: keys, limiter, headers and errors. */
 import { hash, randomUUID } from "node:crypto";
+import { statusOf } from "../../../packages/conformance/src/specification.ts";
 
 /** Rows of the relational file, as the drivers give them. */
 export interface KeyRow {
@@ -25,29 +26,16 @@ export const statements = {
   ],
 } as const;
 
-const statusOf = {
-  missing_api_key: 401,
-  invalid_api_key: 401,
-  revoked_api_key: 401,
-  subscription_required: 403,
-  invalid_parameter: 400,
-  invalid_cursor: 400,
-  unknown_pixel: 404,
-  not_found: 404,
-  rate_limit_exceeded: 429,
-  internal_error: 500,
-} as const;
-
 export class ApiError extends Error {
   constructor(
-    readonly code: keyof typeof statusOf,
+    readonly code: string,
     message: string,
   ) {
     super(message);
   }
 
   get status(): number {
-    return statusOf[this.code];
+    return statusOf[this.code] ?? 500;
   }
 
   get body() {

@@ -1,30 +1,10 @@
 /** What Elysia lets in, and what it lets out. */
 import { t } from "elysia";
+import { leadFields } from "../../../packages/conformance/src/specification.ts";
 import { patterns } from "./query.ts";
 
 const nullable = t.Union([t.String(), t.Null()]);
-const Lead = t.Object({
-  id: t.String(),
-  identified_at: t.String(),
-  pixel_id: t.String(),
-  name: nullable,
-  email: nullable,
-  verified_email: nullable,
-  phone: nullable,
-  company: nullable,
-  city: nullable,
-  state: nullable,
-  gender: nullable,
-  age_range: nullable,
-  income_range: nullable,
-  net_worth: nullable,
-  marital_status: nullable,
-  homeowner: nullable,
-  children: nullable,
-  page_url: nullable,
-  referrer: nullable,
-  traffic_source: nullable,
-});
+const Lead = t.Object(Object.fromEntries(leadFields.map((field) => [field, nullable])));
 const word = t.Optional(t.String({ minLength: 1 }));
 export const query = t.Object(
   {

@@ -1,17 +1,9 @@
 /** Fastify on Node with better-sqlite3: validation and serialisation by schema. The bench translates it for Node. */
 import Sqlite, { type Statement } from "better-sqlite3";
 import fastify from "fastify";
+import { leadFields } from "../../../packages/conformance/src/specification.ts";
 import { ApiError, admit, createLimiter, digestOf, type KeyRow, statements } from "./contract.ts";
-import {
-  invalid,
-  type LeadRow,
-  leadFields,
-  pageStatement,
-  patterns,
-  type RawQuery,
-  toLeadQuery,
-  toList,
-} from "./query.ts";
+import { invalid, type LeadRow, pageStatement, patterns, type RawQuery, toLeadQuery, toList } from "./query.ts";
 import { announce, databasePath, limitPerMin } from "./settings.ts";
 
 const database = new Sqlite(databasePath);

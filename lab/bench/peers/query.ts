@@ -1,28 +1,7 @@
 /** What every peer shares of a page: the parameters, the statement and the envelope. */
+import { leadFields } from "../../../packages/conformance/src/specification.ts";
 import { ApiError } from "./contract.ts";
 
-export const leadFields = [
-  "id",
-  "identified_at",
-  "pixel_id",
-  "name",
-  "email",
-  "verified_email",
-  "phone",
-  "company",
-  "city",
-  "state",
-  "gender",
-  "age_range",
-  "income_range",
-  "net_worth",
-  "marital_status",
-  "homeowner",
-  "children",
-  "page_url",
-  "referrer",
-  "traffic_source",
-] as const;
 export type LeadRow = Record<(typeof leadFields)[number], string>;
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.(\d+))?(?:Z|[+-]\d{2}:\d{2})$/i;
