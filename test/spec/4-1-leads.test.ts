@@ -13,16 +13,6 @@ async function asked(leads: Parameters<typeof serve>[0], target: string): Promis
   return ids(body.data);
 }
 
-test("returns the leads of all pixels newest first, whatever the order of import", async () => {
-  const [a, b, c, d] = [
-    aLead({ pixel_id: "px_a" }),
-    aLead({ pixel_id: "px_b" }),
-    aLead({ pixel_id: "px_a" }),
-    aLead({ pixel_id: "px_b" }),
-  ];
-  expect(await asked({ leads: [c, a, d, b] }, "/leads")).toEqual(ids([d, c, b, a]));
-});
-
 test("a page has 25 leads unless a limit is given", async () => {
   expect(await asked({ leads: someLeads(26) }, "/leads")).toHaveLength(25);
 });

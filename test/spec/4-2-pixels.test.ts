@@ -12,11 +12,6 @@ test("pixels come in the order in which they were created, whatever their ids", 
   expect(body.data.map((pixel) => pixel.id)).toEqual(["px_m", "px_z", "px_a", "px_b"]);
 });
 
-test("an account without pixels has an empty list", async () => {
-  const { as, aKey } = await serve();
-  expect((await as(aKey()).get("/pixels")).text).toBe('{"object":"list","data":[]}');
-});
-
 test("returns all pixels in one response, however many there are", async () => {
   const pixels = Array.from({ length: 250 }, (_, place) => active(`px_${place}`));
   const { as, aKey } = await serve({ pixels });

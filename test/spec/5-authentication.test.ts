@@ -78,13 +78,6 @@ test("a revoked key gets revoked_api_key", async () => {
   expect(answer.headers.get("www-authenticate")).toBe("Bearer");
 });
 
-test("a key of an account without an active subscription gets subscription_required", async () => {
-  const { as, aKey } = await serve({ active: false });
-  const answer = await as(aKey()).get("/leads");
-  expect([answer.status, answer.body.error.code]).toEqual([403, "subscription_required"]);
-  expect(answer.headers.get("www-authenticate")).toBeNull();
-});
-
 test("every key of an account reads all its pixels", async () => {
   const { as, aKey } = await serve({ leads: [aLead({ pixel_id: "px_a" }), aLead({ pixel_id: "px_b" })] });
   for (const key of [aKey(), aKey()]) expect((await as(key).get("/leads")).body.data).toHaveLength(2);

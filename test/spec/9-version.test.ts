@@ -2,11 +2,6 @@
 import { expect, test } from "bun:test";
 import { serve } from "../support/harness.ts";
 
-test.each(["/api/v1/leads", "/api/v1/pixels", "/api/v1/usage"])("%s is there", async (target) => {
-  const { send, aKey } = await serve();
-  expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
-});
-
 test.each([
   "/api/leads",
   "/v1/leads",
