@@ -1,35 +1,24 @@
 /** The limiter (§8): it counts the requests of each key in a fixed window, the UTC clock minute, in this process. */
 import { windowMs } from "./contract/limits.ts";
 
-interface Verdict {
-  readonly allowed: boolean;
-  /** Requests left in the window, this one included. */
-  readonly remaining: number;
-}
-
-export interface Limiter {
-  readonly limit: number;
-  /**
-   * Counts one request of a key, unless its limit is used up: a refused request is not counted. `elapsedMs` is the time of
-   * a monotonic clock.
-   */
-  hit(key: number, nowMs: number, elapsedMs: number): Verdict;
-  /** Returns how many keys have sent requests in the current window. */
-  size(): number;
-}
+export type Limiter = ReturnType<typeof createLimiter>;
 
 /**
  * Makes a limiter. Its memory is bounded by the keys of one minute: the counts are dropped when the minute is over. A
  * clock that is set back begins no new window, so that nobody gets a second one. A window also ends when a minute has
  * passed on the monotonic clock, so that nobody waits until a clock that was set back has caught up.
  */
-export function createLimiter(limit: number): Limiter {
+export function createLimiter(limit: number) {
   const counts = new Map<number, number>();
   let minute = Number.NEGATIVE_INFINITY;
   let startedMs = Number.NEGATIVE_INFINITY;
   return {
     limit,
-    hit(key, nowMs, elapsedMs) {
+    /**
+     * Counts one request of a key, unless its limit is used up, and returns how many requests are left in the window.
+     * `elapsedMs` is the time of a monotonic clock.
+     */
+    hit(key: number, nowMs: number, elapsedMs: number): { allowed: boolean; remaining: number } {
       const minuteNow = Math.floor(nowMs / windowMs);
       if (minuteNow > minute || elapsedMs - startedMs >= windowMs) {
         counts.clear();
@@ -41,6 +30,7 @@ export function createLimiter(limit: number): Limiter {
       counts.set(key, used + 1);
       return { allowed: true, remaining: limit - used - 1 };
     },
+    /** Returns how many keys have sent requests in the current window. */
     size: () => counts.size,
   };
 }

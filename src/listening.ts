@@ -1,4 +1,4 @@
-/** What the operator is told about the address that a server listens on. */
+/** Messages to the operator about the address that a server listens on. */
 
 import { isInTheClear } from "./config.ts";
 import { systemCode, writeNow } from "./process.ts";

@@ -16,7 +16,7 @@ export function openLog(level: LogLevel): Logger {
   return pino({ level, base: null }, { write: process.stdout.isTTY ? writePretty() : writeTogether() });
 }
 
-/** Where lines cannot be written, as on a full disk, they are lost: nobody's request must wait for the log. */
+/** Lines that cannot be written, such as on a full disk, are lost: no request waits for the log. */
 function writeTogether(): (line: string) => void {
   let waiting = "";
   const flush = () => {

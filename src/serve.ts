@@ -20,7 +20,7 @@ interface Running {
   readonly url: string;
   /** The public origin, with which links begin. */
   readonly baseUrl: string;
-  /** Whether there is no account yet. */
+  /** True if there is no account yet. */
   readonly isEmpty: boolean;
 }
 

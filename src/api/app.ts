@@ -25,9 +25,9 @@ export interface AppParts {
   readonly now: () => number;
   /** The public origin, such as https://www.example.com. */
   readonly baseUrl: string;
-  /** Whether X-Forwarded-Host and X-Forwarded-Proto are those of a proxy that we trust. */
+  /** True if X-Forwarded-Host and X-Forwarded-Proto are those of a trusted proxy. */
   readonly trustProxy: boolean;
-  /** Whether other machines may read /metrics. */
+  /** True if other machines may read /metrics. */
   readonly publicMetrics: boolean;
   readonly inflow: () => Inflow;
   /** When the certificate of TLS_CERT expires; null without one. */

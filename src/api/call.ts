@@ -1,4 +1,4 @@
-/** What is known of one request, from its arrival to its answer. */
+/** One request, from its arrival to its response. */
 import { Elysia } from "elysia";
 import { paths, publicPaths } from "../contract/paths.ts";
 import type { KnownKey } from "../db/serving.ts";
@@ -15,7 +15,7 @@ export interface Call {
   readonly search: string;
   /** The path if an endpoint or a public page is there, for logs and metrics; otherwise null. */
   readonly route: string | null;
-  /** Whether the path is outside the API, even if nothing is there: it needs no key and has no limit. */
+  /** True if the path is outside the API, even if nothing is there: it needs no key and has no limit. */
   readonly isPublic: boolean;
   credential: Credential;
   /** The version of the database that this request is answered from. */
@@ -25,7 +25,7 @@ export interface Call {
   remaining: number;
 }
 
-/** What the Authorization header holds: a live key, or why there is none. */
+/** The content of the Authorization header: a live key, or why there is none. */
 export type Credential = KnownKey | "missing_api_key" | "invalid_api_key" | "revoked_api_key";
 
 /** Gives handlers and hooks the call of their request. */

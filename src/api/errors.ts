@@ -10,7 +10,7 @@ import { Redirect } from "./host.ts";
 import { invalidValue } from "./refusals.ts";
 import type { Reply } from "./reply.ts";
 
-/** What every route may answer apart from its 200, for the description of the API. */
+/** The responses of every route apart from its 200, for the description of the API. */
 export const errorResponses = {
   308: Redirect,
   400: ErrorResponse,

@@ -18,7 +18,7 @@ export const Redirect = Type.Object(
 );
 type Redirect = Static<typeof Redirect>;
 
-/** Why a request is redirected. */
+/** The reason for a redirect. */
 type Reason = "bare domain" | "plain http";
 
 /** A health check that asks by IP address must not be redirected. */

@@ -17,14 +17,14 @@ import type { RequestStore } from "./request-store.ts";
 
 interface Page {
   readonly body: Uint8Array;
-  /** What the ledger records of it; null for a page without leads. */
+  /** The entry for the ledger; null for a page without leads. */
   readonly disclosed: DisclosedPage | null;
 }
 
 /** At most this many bytes of pages are kept in memory. A page of 25 leads has about 15,000. */
 const maxBytes = 20 * 1024 * 1024;
 
-/** What an entry takes in addition to its body and its question: most of an empty page. */
+/** The size of an entry in addition to its body and its query: most of an empty page. */
 const overheadBytes = 250;
 
 /** Makes the cache of pages, by the questions that they answer. */

@@ -47,7 +47,7 @@ export function startListener(
   return { server, url: server.url.origin, port: server.port ?? port, stop };
 }
 
-/** How long a turn of the event loop may take in which requests are answered at once. */
+/** The time in one turn of the event loop in which requests are answered at once. */
 const maxTurnMs = 250;
 
 /**
@@ -82,12 +82,12 @@ export function withReadableUrl(request: Request): Request {
 
 /** Within this time, a busy client sends its next request. */
 const defaultLastCallMs = 250;
-/** How long requests under way may take when the server stops. */
+/** The time that requests in progress have when the server stops. */
 const stopMs = 5_000;
 
 /**
  * Stops a server with the handler that answers its requests. Bun closes a connection without a request, although the next
- * one may be on its way. So for a moment no request is answered. Then every busy client has sent one, and the answer says
+ * one may be on its way. So for a short time no request is answered. Then every busy client has sent one, and the answer says
  * that it is the last.
  */
 export async function stopAfterLastCall(

@@ -48,7 +48,7 @@ function splitPair(pair: string): [name: string, value: string] {
 const isOneOf = <Name extends string>(known: readonly Name[], name: string): name is Name =>
   (known as readonly string[]).includes(name); // An array of some names can be asked for any.
 
-/** Returns the text that a name or a value stands for; null if it is not percent-encoded UTF-8, or has a NUL. */
+/** Decodes a name or a value; null if it is not percent-encoded UTF-8, or has a NUL. */
 function decode(raw: string): string | null {
   // Most names and values are plain. To see that costs a fraction of decoding them.
   if (!/[%+]/.test(raw)) return raw;
@@ -60,7 +60,7 @@ function decode(raw: string): string | null {
   }
 }
 
-/** Returns the value that a parameter's text stands for. A text that stands for none stays as it is, and fails validation. */
+/** Returns the value of a parameter. A text that is no value stays as it is, and fails validation. */
 function readValue(name: LeadParameter, raw: string): unknown {
   const text = decode(raw);
   if (text === null) return null;

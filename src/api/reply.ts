@@ -8,7 +8,7 @@ interface Outcome {
   readonly status: number;
   /** The error code. */
   readonly code?: string;
-  /** What went wrong, for the log alone. */
+  /** The cause of a failure, for the log alone. */
   readonly cause?: string;
 }
 

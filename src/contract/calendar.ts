@@ -43,7 +43,7 @@ export function clockMs(hour: number, minute: number, second: number): number | 
   return ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-/** How timestamps become whole milliseconds: a bound of a query is rounded up, an imported time down. */
+/** The rounding of timestamps to whole milliseconds: a bound of a query is rounded up, an imported time down. */
 export type Rounding = "up" | "down";
 
 /** Returns the decimals of a second in milliseconds, with those after the third rounded. */

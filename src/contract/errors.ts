@@ -5,7 +5,7 @@ import { paths, publicPaths } from "./paths.ts";
 
 interface Definition {
   readonly status: 400 | 401 | 403 | 404 | 405 | 429 | 500;
-  /** What the client is told. A function makes it of the facts that it depends on. */
+  /** The text for the client. A function makes it from the values that it depends on. */
   readonly message: string | ((...facts: never[]) => string);
   /** When the error is returned, for the documentation. docs/api.md says what to do about it. */
   readonly condition: string;

@@ -17,7 +17,7 @@ export const PixelList = Type.Object(
 );
 export type PixelList = Static<typeof PixelList>;
 
-/** Whether a text can be the id of a pixel: a name, and neither a list nor one of the words for nothing in files. */
+/** Returns whether a text can be the ID of a pixel: a name, and neither a list nor a word for "no value". */
 export function isPixelId(text: string): boolean {
   return (
     text === text.trim() &&
@@ -27,7 +27,7 @@ export function isPixelId(text: string): boolean {
   );
 }
 
-/** Whether people and terminals can live with a text as a name: 1 to 200 characters, and none that only controls. */
+/** Returns whether a text can be a name: 1 to 200 characters, none of them a control character. */
 export function isName(text: string): boolean {
   return text.trim() !== "" && (text.length <= 200 || [...text].length <= 200) && !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(text);
 }

@@ -1,4 +1,4 @@
-/** How much two words differ, for suggestions after a typing error. */
+/** The difference of two words, for suggestions after a typing error. */
 
 /** The number of letters to insert, delete, or replace to make one text the other (Levenshtein). */
 export function editDistance(one: string, other: string): number {

@@ -9,7 +9,7 @@ interface Post {
   readonly url: URL;
   readonly secret: string;
   readonly now: () => number;
-  /** How long a response may take. */
+  /** The time limit of a response. */
   readonly timeoutMs: number;
 }
 
@@ -71,7 +71,7 @@ function refused(url: URL, { status, headers }: Response, lead: Lead): Outcome {
   return failed(`${url.origin} answered ${status}.`, { retryAfterMs, advice: adviceOn(status, lead) });
 }
 
-/** What a person can do about a status; nothing if it passes by itself. */
+/** Advice for a person on a status; empty if it passes by itself. */
 function adviceOn(status: number, { identified_at }: Lead): string {
   if (status >= 500 || [408, 425, 429].includes(status)) return "";
   const advice = adviceForAll(status);

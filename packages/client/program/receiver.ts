@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Lead } from "../src/leadfile.ts";
 import { printable, Refusal } from "./terminal.ts";
 
-/** What became of one try. A lead that was not taken is offered again. */
+/** The outcome of one try. A lead that was not taken is offered again. */
 export type Outcome =
   | { readonly kind: "taken" }
   /** Nobody takes leads any more, such as `head` after its last line. */
@@ -14,9 +14,9 @@ interface Failure {
   readonly kind: "failed";
   /** A sentence without personal data. */
   readonly why: string;
-  /** How long the receiver asks to wait; 0 if it does not. */
+  /** The wait that the receiver asks for; 0 if it does not. */
   readonly retryAfterMs: number;
-  /** What a person can do if waiting is unlikely to help; empty otherwise. */
+  /** Advice for a person if waiting is unlikely to help; empty otherwise. */
   readonly advice: string;
 }
 

@@ -9,7 +9,7 @@ const writeSome = promisify(writeFile);
 
 /** The pause before the next try at a full pipe that another program made non-blocking. */
 const fullPipeMs = 5;
-/** How long a reader that does not read can delay a stop. */
+/** The time for which a reader that does not read can delay a stop. */
 const graceMs = 1_000;
 
 /** Standard output as a receiver. It begins with a line break if the last line of a file was cut off. */

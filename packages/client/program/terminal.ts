@@ -1,8 +1,8 @@
-/** What the programs of packages/ share: the process that they run in, its input, messages and signals, and failures. */
+/** The process that a program of packages/ runs in: its input, messages, signals, and failures. */
 import { writeSync } from "node:fs";
 import type { Command } from "commander";
 
-/** What a program takes from the process that it runs in. */
+/** The parts of the process that a program uses. */
 export interface Host {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly standardInput: () => AsyncIterable<Uint8Array>;

@@ -1,7 +1,6 @@
 /** Sends requests, repeats those that can succeed later, and keeps to the limit. Only this file holds the key. */
-import { readAnswer, serverNow, unexpected } from "./answer.ts";
 import { LeadfileError, RateLimitExceededError, SettingError } from "./errors.ts";
-import { exchange } from "./exchange.ts";
+import { exchange, readAnswer, serverNow, unexpected } from "./exchange.ts";
 import type { Settings } from "./settings.ts";
 import type { Clock } from "./time.ts";
 
@@ -73,27 +72,21 @@ function written(name: string, time: Date): string {
 }
 
 /** The limit per minute (§8): when it is used up, the next request waits for the end of the window. */
-interface RateLimit {
-  /** Waits until a request can be sent. */
-  wait(signal: AbortSignal | undefined): Promise<void>;
-  /** Reads from a response how many requests remain. */
-  read(headers: Headers): void;
-  /** Holds all requests back for some time. */
-  pause(ms: number): void;
-}
-
-function createRateLimit(clock: Clock, longestWaitMs: number): RateLimit {
+function createRateLimit(clock: Clock, longestWaitMs: number) {
   let openAtMs = Number.NEGATIVE_INFINITY;
+  /** Holds all requests back for some time. */
   const pause = (ms: number) => {
     // Instead of a longer pause, the next request gets a 429, which the caller gets as an error.
     if (ms <= longestWaitMs) openAtMs = Math.max(openAtMs, clock.now() + ms);
   };
   return {
     pause,
-    async wait(signal) {
+    /** Waits until a request can be sent. */
+    async wait(signal: AbortSignal | undefined) {
       for (let ms: number; (ms = openAtMs - clock.now()) > 0; ) await clock.sleep(ms, signal);
     },
-    read(headers) {
+    /** Reads from a response how many requests remain. */
+    read(headers: Headers) {
       if (headers.get("x-ratelimit-remaining") !== "0") return;
       const untilResetMs = Number(headers.get("x-ratelimit-reset")) * 1000 - serverNow(headers);
       // Anything else means that a clock is wrong.

@@ -54,7 +54,7 @@ export interface LeadList {
   next_cursor: string | null;
 }
 
-/** What captures the visits. */
+/** A source of visits. */
 export interface Pixel {
   /** Pixel identifier; used as the pixel_id filter on GET /leads. */
   id: string;
@@ -68,7 +68,7 @@ export interface PixelList {
   data: Pixel[];
 }
 
-/** What the presented key has used; days and months are those of UTC. */
+/** The requests of the presented key; days and months are in UTC. */
 export interface Usage {
   object: "usage";
   /** Requests made with the presented key today. */
@@ -79,7 +79,7 @@ export interface Usage {
   rate_limit_per_min: number;
 }
 
-/** What a page of leads is chosen by (§4.1). */
+/** The parameters of a page of leads (§4.1). */
 export interface LeadQuery {
   /** Results per page. */
   limit?: number | undefined;

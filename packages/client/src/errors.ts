@@ -7,9 +7,9 @@ export class LeadfileError extends Error {
 
   constructor(
     message: string,
-    /** Whether the same request can succeed later. */
+    /** True if the same request can succeed later. */
     readonly transient: boolean = false,
-    /** How long the server asks to wait, in milliseconds. */
+    /** The wait that the server asks for, in milliseconds. */
     readonly retryAfterMs: number | null = null,
   ) {
     super(message);

@@ -1,5 +1,12 @@
-/** Sends one request and reads its whole response, within a timeout. An abort ends it immediately. */
-import { NetworkError, TimeoutError } from "./errors.ts";
+/** Sends one request, and interprets its response: as a body, or as the error to throw. */
+import {
+  apiError,
+  type LeadfileError,
+  NetworkError,
+  RedirectError,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from "./errors.ts";
 
 /** The part of fetch that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -10,6 +17,7 @@ export interface Exchanged {
 }
 
 /**
+ * Sends a request and reads its whole response, within a timeout. An abort ends it immediately.
  * Throws a NetworkError, a TimeoutError, or the reason of the signal. The error of fetch is not passed on: in some runtimes
  * it contains the request, and with it the key.
  */
@@ -63,4 +71,77 @@ function deferred(): { promise: Promise<never>; reject: (reason: unknown) => voi
     reject = fail;
   });
   return { promise, reject };
+}
+
+/** Returns the parsed body of a 200; throws for everything else. `redact` removes the key from a text. */
+export function readAnswer({ response, text }: Exchanged, origin: string, redact: (text: string) => string): unknown {
+  const { status, headers } = response;
+  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) throw redirection(headers, origin);
+  const body = parse(text);
+  const requestId = headers.get("x-request-id");
+  const retryAfterMs = retryAfter(headers);
+  if (status === 200 && typeof body === "object" && body !== null) return body;
+  const parts = errorParts(body);
+  const known =
+    parts !== null && status >= 400
+      ? apiError({
+          status,
+          code: parts.code,
+          message: redact(parts.message),
+          docs: redact(parts.docs),
+          requestId: requestId === null ? null : redact(requestId),
+          retryAfterMs,
+        })
+      : null;
+  throw known ?? unexpected(response, origin, "an answer that is not of this API");
+}
+
+/** Returns the error for a response that is not one of this API. */
+export function unexpected(response: Response, origin: string, what: string): LeadfileError {
+  const { status, headers } = response;
+  const message = `${origin} gave ${what} (status ${status}). Check baseUrl, and any proxy in between.`;
+  return new UnexpectedAnswerError(message, status, headers.get("x-request-id"), retryAfter(headers));
+}
+
+function redirection(headers: Headers, origin: string): RedirectError {
+  const target = headers.get("location");
+  const location = target !== null && URL.canParse(target, origin) ? new URL(target, origin).origin : null;
+  const advice =
+    location === null || location === origin
+      ? "Check baseUrl, and any proxy in between."
+      : `If that is your server, set baseUrl to ${location}; the key was not sent there.`;
+  return new RedirectError(`${origin} points to ${location ?? "another address"}. ${advice}`, location);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorParts(body: unknown): { code: string; message: string; docs: string } | null {
+  if (typeof body !== "object" || body === null || !("error" in body)) return null;
+  const { error } = body;
+  if (typeof error !== "object" || error === null || !("code" in error) || typeof error.code !== "string") return null;
+  return {
+    code: error.code,
+    message: "message" in error && typeof error.message === "string" ? error.message : error.code,
+    docs: "docs" in error && typeof error.docs === "string" ? error.docs : "",
+  };
+}
+
+/** Reads Retry-After, which is seconds or a date (RFC 9110), in milliseconds. */
+function retryAfter(headers: Headers): number | null {
+  const value = headers.get("retry-after");
+  if (value === null) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const untilMs = Date.parse(value) - serverNow(headers);
+  return Number.isFinite(untilMs) ? Math.max(0, untilMs) : null;
+}
+
+/** Returns the time of the server, so that a client with a wrong clock waits the right time; NaN if it is not sent. */
+export function serverNow(headers: Headers): number {
+  return Date.parse(headers.get("date") ?? "");
 }

@@ -15,11 +15,11 @@ export interface Followed extends Account {
 }
 
 interface PollOptions extends LeadFilter, CallOptions {
-  /** Where to begin if there is no checkpoint yet. The oldest lead by default. */
+  /** The beginning if there is no checkpoint yet. The oldest lead by default. */
   readonly since?: string | Date | undefined;
   /** The time from the start of one poll to the start of the next. One minute by default. */
   readonly every?: Duration | undefined;
-  /** How far to look back behind the newest lead for late ones. One hour by default. */
+  /** The time before the newest lead in which late ones are found. One hour by default. */
   readonly overlap?: Duration | undefined;
   /** Is called for errors that pass, such as an outage or the limit. The next poll tries again. */
   readonly onError?: ((error: LeadfileError) => void) | undefined;
@@ -106,7 +106,7 @@ async function* poll(
       if (!isRecognized) await recognize(followed, filter, progress, signal);
       isRecognized = true;
       for await (const leads of oldestFirst(list, filter, progress.fromMs, signal)) {
-        const fresh = leads.filter(progress.isNew);
+        const fresh = leads.filter((lead) => progress.isNew(lead));
         if (fresh.length > 0) yield fresh;
       }
     } catch (error) {

@@ -12,32 +12,6 @@ export interface Checkpoint {
   add?(text: string): unknown;
 }
 
-export interface Progress {
-  /** Where the next poll begins, in Unix milliseconds. From here on every lead that was given is known by its ID. */
-  readonly fromMs: number;
-  /** Where the first poll began. */
-  readonly begunMs: number;
-  /** The time of the newest lead that was given, in Unix milliseconds; null if none was. */
-  readonly newestMs: number | null;
-  /** The pixel of that lead; null if none was given, or an earlier version gave it. */
-  readonly pixelId: string | null;
-  /** Some of the leads that were given before `fromMs`, oldest first. */
-  readonly older: readonly Taken[];
-  /** Whose leads they are, as `sourceOf` returns it. */
-  readonly source: string;
-  /** Whose leads were given before, by the text that was read; null if it does not say so. */
-  readonly sourceBefore: string | null;
-  isNew(lead: Lead): boolean;
-  /** Marks a lead as given. */
-  take(lead: Lead): void;
-  /** Returns the text for `readProgress`. */
-  write(): string;
-  /** Returns what a lead that was taken adds to that text. */
-  writeTaken(lead: Lead): string;
-  /** How many leads the text would hold. */
-  readonly size: number;
-}
-
 /** A lead that was given. */
 export type Taken = readonly [id: string, ms: number, pixelId?: string];
 
@@ -47,7 +21,7 @@ const earliestMs = Date.parse("0001-01-01T00:00:00.000Z");
 /** At least this many lines are added before the whole text is written again. */
 const minLines = 1_000;
 
-/** How many leads before the overlap are kept, to recognize the account by. */
+/** The number of leads before the overlap that are kept, to recognize the account by. */
 const maxOlder = 16;
 
 /** Begins anew; leads before `since` are never given. `source` says whose leads they are. */
@@ -55,26 +29,19 @@ export function beginProgress(since: string | Date | undefined, overlapMs: numbe
   const fromMs = since === undefined ? earliestMs : new Date(since).getTime();
   if (Number.isNaN(fromMs)) throw new SettingError("since takes a Date or an ISO 8601 time, or leave it out.");
   const beginning = { from: fromMs, begun: fromMs, pixel: null, older: [], seen: [] };
-  return createProgress(beginning, null, overlapMs, source);
+  return new Progress(beginning, overlapMs, source, null);
 }
 
 /** Reads what was written. Throws a SettingError for anything else: to begin anew would give every lead again. */
 export function readProgress(text: string, overlapMs: number, source: string): Progress {
   const [whole = "", ...added] = text.split("\n");
   const parsed = parse(whole) as Partial<Written> | null | undefined;
-  const {
-    version,
-    from,
-    source: sourceBefore = null,
-    seen,
-    begun = earliestMs,
-    pixel = null,
-    older = [],
-  } = parsed ?? {};
+  const { version, from, source: sourceBefore = null, seen, ...rest } = parsed ?? {};
+  const { begun = earliestMs, pixel = null, older = [] } = rest;
   if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) && older.every(isTaken)) {
     // A line that a crash cut off does not count.
     const known = [...seen, ...added.map(parse).filter(isTaken)];
-    return createProgress({ from, begun, pixel, older, seen: known }, sourceBefore, overlapMs, source);
+    return new Progress({ from, begun, pixel, older, seen: known }, overlapMs, source, sourceBefore);
   }
   throw new SettingError("The checkpoint cannot be read. Restore the text that was saved, or remove it to begin anew.");
 }
@@ -102,63 +69,78 @@ function parse(text: string): unknown {
   }
 }
 
-/** `from` never goes back: before it, the IDs of leads that were given are forgotten, except for a few. */
-function createProgress(
-  { from, begun, pixel, older: olderBefore, seen: known }: Omit<Written, "version" | "source">,
-  sourceBefore: string | null,
-  overlapMs: number,
-  source: string,
-): Progress {
-  const seen = new Map<string, number>();
-  let older = [...olderBefore];
-  let fromMs = from;
-  let newestMs: number | null = null;
-  let pixelId = pixel;
-  const take = ([id, ms, pixelOfLead]: Taken) => {
-    seen.set(id, ms);
-    if (ms >= (newestMs ?? ms)) [newestMs, pixelId] = [ms, pixelOfLead ?? pixelId];
-    fromMs = Math.max(fromMs, ms - overlapMs);
-  };
-  for (const taken of known) take(taken);
-  /** Forgets the leads before `fromMs`, except for a few: the older they are, the further apart. */
-  function forget(): void {
-    for (const [id, ms] of seen) {
-      if (ms >= fromMs) continue;
-      seen.delete(id);
-      if (older.push([id, ms]) > maxOlder) older = older.filter((_, index) => index % 2 === 0);
-    }
+const takenOf = ({ id, identified_at, pixel_id }: Lead): Taken => [id, Date.parse(identified_at), pixel_id];
+
+/** The leads that were given. Those before `fromMs`, which never goes back, are forgotten, except for a few. */
+export class Progress {
+  /** The beginning of the next poll, in Unix milliseconds. Every lead that was given from here on is known by its ID. */
+  fromMs: number;
+  /** The beginning of the first poll. */
+  readonly begunMs: number;
+  /** The time of the newest lead that was given, in Unix milliseconds; null if none was. */
+  newestMs: number | null = null;
+  /** The pixel of that lead; null if none was given, or an earlier version gave it. */
+  pixelId: string | null;
+  private readonly seen = new Map<string, number>();
+  private kept: readonly Taken[];
+
+  constructor(
+    { from, begun, pixel, older, seen }: Omit<Written, "version" | "source">,
+    private readonly overlapMs: number,
+    /** Whose leads they are, as `sourceOf` returns it. */
+    readonly source: string,
+    /** Whose leads were given before, by the text that was read; null if it does not say so. */
+    readonly sourceBefore: string | null,
+  ) {
+    this.fromMs = from;
+    this.begunMs = begun;
+    this.pixelId = pixel;
+    this.kept = older;
+    for (const taken of seen) this.add(taken);
   }
-  const takenOf = ({ id, identified_at, pixel_id }: Lead): Taken => [id, Date.parse(identified_at), pixel_id];
-  return {
-    get fromMs() {
-      return fromMs;
-    },
-    get newestMs() {
-      return newestMs;
-    },
-    get pixelId() {
-      return pixelId;
-    },
-    get older() {
-      forget();
-      return older;
-    },
-    begunMs: begun,
-    source,
-    sourceBefore,
-    get size() {
-      return seen.size;
-    },
-    isNew: (lead) => !seen.has(lead.id) && Date.parse(lead.identified_at) >= fromMs,
-    take: (lead) => take(takenOf(lead)),
-    write() {
-      forget();
-      const written: Written = { version: 1, from: fromMs, source, begun, pixel: pixelId, older, seen: [...seen] };
-      return JSON.stringify(written);
-    },
-    // The line break comes first: behind a line that was cut off, a new one begins.
-    writeTaken: (lead) => `\n${JSON.stringify(takenOf(lead))}`,
-  };
+
+  /** The number of leads in the text. */
+  get size(): number {
+    return this.seen.size;
+  }
+
+  /** Some of the leads that were given before `fromMs`, oldest first: the older they are, the further apart. */
+  get older(): readonly Taken[] {
+    for (const [id, ms] of this.seen) {
+      if (ms >= this.fromMs) continue;
+      this.seen.delete(id);
+      this.kept = [...this.kept, [id, ms]];
+      if (this.kept.length > maxOlder) this.kept = this.kept.filter((_, index) => index % 2 === 0);
+    }
+    return this.kept;
+  }
+
+  isNew(lead: Lead): boolean {
+    return !this.seen.has(lead.id) && Date.parse(lead.identified_at) >= this.fromMs;
+  }
+
+  /** Marks a lead as given. */
+  take(lead: Lead): void {
+    this.add(takenOf(lead));
+  }
+
+  private add([id, ms, pixelId]: Taken): void {
+    this.seen.set(id, ms);
+    if (ms >= (this.newestMs ?? ms)) [this.newestMs, this.pixelId] = [ms, pixelId ?? this.pixelId];
+    this.fromMs = Math.max(this.fromMs, ms - this.overlapMs);
+  }
+
+  /** Returns the text for `readProgress`. */
+  write(): string {
+    const { fromMs: from, source, begunMs: begun, pixelId: pixel, older } = this;
+    return JSON.stringify({ version: 1, from, source, begun, pixel, older, seen: [...this.seen] } satisfies Written);
+  }
+
+  /** Returns what a lead that was taken adds to that text. */
+  writeTaken(lead: Lead): string {
+    // The line break comes first: after a line that was cut off, a new one begins.
+    return `\n${JSON.stringify(takenOf(lead))}`;
+  }
 }
 
 /**

@@ -8,7 +8,7 @@ export interface LeadfileOptions {
   /** The address of the server, such as https://www.example.com: everything before /api/v1. */
   readonly baseUrl: string;
   readonly key: string;
-  /** How often a request is repeated after a 429, a 5xx, or a broken connection. 4 by default. */
+  /** The number of times that a request is repeated after a 429, a 5xx, or a broken connection. 4 by default. */
   readonly retries?: number | undefined;
   /** The time for one response. 30 seconds by default. */
   readonly timeout?: Duration | undefined;
@@ -24,19 +24,10 @@ export interface LeadfileOptions {
   readonly clock?: Clock | undefined;
 }
 
-export interface Settings {
-  /** Without a slash at its end. */
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly retries: number;
-  readonly timeoutMs: number;
-  readonly longestWaitMs: number;
-  readonly fetch: Fetch;
-  readonly clock: Clock;
-}
+export type Settings = ReturnType<typeof readSettings>;
 
-/** Throws a SettingError that says what is accepted. */
-export function readSettings(options: LeadfileOptions): Settings {
+/** Returns the checked settings. Throws a SettingError that says what is accepted. */
+export function readSettings(options: LeadfileOptions) {
   const retries = options.retries ?? 4;
   if (!(Number.isInteger(retries) && retries >= 0)) throw new SettingError("retries takes a whole number from 0.");
   if (options.dangerouslyAllowBrowser !== true && isBrowser()) {
@@ -52,11 +43,12 @@ export function readSettings(options: LeadfileOptions): Settings {
     timeoutMs: toMs("timeout", options.timeout ?? "30s"),
     longestWaitMs: toMs("longestWait", options.longestWait ?? "2m"),
     // Some runtimes refuse a fetch that is called as a method of another object.
-    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
     clock: options.clock ?? systemClock,
   };
 }
 
+/** Returns the address without a slash at its end. */
 function readBaseUrl(text: string, allowPlainHttp: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isPlain =
@@ -65,7 +57,7 @@ function readBaseUrl(text: string, allowPlainHttp: boolean): string {
     throw new SettingError("baseUrl takes the address of the server, such as https://www.example.com, and no more.");
   }
   if (/\/api(?:\/v1)?\/*$/.test(url.pathname)) {
-    throw new SettingError("baseUrl is what stands before /api/v1; leave that out.");
+    throw new SettingError("baseUrl is the address before /api/v1; leave that out.");
   }
   if (url.protocol === "http:" && !allowPlainHttp && !isLoopback(url.hostname)) {
     throw new SettingError(

@@ -43,13 +43,13 @@ export async function recognize(
 async function hasGivenLead(
   { list }: Account,
   filter: LeadFilter,
-  { fromMs, isNew, older }: Progress,
+  progress: Progress,
   newestMs: number,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const { data } = await list({ ...filter, ...span(fromMs, newestMs + 1), limit: fullPage }, signal);
-  if (data.some((lead) => !isNew(lead))) return true;
-  for (const [id, ms] of [...older].reverse()) {
+  const { data } = await list({ ...filter, ...span(progress.fromMs, newestMs + 1), limit: fullPage }, signal);
+  if (data.some((lead) => !progress.isNew(lead))) return true;
+  for (const [id, ms] of [...progress.older].reverse()) {
     const { data } = await list({ ...span(ms, ms + 1), limit: 1 }, signal);
     if (data[0]?.id === id) return true;
   }

@@ -1,6 +1,6 @@
 /** §1: HTTPS, and the redirect from the bare domain to the www host. */
 
-import { type Check, check } from "./check.ts";
+import { type Check, check } from "./probe.ts";
 import { paths } from "./specification.ts";
 import { need, skip } from "./verdict.ts";
 

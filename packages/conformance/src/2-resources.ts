@@ -1,6 +1,6 @@
 /** §2: the shapes of responses. */
 
-import { type Check, check } from "./check.ts";
+import { type Check, check } from "./probe.ts";
 import { faultOfError, faultOfLead, isRecord, shown } from "./shapes.ts";
 import { paths } from "./specification.ts";
 import { need } from "./verdict.ts";

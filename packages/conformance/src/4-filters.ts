@@ -1,7 +1,6 @@
 /** §4.1: the filters, and the parameters that are refused. */
 
-import { type Check, check } from "./check.ts";
-import type { Probe } from "./probe.ts";
+import { type Check, check, type Probe } from "./probe.ts";
 import { codeOf, type Item, isRecord } from "./shapes.ts";
 import { paths } from "./specification.ts";
 import { need, skip } from "./verdict.ts";

@@ -1,6 +1,5 @@
 /** §4.1: order, cursor, and since. */
-import { type Check, check } from "./check.ts";
-import type { Probe } from "./probe.ts";
+import { type Check, check, type Probe } from "./probe.ts";
 import { isRecord, momentOf } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
 

@@ -1,7 +1,6 @@
 /** §3, §4, §5, §7, §9: keys, methods, and paths, and the errors for wrong ones. */
 
-import { type Check, check } from "./check.ts";
-import type { Probe, RequestOptions } from "./probe.ts";
+import { type Check, check, type Probe, type RequestOptions } from "./probe.ts";
 import { type Answer, codeOf, faultOfError } from "./shapes.ts";
 import { paths } from "./specification.ts";
 import { need, skip } from "./verdict.ts";

@@ -1,6 +1,5 @@
 /** §8, and the rules for every response (§4, §7), which are checked last, when there are responses of every kind. */
-import { type Check, check } from "./check.ts";
-import type { Probe } from "./probe.ts";
+import { type Check, check, type Probe } from "./probe.ts";
 import { codeOf, faultOfError, isRecord } from "./shapes.ts";
 import { limitPerMin, paths, statusOf } from "./specification.ts";
 import { Failed, need, skip } from "./verdict.ts";

@@ -5,21 +5,13 @@ import { filterChecks } from "./4-filters.ts";
 import { pagingChecks } from "./4-paging.ts";
 import { accessChecks } from "./5-authentication.ts";
 import { everyAnswerChecks, limitChecks } from "./8-limits.ts";
-import { type Check, type Result, runCheck } from "./check.ts";
-import { createProbe, type Keys, type ProbeOptions } from "./probe.ts";
-import { skip } from "./verdict.ts";
+import { type Check, createProbe, type Keys, type Probe, type ProbeOptions } from "./probe.ts";
+import { Failed, Skipped, skip } from "./verdict.ts";
 
-export interface Report {
-  readonly url: string;
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-  /** In the order of the sections. */
-  readonly checks: readonly Result[];
-}
+export type Report = Awaited<ReturnType<typeof conform>>;
 
 /** Checks a server against the specification. With `limits` it uses up a window of the key, and waits for the next. */
-export async function conform(url: string, keys: Keys, limits: boolean, world: ProbeOptions): Promise<Report> {
+export async function conform(url: string, keys: Keys, limits: boolean, world: ProbeOptions) {
   const probe = createProbe(url, keys, world);
   const results: Result[] = [];
   for (const check of allChecks(limits)) results.push(await runCheck(check, probe));
@@ -29,6 +21,7 @@ export async function conform(url: string, keys: Keys, limits: boolean, world: P
     passed: count("passed"),
     failed: count("failed"),
     skipped: count("skipped"),
+    /** In the order of the sections. */
     checks: results.toSorted((one, other) => Number(one.section) - Number(other.section)),
   };
 }
@@ -48,4 +41,29 @@ function allChecks(limits: boolean): readonly Check[] {
     ...(limits ? limitChecks : without),
     ...everyAnswerChecks,
   ];
+}
+
+interface Result {
+  readonly section: string;
+  readonly title: string;
+  readonly verdict: "passed" | "failed" | "skipped";
+  /** The reason for a failure or a skip. */
+  readonly reason: string | null;
+}
+
+async function runCheck({ section, title, run }: Check, probe: Probe): Promise<Result> {
+  try {
+    await run(probe);
+    return { section, title, verdict: "passed", reason: null };
+  } catch (cause) {
+    if (cause instanceof Skipped) return { section, title, verdict: "skipped", reason: cause.message };
+    const reason = cause instanceof Failed ? cause.message : `the request failed: ${nameOf(cause)}`;
+    return { section, title, verdict: "failed", reason };
+  }
+}
+
+/** The error of a connection may hold the request, and with it the key. So only its code is shown. */
+function nameOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return "unknown";
+  return "code" in cause ? String(cause.code) : cause.name;
 }

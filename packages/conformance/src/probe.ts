@@ -1,4 +1,4 @@
-/** Sends requests to the server under test, keeps to the limit of the key, and keeps every response for the last checks. */
+/** A check, and the probe that it uses: it sends requests, keeps to the limit, and keeps every response for the last checks. */
 
 import { type Answer, envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
 import { paths } from "./specification.ts";
@@ -16,21 +16,23 @@ export interface RequestOptions {
   /** The Authorization header; null for none, the live key by default. */
   readonly authorization?: string | null;
   readonly origin?: string;
-  /** Whether the check expects a 429. */
+  /** True if the check expects a 429. */
   readonly overLimit?: boolean;
 }
 
-export interface Probe {
-  readonly url: URL;
-  readonly keys: Keys;
-  readonly answers: readonly Answer[];
-  ask(target: string, how?: RequestOptions): Promise<Answer>;
-  /** A page of leads. Fails the check where the answer is something else. */
-  page(query?: Readonly<Record<string, string>>): Promise<LeadPage>;
-  /** The newest leads, the same at every call. Skips the check when there are too few. */
-  leads(atLeast: number): Promise<readonly Item[]>;
-  /** Waits for the next window. */
-  nextWindow(): Promise<void>;
+export type Probe = ReturnType<typeof createProbe>;
+
+/** A check passes if it returns; otherwise it throws that it failed or was skipped. */
+export interface Check {
+  /** The section of the specification, such as 4.1. */
+  readonly section: string;
+  readonly title: string;
+  readonly run: (probe: Probe) => Promise<void>;
+}
+
+/** A check of a section; its title is a sentence about a server that conforms. */
+export function check(section: string, title: string, run: Check["run"]): Check {
+  return { section, title, run };
 }
 
 export interface ProbeOptions {
@@ -42,12 +44,14 @@ export interface ProbeOptions {
 const timeoutMs = 30_000;
 const windowMs = 60_000;
 
-export function createProbe(baseUrl: string, keys: Keys, options: ProbeOptions): Probe {
+/** Makes the probe of one run of all checks. */
+export function createProbe(baseUrl: string, keys: Keys, options: ProbeOptions) {
   const url = new URL(baseUrl);
   const answers: Answer[] = [];
   const { ask, nextWindow } = keepToLimit(url, keys.live, answers, options);
   let known: readonly Item[] | null = null;
 
+  /** Requests a page of leads. Fails the check if the response is something else. */
   async function page(query: Readonly<Record<string, string>> = {}): Promise<LeadPage> {
     const answer = await ask(`${paths.leads}?${new URLSearchParams(query)}`.replace(/\?$/, ""));
     need(answer.status === 200, `${answer.asked} gave ${answer.status} and not 200`);
@@ -57,11 +61,12 @@ export function createProbe(baseUrl: string, keys: Keys, options: ProbeOptions):
   return {
     url,
     keys,
-    answers,
+    answers: answers as readonly Answer[],
     ask,
     page,
     nextWindow,
-    async leads(atLeast) {
+    /** Returns the newest leads, the same at every call. Skips the check if there are too few. */
+    async leads(atLeast: number): Promise<readonly Item[]> {
       known ??= (await page({ limit: "100" })).data.filter(isRecord);
       if (known.length < atLeast) skip(`the account has ${known.length} leads, and this takes ${atLeast}`);
       return known;
@@ -73,11 +78,12 @@ export function createProbe(baseUrl: string, keys: Keys, options: ProbeOptions):
 function keepToLimit(url: URL, liveKey: string, answers: Answer[], { sleep, say }: ProbeOptions) {
   let remaining = Number.POSITIVE_INFINITY;
   let untilResetMs = windowMs;
-  /** Whether the server refused a request right after a wait: each further wait would be for nothing. */
+  /** True if the server refused a request right after a wait, so that further waits would not help. */
   let refusesAll = false;
-  /** Whether X-RateLimit-Remaining was 0 right after a wait, so that it says nothing. */
+  /** True if X-RateLimit-Remaining was 0 right after a wait, so that its value means nothing. */
   let isStuck = false;
 
+  /** Waits for the next window. */
   async function nextWindow(): Promise<void> {
     say(`The requests of this minute are used up; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
     await sleep(untilResetMs);

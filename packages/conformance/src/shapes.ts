@@ -48,7 +48,7 @@ export function envelope({ asked, body }: Answer): LeadPage {
   return { data, hasMore: has_more, nextCursor: isCursor ? next_cursor : null };
 }
 
-/** What is wrong with a lead (§2.2); null for nothing. It names types and no values, which are personal data. */
+/** Returns what is wrong with a lead (§2.2), or null. It names types and no values, which are personal data. */
 export function faultOfLead(lead: unknown): string | null {
   if (!isRecord(lead)) return "a lead is no object";
   const names = Object.keys(lead);
@@ -66,7 +66,7 @@ function isValue(field: string, value: unknown): boolean {
   return typeof value === "string" && (formats[field]?.test(value) ?? true);
 }
 
-/** What is wrong with the body of an error (§2.5), apart from its code; null for nothing. */
+/** Returns what is wrong with the body of an error (§2.5) apart from its code, or null. */
 export function faultOfError(body: unknown): string | null {
   if (!isRecord(body) || !isRecord(body["error"])) return "the body is no object with error in it";
   const { code, message, docs } = body["error"];
@@ -81,7 +81,7 @@ export function codeOf(body: unknown): string | null {
   return isRecord(error) && typeof error["code"] === "string" ? error["code"] : null;
 }
 
-/** The moment of a lead in Unix milliseconds. */
+/** Returns the timestamp of a lead in Unix milliseconds. */
 export function momentOf(lead: Item | undefined): number {
   return Date.parse(String(lead?.["identified_at"]));
 }

@@ -1,4 +1,4 @@
-/** How a check fails, or is skipped. */
+/** The failure or the skipping of a check. */
 
 export class Failed extends Error {}
 export class Skipped extends Error {}

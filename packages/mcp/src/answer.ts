@@ -13,7 +13,7 @@ import {
 } from "../../client/src/leadfile.ts";
 import { SpanError } from "./summarize-leads.ts";
 
-/** How long a tool may take: clients of MCP give up after a minute. */
+/** The time limit of a tool: clients of MCP give up after a minute. */
 const timeoutMs = 50_000;
 
 /** Follows a value that contains texts of leads, apart from them. */

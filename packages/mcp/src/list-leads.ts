@@ -8,17 +8,8 @@ const maxTextLength = 80;
 /** Below the promised 4,000, because other models count tokens differently. */
 const maxTokens = 3_500;
 
-interface Table {
-  readonly columns: readonly string[];
-  /** In the order of the columns, newest first. */
-  readonly leads: readonly (readonly (string | null)[])[];
-  readonly has_more: boolean;
-  /** The value of `before` for the next leads; null if there are none. */
-  readonly next_before: string | null;
-}
-
 /** Returns as many leads as fit; `before` set to `next_before` returns the others. */
-export async function listLeads(client: Leadfile, show: Show, query: LeadQuery, signal: AbortSignal): Promise<Table> {
+export async function listLeads(client: Leadfile, show: Show, query: LeadQuery, signal: AbortSignal) {
   const page = await client.leads.list({ ...query, limit: query.limit ?? maxLeads, signal });
   const columns = columnsOf(page.data);
   const cell = (text: string | null) => (text === null ? null : cut(text, maxTextLength));
@@ -28,8 +19,10 @@ export async function listLeads(client: Leadfile, show: Show, query: LeadQuery, 
   const hasMore = page.has_more || fitting < rows.length;
   return {
     columns,
+    /** In the order of the columns, newest first. */
     leads: rows.slice(0, fitting),
     has_more: hasMore,
+    /** The value of `before` for the next leads; null if there are none. */
     next_before: hasMore && last !== undefined ? last.identified_at : null,
   };
 }

@@ -9,7 +9,7 @@ interface Options {
   readonly allowPlainHttp?: boolean;
 }
 
-/** How another program starts this one from its own folder, in which `bun admin` is unknown. */
+/** The settings with which another program starts this one from its own folder, in which `bun admin` is unknown. */
 const startedBy = Bun.isStandaloneExecutable
   ? '"command": "leadfile", "args": ["mcp", "https://www.example.com"]'
   : '"command": "bun",\n    "args": ["/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"]';
@@ -44,8 +44,7 @@ async function run({ environment, now }: Host, url: string, options: Options): P
   if (key === null) throw new Refusal("No key was given. Set LEADFILE_KEY in the program that starts this one.", 2);
   const client = createToolClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
   // These are large, and the other commands do not need them.
-  const { createServer } = await import("./server.ts");
-  const { converse } = await import("./converse.ts");
+  const { converse, createServer } = await import("./server.ts");
   const { masked, revealed } = await import("./mask.ts");
   const server = createServer({ client, show: options.reveal === true ? revealed : masked, now });
   const stop = stopSignal();

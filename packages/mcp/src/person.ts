@@ -33,7 +33,7 @@ const plainLetters: Readonly<Record<string, string>> = {
   þ: "th",
   ı: "i",
 };
-/** How some of them are written where there are no accents. */
+/** Spellings of some of them without accents. */
 const longForms: Readonly<Record<string, string>> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
 /** One letter in lowercase, without accents and without what nobody sees. */
@@ -131,7 +131,7 @@ function joined(one: string, other: string): string[] {
   );
 }
 
-/** Words in a row, whatever stands between them; nothing if they are too short to identify anybody. */
+/** Words in a row, with any separators; nothing if they are too short to identify anybody. */
 function loosely(words: readonly string[]): string {
   return words.join("").length < minPartLength ? "" : words.join("[^\\p{L}\\p{N}]*");
 }

@@ -14,20 +14,6 @@ const maxStates = 64;
 
 type Counts = Map<string, number>;
 
-interface Summary {
-  readonly since: string;
-  readonly before: string;
-  readonly leads: number;
-  /** How to count the rest; null if all leads were counted. */
-  readonly missing: string | null;
-  readonly by_day: Readonly<Record<string, number>>;
-  readonly by_pixel: Readonly<Record<string, number>>;
-  /** By origin and path. */
-  readonly by_page: Readonly<Record<string, number>>;
-  readonly by_state: Readonly<Record<string, number>>;
-  readonly by_source: Readonly<Record<string, number>>;
-}
-
 /** The error for a span that is too long. The message says what is accepted. */
 export class SpanError extends Error {
   override readonly name = "SpanError";
@@ -52,7 +38,7 @@ export async function summarizeLeads(
   show: Show,
   query: LeadQuery & { readonly since: string; readonly before: string },
   signal: AbortSignal,
-): Promise<Summary> {
+) {
   const counts = { day: new Map(), pixel: new Map(), page: new Map(), state: new Map(), source: new Map() };
   let leads = 0;
   let cursor: string | null = query.before;
@@ -67,6 +53,7 @@ export async function summarizeLeads(
     since: query.since,
     before: query.before,
     leads,
+    /** Advice on counting the rest; null if all leads were counted. */
     missing:
       cursor === null
         ? null
@@ -74,6 +61,7 @@ export async function summarizeLeads(
           `Ask again with since ${query.since} and before ${cursor}, keep the rest, and add up the counts.`,
     by_day: Object.fromEntries([...counts.day].toSorted()),
     by_pixel: largest(counts.pixel, maxLabels),
+    /** By origin and path. */
     by_page: largest(counts.page, maxLabels),
     by_state: largest(counts.state, maxStates),
     by_source: largest(counts.source, maxLabels),

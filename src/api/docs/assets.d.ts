@@ -1,4 +1,4 @@
-/** What the bundler makes of files that are no code of ours: their text, or the path of the file. */
+/** Files that are not TypeScript, as the bundler imports them: their text, or the path of the file. */
 declare module "*.css" {
   const content: string;
   export default content;

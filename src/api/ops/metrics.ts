@@ -152,11 +152,11 @@ export function addSizeMetrics(registry: Registry, sources: Sources): void {
 /** Only Linux has it. */
 const openFiles = "/proc/self/fd";
 
-/** What proxies add to a request. Some add one of these alone. */
+/** The headers that proxies add to a request. Some add one of these alone. */
 const addedByProxies = ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"];
 
 /**
- * Whether a request comes from this very machine: from a loopback address, for a loopback host, and not through a proxy.
+ * Returns whether a request comes from this machine: from a loopback address, for a loopback host, and not through a proxy.
  * A web page that a browser on this machine has open can send requests from here, but only for the host of that page.
  */
 export function isFromThisMachine(address: string | undefined, headers: Headers): boolean {

@@ -19,10 +19,10 @@ export function contractText(): string {
     "/** The shapes of the API (§2). Generated: bun test/packages/client/generate.ts writes it from the server's contract. */",
     shape("One identified visit of a website.", Lead),
     shape("A page of leads, newest first.", LeadList),
-    shape("What captures the visits.", Pixel),
+    shape("A source of visits.", Pixel),
     shape("All pixels of the account.", PixelList),
-    shape("What the presented key has used; days and months are those of UTC.", Usage),
-    `/** What a page of leads is chosen by (§4.1). */\nexport interface LeadQuery {\n${query.join("\n")}\n}`,
+    shape("The requests of the presented key; days and months are in UTC.", Usage),
+    `/** The parameters of a page of leads (§4.1). */\nexport interface LeadQuery {\n${query.join("\n")}\n}`,
     `/** Every code of an error (§7). */\nexport type ErrorCode =\n${errorCodes.map((code) => `  | "${code}"`).join("\n")};`,
   ]
     .join("\n\n")
