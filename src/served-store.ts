@@ -1,5 +1,4 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
-import type { RequestStore } from "./api/request-store.ts";
 import { listAccounts } from "./db/accounts.ts";
 import type { Connection } from "./db/connection.ts";
 import { explainFailure, innermost, isFull, lastCountsLost } from "./db/failure.ts";
@@ -8,16 +7,25 @@ import { takeLock } from "./db/locks/process-lock.ts";
 import { withoutWaiting } from "./db/locks/requesting-database.ts";
 import { openDatabase } from "./db/open.ts";
 import { guarded, openReader, type Reader } from "./db/reader.ts";
+import type { KeyNumber, ReadStore } from "./db/serving.ts";
 import { openUsageReader } from "./db/usage.ts";
-import type { Flushed } from "./db/usage-counter.ts";
-import { createUsageCounter } from "./db/usage-counter.ts";
+import { createUsageCounter, type Flushed, type UsageCounter } from "./db/usage-counter.ts";
 import { createSettle, openWal, pagesUntilCopied, truncateWal, type Wal } from "./db/wal.ts";
 import { createFlush } from "./flush.ts";
 import { ledgerBegins, ledgerEnds, openGapRecorder } from "./privacy/disclosures/gaps.ts";
-import { createDisclosureLedger } from "./privacy/disclosures/ledger.ts";
+import { createDisclosureLedger, type DisclosedPage } from "./privacy/disclosures/ledger.ts";
 import type { Retained } from "./privacy/retention.ts";
 import { retainInThread } from "./privacy/retention-thread.ts";
 import { UserError } from "./user-error.ts";
+
+/** What a request reads, where it is counted, and where its page is recorded: in memory, until the server writes it. */
+export interface RequestStore extends ReadStore {
+  readonly usage: UsageCounter;
+  readonly disclosures: {
+    /** Records a page that is answered; it is in the ledger a second later at the latest. */
+    note(key: KeyNumber, page: DisclosedPage, nowMs: number): void;
+  };
+}
 
 /** What a server needs: counts go to the disk while it runs, and all of them when it stops. extensions/cluster has another one. */
 export interface ServedStore extends RequestStore {

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { ApiError, errors } from "../contract/errors.ts";
 import type { Limiter } from "../limiter.ts";
+import type { RequestStore } from "../served-store.ts";
 import { createCredentialReader } from "./auth.ts";
 import { beginCall, type Call, calls } from "./call.ts";
 import { createErrorReply } from "./errors.ts";
@@ -15,7 +16,6 @@ import { addRequestMetrics, addSizeMetrics, type Inflow } from "./ops/metrics.ts
 import { createPages } from "./pages.ts";
 import { pixelRoute } from "./pixels.ts";
 import { createAccessLog, createReply } from "./reply.ts";
-import type { RequestStore } from "./request-store.ts";
 import { usageRoute } from "./usage.ts";
 
 export interface AppParts {

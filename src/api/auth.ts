@@ -3,9 +3,9 @@ import { Elysia } from "elysia";
 import { plainError } from "../contract/errors.ts";
 import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
 import type { KnownKey } from "../db/serving.ts";
+import type { RequestStore } from "../served-store.ts";
 import { createCache } from "./cache.ts";
 import { type Call, type Credential, calls } from "./call.ts";
-import type { RequestStore } from "./request-store.ts";
 
 /** Lets a request of a route pass, and gives its handler the `key`. Elysia answers HEAD like GET, so that it ends here. */
 export const auth = new Elysia({ name: "auth" }).use(calls).derive({ as: "scoped" }, ({ call }) => {

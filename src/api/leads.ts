@@ -8,12 +8,12 @@ import { paths } from "../contract/paths.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
 import { type DisclosedPage, writeFilter } from "../privacy/disclosures/ledger.ts";
+import type { RequestStore } from "../served-store.ts";
 import { auth } from "./auth.ts";
 import { createCache } from "./cache.ts";
 import { errorResponses } from "./errors.ts";
 import { strictQuery } from "./query.ts";
 import type { Reply } from "./reply.ts";
-import type { RequestStore } from "./request-store.ts";
 
 interface Page {
   readonly body: Uint8Array;

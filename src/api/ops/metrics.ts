@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { isLoopback } from "../../config.ts";
 import { paths } from "../../contract/paths.ts";
 import type { Limiter } from "../../limiter.ts";
-import type { RequestStore } from "../request-store.ts";
+import type { RequestStore } from "../../served-store.ts";
 
 /** Deliveries that are not imported yet. */
 export interface Inflow {
