@@ -1,11 +1,9 @@
 /** No program that we show loses a lead: each one meets 6,000 of them, and a server that has reached its limit. */
-import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "csv-parse/sync";
 import type { Lead } from "../../src/contract/lead.ts";
-import { runExample } from "../examples/example.ts";
+import { arrived, runExample } from "../examples/example.ts";
 import { someLeads } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
@@ -29,8 +27,7 @@ interface Case {
 
 const times = (printed: string) => printed.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z/gm) ?? [];
 const sum = (printed: string) => Array.from({ length: Number(/^(\d+) leads$/m.exec(printed)?.[1] ?? 0) }, () => "any");
-const inFile = (name: string, ids: (text: string) => string[]) => (folder: string) =>
-  existsSync(join(folder, name)) ? ids(readFileSync(join(folder, name), "utf8")) : [];
+const inFile = (example: string, name: string) => (folder: string) => arrived[example]?.(join(folder, name)) ?? [];
 
 const clientPrograms = blocksOf(read("docs/client.md")).filter(({ info }) => info === "ts");
 /** The guide makes the client once; the other programs go on from there. */
@@ -79,40 +76,21 @@ const cases: readonly Case[] = [
     name: "leads-to-csv.ts",
     file: "leads-to-csv.ts",
     args: (url) => [url, "leads.csv", "50ms"],
-    arrived: inFile("leads.csv", (text) => rowsOf(text)),
+    arrived: inFile("leads-to-csv.ts", "leads.csv"),
   },
   {
     name: "leads-to-sqlite.ts",
     file: "leads-to-sqlite.ts",
     args: (url) => [url, "leads.db", "50ms"],
-    arrived: (folder) => idsIn(join(folder, "leads.db")),
+    arrived: inFile("leads-to-sqlite.ts", "leads.db"),
   },
   {
     name: "leads_to_ndjson.py",
     file: "leads_to_ndjson.py",
     args: (url) => [url, "leads.ndjson", "0.05"],
-    arrived: inFile("leads.ndjson", (text) => text.split("\n").slice(0, -1)),
+    arrived: inFile("leads_to_ndjson.py", "leads.ndjson"),
   },
 ];
-
-function idsIn(path: string): string[] {
-  if (!existsSync(path)) return [];
-  using db = new Database(path, { readonly: true });
-  try {
-    return db
-      .query<{ id: string }, []>("SELECT id FROM leads")
-      .all()
-      .map(({ id }) => id);
-  } catch {
-    // The table is not there yet.
-    return [];
-  }
-}
-
-function rowsOf(text: string): string[] {
-  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-  return (parse(whole, { columns: true }) as { id: string }[]).map(({ id }) => id); // The header names the column.
-}
 
 /** A server of 6,000 leads of the last hour that refuses some requests, as at the limit. */
 async function aBusyServer() {
@@ -159,7 +137,7 @@ test("leads-to-webhook.ts posts every one of 6,000 leads", async () => {
   expect(posted.size).toBe(count);
 });
 
-test.each(cases)("$name has every one of 6,000 leads, once", async ({ file, code, args, arrived }) => {
+test.each(cases)("$name has every one of 6,000 leads, once", async ({ file, code, args, arrived: arrivedIn }) => {
   if (file.endsWith(".py") && Bun.which("python3") === null) return;
   const { url, key } = await aBusyServer();
   const folder = aFolder();
@@ -177,10 +155,10 @@ test.each(cases)("$name has every one of 6,000 leads, once", async ({ file, code
   const reading = (async () => {
     for await (const bytes of child.stdout) printed += new TextDecoder().decode(bytes);
   })();
-  while (child.exitCode === null && arrived(folder, printed).length < count) await Bun.sleep(50);
+  while (child.exitCode === null && arrivedIn(folder, printed).length < count) await Bun.sleep(50);
   child.kill("SIGKILL");
   await reading;
-  const all = arrived(folder, printed);
+  const all = arrivedIn(folder, printed);
   expect(all.length).toBe(count);
   if (all[0] !== "any") expect(new Set(all).size).toBe(count);
 });

@@ -29,6 +29,28 @@ const eachError = (
 
 const without = (parameter: string): Break => ({ ask: (url) => url.searchParams.delete(parameter) });
 
+/** A millisecond is added to a bound, so that it is on the other side of the lead at that time. */
+const shifted = (parameter: string): Break => ({
+  ask: (url) => {
+    const ms = Date.parse(url.searchParams.get(parameter) ?? "");
+    if (!Number.isNaN(ms)) url.searchParams.set(parameter, new Date(ms + 1).toISOString());
+  },
+});
+
+const cursorMovedBy = (ms: number): Break =>
+  eachPage((body) => {
+    if (body.has_more === true) body.next_cursor = new Date(Date.parse(body.next_cursor ?? "") + ms).toISOString();
+  });
+
+const succeeds = (reply: Reply): void => {
+  reply.status = 200;
+  reply.body = { object: "list", data: [], has_more: false, next_cursor: null };
+};
+
+const usageOf = (count: unknown): Break => ({
+  tell: ({ body }) => void ("requests_today" in body && (body["requests_today"] = count)),
+});
+
 /** What is wrong with a server, and words of the check that has to notice. */
 export const broken: Readonly<Record<string, readonly [change: Break, caught: string]>> = {
   "a lead lacks a field": [eachLead(({ referrer: _, ...lead }) => lead), "20 fields"],
@@ -44,29 +66,9 @@ export const broken: Readonly<Record<string, readonly [change: Break, caught: st
   "a page comes oldest first": [eachPage((body) => body.data.reverse()), "newest first"],
   "a page has fewer leads than the limit": [eachPage((body) => body.data.splice(20)), "limit is kept to"],
   "the limit is not kept to": [without("limit"), "limit is kept to"],
-  "before is inclusive": [
-    {
-      ask: (url) => {
-        const before = url.searchParams.get("before");
-        if (before !== null && !Number.isNaN(Date.parse(before))) {
-          url.searchParams.set("before", new Date(Date.parse(before) + 1).toISOString());
-        }
-      },
-    },
-    "before is strict",
-  ],
-  "the cursor passes a lead": [
-    eachPage((body) => {
-      if (body.has_more === true) body.next_cursor = new Date(Date.parse(body.next_cursor ?? "") - 1).toISOString();
-    }),
-    "meets every lead once",
-  ],
-  "the cursor repeats a lead": [
-    eachPage((body) => {
-      if (body.has_more === true) body.next_cursor = new Date(Date.parse(body.next_cursor ?? "") + 1).toISOString();
-    }),
-    "meets every lead once",
-  ],
+  "before is inclusive": [shifted("before"), "before is strict"],
+  "the cursor passes a lead": [cursorMovedBy(-1), "meets every lead once"],
+  "the cursor repeats a lead": [cursorMovedBy(1), "meets every lead once"],
   "has_more is never true": [eachPage((body) => Object.assign(body, { has_more: false })), "has_more is true exactly"],
   "has_more is always true": [
     eachPage((body) =>
@@ -74,17 +76,7 @@ export const broken: Readonly<Record<string, readonly [change: Break, caught: st
     ),
     "has_more is true exactly",
   ],
-  "since is exclusive": [
-    {
-      ask: (url) => {
-        const since = url.searchParams.get("since");
-        if (since !== null && !Number.isNaN(Date.parse(since))) {
-          url.searchParams.set("since", new Date(Date.parse(since) + 1).toISOString());
-        }
-      },
-    },
-    "since is inclusive",
-  ],
+  "since is exclusive": [shifted("since"), "since is inclusive"],
   "since is ignored": [without("since"), "since is inclusive"],
   "pixel_id is ignored": [without("pixel_id"), "pixel_id gives"],
   "state is ignored": [without("state"), "state gives"],
@@ -111,16 +103,7 @@ export const broken: Readonly<Record<string, readonly [change: Break, caught: st
     eachError("invalid_cursor", ({ body }) => (body.error["code"] = "invalid_parameter")),
     "before = yesterday",
   ],
-  "an unknown pixel has no leads": [
-    {
-      tell: (reply) => {
-        if (reply.body.error?.["code"] !== "unknown_pixel") return;
-        reply.status = 200;
-        reply.body = { object: "list", data: [], has_more: false, next_cursor: null };
-      },
-    },
-    "pixel_id = no such pixel",
-  ],
+  "an unknown pixel has no leads": [eachError("unknown_pixel", succeeds), "pixel_id = no such pixel"],
   "a pixel has no status": [
     {
       tell: ({ body }, url) => {
@@ -129,14 +112,8 @@ export const broken: Readonly<Record<string, readonly [change: Break, caught: st
     },
     "with pixels in it",
   ],
-  "usage counts in texts": [
-    { tell: ({ body }) => void ("requests_today" in body && (body["requests_today"] = "12")) },
-    "usage object",
-  ],
-  "usage does not count itself": [
-    { tell: ({ body }) => void ("requests_today" in body && (body["requests_today"] = 12)) },
-    "count toward the totals",
-  ],
+  "usage counts in texts": [usageOf("12"), "usage object"],
+  "usage does not count itself": [usageOf(12), "count toward the totals"],
   "an error has no link": [
     eachError("missing_api_key", ({ body }) => delete body.error["docs"]),
     "an error has a code, a message and a link",
@@ -157,16 +134,7 @@ export const broken: Readonly<Record<string, readonly [change: Break, caught: st
     eachError("subscription_required", (reply) => (reply.status = 401)),
     "without a subscription",
   ],
-  "a POST is a GET": [
-    {
-      tell: (reply, _, { method }) => {
-        if (method !== "POST") return;
-        reply.status = 200;
-        reply.body = { object: "list", data: [] };
-      },
-    },
-    "POST is refused",
-  ],
+  "a POST is a GET": [{ tell: (reply, _, { method }) => method === "POST" && succeeds(reply) }, "POST is refused"],
   "a POST meets no endpoint": [
     eachError("method_not_allowed", (reply) => {
       reply.status = 404;
@@ -200,11 +168,5 @@ export const broken: Readonly<Record<string, readonly [change: Break, caught: st
 export const brokenLimits: Readonly<Record<string, Break>> = {
   "a 429 has no Retry-After": eachError("rate_limit_exceeded", ({ headers }) => headers.delete("Retry-After")),
   "a 429 has another code": eachError("rate_limit_exceeded", ({ body }) => (body.error["code"] = "slow_down")),
-  "there is no limit": {
-    tell: (reply) => {
-      if (reply.status !== 429) return;
-      reply.status = 200;
-      reply.body = { object: "list", data: [] };
-    },
-  },
+  "there is no limit": eachError("rate_limit_exceeded", succeeds),
 };
