@@ -5,8 +5,8 @@ import { CommanderError } from "commander";
 import type { Clock, CommandContext, CommandDatabase } from "./cli/command.ts";
 import { createProgram } from "./cli/program.ts";
 import { readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
-import { isFileOfNode } from "./db/database-files.ts";
 import { explainFailure, noDatabase } from "./db/failure.ts";
+import { isFileOfNode } from "./db/files.ts";
 import { openFileDatabase } from "./db/open.ts";
 import { companionOption, endWith, giveWay } from "./process.ts";
 

@@ -5,7 +5,7 @@
 import type { Backups } from "./backup/restore.ts";
 import type { CommandEntry } from "./cli/command.ts";
 import { type ClusterConfig, readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
-import { isFileOfNode } from "./db/database-files.ts";
+import { isFileOfNode } from "./db/files.ts";
 import type { Databases, Extension } from "./extension.ts";
 import { UserError } from "./user-error.ts";
 

@@ -4,15 +4,15 @@ import { listen } from "./api/app.ts";
 import type { Listener } from "./api/listener.ts";
 import { noInflow } from "./api/ops/metrics.ts";
 import { type Companion, startCompanion } from "./companion.ts";
-import type { Config } from "./config.ts";
-import { publicOrigin } from "./config.ts";
+import { type Config, publicOrigin } from "./config.ts";
+import { freeBytesAt } from "./db/files.ts";
 import { loadClusterDatabases, loadExtension } from "./extensions.ts";
 import { createLimiter } from "./limiter.ts";
 import { listeningFailure, warnOfPlainHttp } from "./listening.ts";
 import { openLog } from "./log.ts";
 import { type EndingSignal, endWith, onEndingSignal, statusOfService } from "./process.ts";
 import { keepRetaining } from "./retaining.ts";
-import { openServedStore, type ServedStore } from "./served-store.ts";
+import { openServedStore, reserveBytes, type ServedStore } from "./served-store.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
 interface Running {
@@ -34,6 +34,9 @@ export async function serve(config: Config): Promise<Running> {
   const cluster = await loadClusterDatabases(databasePath, config.cluster);
   const store =
     cluster === null ? openServedStore(databasePath, disclosures) : await cluster.openForServing(disclosures);
+  if (freeBytesAt(databasePath) < reserveBytes) {
+    log.warn("the disk is full: requests are answered, and their counts wait in memory for room");
+  }
   // Before anything is served: a damaged file may say so here first.
   const isEmpty = store.isEmpty();
   const originAt = (port: number) => publicOrigin({ ...config, port });

@@ -1,19 +1,19 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
+import { rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { listAccounts } from "./db/accounts.ts";
 import type { Connection } from "./db/connection.ts";
-import { explainFailure, innermost, isFull, lastCountsLost } from "./db/failure.ts";
-import { removeStaleDrafts } from "./db/leftovers.ts";
-import { takeLock } from "./db/locks/process-lock.ts";
-import { withoutWaiting } from "./db/locks/requesting-database.ts";
+import { explainFailure, innermost, isFull, isLocked, lastCountsLost } from "./db/failure.ts";
+import { removeAbandonedDrafts } from "./db/files.ts";
+import type { KeyNumber } from "./db/keys.ts";
+import { takeLock, writeWhenFree } from "./db/locks.ts";
 import { openDatabase } from "./db/open.ts";
-import { guarded, openReader, type Reader } from "./db/reader.ts";
-import type { KeyNumber, ReadStore } from "./db/serving.ts";
-import { openUsageReader } from "./db/usage.ts";
+import { guarded, openReader, type ReadStore } from "./db/reader.ts";
+import { addUsage, openUsageReader } from "./db/usage.ts";
 import { createUsageCounter, type Flushed, type UsageCounter } from "./db/usage-counter.ts";
-import { createSettle, openWal, pagesUntilCopied, truncateWal, type Wal } from "./db/wal.ts";
-import { createFlush } from "./flush.ts";
-import { ledgerBegins, ledgerEnds, openGapRecorder } from "./privacy/disclosures/gaps.ts";
-import { createDisclosureLedger, type DisclosedPage } from "./privacy/disclosures/ledger.ts";
+import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
+import { ledgerBegins, ledgerEnds, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
+import { createDisclosureLedger, type DisclosedPage, writeDisclosures } from "./privacy/disclosures/ledger.ts";
 import type { Retained } from "./privacy/retention.ts";
 import { retainInThread } from "./privacy/retention-thread.ts";
 import { UserError } from "./user-error.ts";
@@ -35,9 +35,9 @@ export interface ServedStore extends RequestStore {
   settle(): Promise<void>;
   /** Erases what is older than its account keeps, in a thread of its own, unless the clock may be wrong. */
   applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
-  /** Whether nothing has been set up yet, so that a first start can say what to do next. */
+  /** Returns whether nothing has been set up yet, so that a first start can say what to do next. */
   isEmpty(): boolean;
-  /** Hears where the server listens, so that `cluster status` can ask it. Throws a UserError if it must not serve. */
+  /** Takes the address that the server listens on, so that `cluster status` can ask it. Throws a UserError if it must not serve. */
   listening(url: string): Promise<void>;
   /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
   close(): void | Promise<void>;
@@ -52,12 +52,20 @@ export function openServedStore(path: string, keepsLedger = true, now: () => num
     throw new UserError(`Another process is serving or restoring ${path}.`, advice);
   }
   try {
-    removeStaleDrafts(path);
+    removeAbandonedDrafts(dirname(path), 0);
     return serveFrom(openForServing(path), path, { keepsLedger, now, release });
   } catch (cause) {
     release();
     throw explainFailure(cause, path);
   }
+}
+
+function openForServing(path: string): Connection {
+  const database = openDatabase(path);
+  database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byServer}`);
+  // A server writes only counts, and another thread brings them to the disk.
+  database.$client.run("PRAGMA synchronous = NORMAL");
+  return database;
 }
 
 interface Serving {
@@ -71,15 +79,29 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   const reader = openReader(database, path);
   const usage = createUsageCounter(openUsageReader(database));
   const ledger = createDisclosureLedger(() => database);
-  const gaps = openGapRecorder(database, ledger.pendingSince, now());
-  for (const statement of ledgerBegins(keepsLedger, now())) database.run(statement);
-  const flush = createFlush(database, usage, ledger, gaps, now);
+  const flush = createFlush(database, usage, ledger, { keepsLedger, startMs: now() });
+  const reserve = `${path}.reserve`;
+  tryOnDisk(() => {
+    // A new file, because a kill may have left one, and only a new one is certain to have its room.
+    rmSync(reserve, { force: true });
+    writeFileSync(reserve, Buffer.alloc(reserveBytes, 1), { mode: 0o600 });
+    writeWhenFree(database.$client, flush);
+  });
+
+  function writeLast(): void {
+    if (!tryOnDisk(() => writeAll(database, flush))) {
+      rmSync(reserve, { force: true });
+      writeAll(database, flush);
+    }
+    if (!keepsLedger) for (const statement of ledgerEnds(now())) database.run(statement);
+  }
+
   return {
     ...reader,
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     usage: { count: usage.count, of: guarded(usage.of) },
     // A wait would hold up every request, so the server tries again a moment later.
-    flush: guarded(() => withoutWaiting(database, flush)),
+    flush: guarded(() => tryNow(database, flush)),
     settle: createSettle(database, wal),
     applyRetention: (nowMs, hasJumped) => retainInThread(database, { path, nowMs, hasJumped }),
     listening: async () => {},
@@ -92,48 +114,99 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
     },
     close() {
       try {
-        if (!keepsLedger) for (const statement of ledgerEnds(now())) database.run(statement);
-        close(database, flush, wal, reader);
+        writeLast();
+        // Without room for it in the file, the log keeps what was written.
+        if (!tryOnDisk(() => truncateWal(database))) wal.fsyncNow();
       } catch (cause) {
-        throw explainFailure(cause, path);
+        throw isFull(cause) || isLocked(cause) ? lastCountsLost(innermost(cause)) : explainFailure(cause, path);
       } finally {
-        gaps.close();
+        // In this order SQLite keeps its locks until its files are closed.
+        database.$client.close();
+        reader.close();
+        wal.close();
+        rmSync(reserve, { force: true });
         release();
       }
     },
   };
 }
 
-function openForServing(path: string): Connection {
-  const database = openDatabase(path);
-  database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byServer}`);
-  // A server writes only counts, and another thread brings them to the disk.
-  database.$client.run("PRAGMA synchronous = NORMAL");
-  return database;
-}
+/** The room that a server reserves on its disk, so that an orderly stop on a full disk can write the last counts. */
+export const reserveBytes = 1 << 20;
 
-/** Writes what is left, folds the log into the file, and closes in the order that keeps the locks of SQLite. */
-function close(database: Connection, flush: () => Flushed, wal: Wal, reader: Reader): void {
-  let written: Flushed;
+/** Does something; returns false if the disk is full. */
+function tryOnDisk(work: () => unknown): boolean {
   try {
-    written = writeLast(flush);
-    if (!truncateWal(database)) wal.fsyncNow();
-  } finally {
-    database.$client.close();
-    reader.close();
-    wal.close();
-  }
-  if (written === "locked") throw lastCountsLost("database is locked");
-}
-
-function writeLast(flush: () => Flushed): Flushed {
-  let written: Flushed;
-  try {
-    do written = flush();
-    while (written === "more" || written === "done");
-    return written;
+    return work() !== false;
   } catch (cause) {
-    if (!isFull(cause)) throw cause;
-    throw lastCountsLost(innermost(cause));
+    if (isFull(cause)) return false;
+    throw cause;
   }
+}
+
+/** Writes a part now or not at all. */
+function tryNow({ $client }: Connection, flush: () => Flushed): Flushed {
+  try {
+    return writeWhenFree($client, flush, 0);
+  } catch (cause) {
+    if (isLocked(cause)) return "locked";
+    throw cause;
+  }
+}
+
+/** Writes everything. Throws if another program keeps the file locked. */
+function writeAll({ $client }: Connection, flush: () => Flushed): void {
+  let written: Flushed;
+  do written = writeWhenFree($client, flush);
+  while (written !== "idle");
+}
+
+/**
+ * Makes what writes a part of the counted requests or, when none is left, of the pages that were answered. While a write
+ * fails, the ledger has a gap, which is marked; it is recorded unless this process writes all of its pages later.
+ */
+function createFlush(
+  database: Connection,
+  usage: ReturnType<typeof createUsageCounter>,
+  ledger: ReturnType<typeof createDisclosureLedger>,
+  { keepsLedger, startMs }: { readonly keepsLedger: boolean; readonly startMs: number },
+): () => Flushed {
+  const marker = openGapMarker(database);
+  let isBegun = false;
+  const begin = () => {
+    if (marker.sinceMs !== null) recordGap(database, marker.sinceMs, startMs);
+    for (const statement of ledgerBegins(keepsLedger, startMs)) database.run(statement);
+    isBegun = true;
+  };
+  const flushParts = () => {
+    const counted = flushPart(usage, (part) => addUsage(database, part));
+    if (counted === "locked" || counted === "more") return counted;
+    const noted = flushPart(ledger, (part) => writeDisclosures(database, part));
+    return noted === "idle" ? counted : noted;
+  };
+  return () => {
+    try {
+      if (!isBegun) begin();
+      const flushed = flushParts();
+      if (ledger.pendingSince() === null) marker.end();
+      return flushed;
+    } catch (cause) {
+      if (!isLocked(cause)) marker.begin(ledger.pendingSince() ?? startMs);
+      throw cause;
+    }
+  };
+}
+
+/** Pages or requests that are written in parts. */
+interface Pending<Part> {
+  next(): Part | null;
+  /** Returns true while more is left. */
+  drop(part: Part): boolean;
+}
+
+function flushPart<Part>(pending: Pending<Part>, write: (part: Part) => void): Flushed {
+  const part = pending.next();
+  if (part === null) return "idle";
+  write(part);
+  return pending.drop(part) ? "more" : "done";
 }

@@ -1,12 +1,12 @@
 /** Backups of a cluster: a copy of the file of the local node, as a file that a server without a cluster can serve. */
 import { Database } from "bun:sqlite";
+import { dirname, join, resolve } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { makeBackup } from "../../src/backup/backup.ts";
 import type { Backups } from "../../src/backup/restore.ts";
-import { draftOf, removeDraft } from "../../src/db/atomic-file.ts";
-import { migrateSchema } from "../../src/db/migrate.ts";
+import { createDraftFolder } from "../../src/db/files.ts";
+import { migrateSchema, refuseUnusable } from "../../src/db/migrate.ts";
 import { audit } from "../../src/db/schema.ts";
-import { refuseUnusable } from "../../src/db/schema-version.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";
 import { type ClusterDatabase, reasonFor } from "./database.ts";
@@ -19,8 +19,8 @@ export function openClusterBackups(database: ClusterDatabase, onOld: (reason: st
     async make(file, nowMs, stop) {
       // Nobody else may read a copy.
       process.umask(0o077);
-      // A command on another node may make a backup of the same name at the same time.
-      const draft = draftOf(`${file}.from-node`);
+      using folder = createDraftFolder(dirname(resolve(file)));
+      const draft = join(folder.path, "node.db");
       try {
         // A node that is left alone may be all that there is.
         const reason = await reasonFor(database.catchUp());
@@ -44,7 +44,6 @@ export function openClusterBackups(database: ClusterDatabase, onOld: (reason: st
         return { ...backup, unrecorded: reason ?? (await reasonFor(record())) };
       } finally {
         database.close();
-        removeDraft(draft);
       }
     },
     async restore() {

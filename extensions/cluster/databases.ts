@@ -2,7 +2,7 @@
 import type { CommandDatabase } from "../../src/cli/command.ts";
 import type { ClusterConfig } from "../../src/config.ts";
 import { DatabaseUnavailable } from "../../src/db/connection.ts";
-import { QueryFailed } from "../../src/db/serving.ts";
+import { QueryFailed } from "../../src/db/failure.ts";
 import { findSourceByDigest, type SourceFinder } from "../../src/db/sources.ts";
 import type { Databases } from "../../src/extension.ts";
 import { adminCommand } from "../../src/program-name.ts";

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { checkDisk, mayWrite } from "../../src/cli/doctor/files.ts";
 import { broken, type Examined, type Finding, fine, warning } from "../../src/cli/doctor/finding.ts";
-import { sizeOf } from "../../src/db/file.ts";
+import { sizeOf } from "../../src/db/files.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";
 import { checkLocalNode } from "./members.ts";

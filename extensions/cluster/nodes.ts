@@ -1,11 +1,11 @@
 /** Changes of the cluster itself: its first node, its schema, and a node that leaves. */
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { count, type SQL, sql } from "drizzle-orm";
 import { randomText } from "../../src/contract/key.ts";
-import { draftOf, removeDraft } from "../../src/db/atomic-file.ts";
-import { isFileOfNode } from "../../src/db/database-files.ts";
-import { takeLock } from "../../src/db/locks/process-lock.ts";
+import { createDraftFolder, isFileOfNode } from "../../src/db/files.ts";
+import { takeLock } from "../../src/db/locks.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
@@ -39,7 +39,8 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
   await refuseUsed(node);
   const release = takeLock(file);
   if (release === null) throw new UserError(`A server has ${file} open.`, "Stop it, then run the command again.");
-  const draft = draftOf(file);
+  using folder = createDraftFolder(dirname(file));
+  const draft = join(folder.path, "node.db");
   const database = openDatabase(file);
   try {
     database.run(sql`VACUUM INTO ${draft}`);
@@ -51,7 +52,6 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
     if (received !== all) throw unreachableNode(`it has ${received} leads, but the file has ${all}`);
     return { leads: all };
   } finally {
-    removeDraft(draft);
     database.$client.close();
     release();
   }

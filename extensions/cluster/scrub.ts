@@ -3,14 +3,13 @@
  * lead, so the database is vacuumed, on all nodes. rqlite truncates its log after a snapshot, but free pages of the file keep
  * their bytes. So the log is copied while the node is stopped.
  */
-import { chmodSync, chownSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, chownSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { and, eq, max, sql } from "drizzle-orm";
-import { draftOf, sync } from "../../src/db/atomic-file.ts";
 import { lastAct } from "../../src/db/audit.ts";
 import type { Connection } from "../../src/db/connection.ts";
-import { raftLogOf } from "../../src/db/database-files.ts";
-import { takeLock } from "../../src/db/locks/process-lock.ts";
+import { createDraftFolder, raftLogOf, sync } from "../../src/db/files.ts";
+import { takeLock } from "../../src/db/locks.ts";
 import { audit } from "../../src/db/schema.ts";
 import { UserError } from "../../src/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
@@ -137,18 +136,14 @@ async function handOver(node: RqliteNode, name: string): Promise<void> {
 }
 
 function replaceLog(log: string): void {
-  const draft = draftOf(log);
+  using folder = createDraftFolder(dirname(log));
+  const draft = join(folder.path, "raft.db");
   const before = statSync(log);
-  try {
-    rmSync(draft, { force: true });
-    copyUsedPages(log, draft);
-    chmodSync(draft, before.mode & 0o777);
-    if (process.getuid?.() === 0) chownSync(draft, before.uid, before.gid);
-    sync(draft);
-    renameSync(draft, log);
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  copyUsedPages(log, draft);
+  chmodSync(draft, before.mode & 0o777);
+  if (process.getuid?.() === 0) chownSync(draft, before.uid, before.gid);
+  sync(draft);
+  renameSync(draft, log);
   // After a power cut, the old log must not come back under this name.
   sync(dirname(log));
 }

@@ -1,7 +1,7 @@
 /** Leads that arrive by themselves: files in an inbox, and webhooks of vendors. */
 import { statSync } from "node:fs";
 import { wrong } from "../../src/config.ts";
-import { spoolOf } from "../../src/db/database-files.ts";
+import { spoolOf } from "../../src/db/files.ts";
 import type { Extension } from "../../src/extension.ts";
 import { readBacklog, total } from "./inbox/backlog.ts";
 

@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { plainError } from "../contract/errors.ts";
 import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
-import type { KnownKey } from "../db/serving.ts";
+import type { KnownKey } from "../db/reader.ts";
 import type { RequestStore } from "../served-store.ts";
 import { createCache } from "./cache.ts";
 import { type Call, type Credential, calls } from "./call.ts";

@@ -1,7 +1,7 @@
 /** One request, from its arrival to its response. */
 import { Elysia } from "elysia";
 import { paths, publicPaths } from "../contract/paths.ts";
-import type { KnownKey } from "../db/serving.ts";
+import type { KnownKey } from "../db/reader.ts";
 
 export interface Call {
   readonly request: Request;

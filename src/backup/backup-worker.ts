@@ -2,10 +2,9 @@
 import { explainFailure, innermost } from "../db/failure.ts";
 import { UserError } from "../user-error.ts";
 import { copyDatabase } from "./backup.ts";
-import { drillBackup } from "./drill.ts";
+import { drillBackup, upgradeCopy } from "./drill.ts";
 import { restoreBackup } from "./restore.ts";
 import type { Act, Ask, Reply } from "./thread.ts";
-import { upgradeCopy } from "./upgrade.ts";
 
 declare const self: Worker;
 

@@ -2,8 +2,7 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { dayMs } from "../contract/calendar.ts";
-import { copyDigesting } from "../db/atomic-file.ts";
-import { removeLeftovers, trialFolderIn } from "../db/leftovers.ts";
+import { createDraftFolder, digestOf } from "../db/files.ts";
 import { UserError } from "../user-error.ts";
 import type { Backup } from "./backup.ts";
 import { drill } from "./drill.ts";
@@ -35,33 +34,29 @@ export async function storeBackup(request: StoreRequest): Promise<Backup> {
       "Set BACKUP_RECIPIENT to an age recipient (age1…); age-keygen makes one.",
     );
   }
-  const parent = isS3(request.place) ? dirname(databasePath) : request.place;
-  removeLeftovers(parent);
-  const folder = trialFolderIn(parent);
-  try {
-    const made = await backups.make(join(folder, backupName(nowMs)), nowMs, stop);
-    const { leads } = await drill(made.file, nowMs, stop);
-    const { file, sha256, bytes } = recipient === null ? made : await encrypt(made.file, recipient);
-    return { file: await untilStopped(place.put(file), stop), sha256, bytes, leads };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  process.umask(0o077);
+  using folder = createDraftFolder(isS3(request.place) ? dirname(databasePath) : request.place);
+  const made = await backups.make(join(folder.path, backupName(nowMs)), nowMs, stop);
+  const { leads } = await drill(made.file, nowMs, stop);
+  const { file, sha256, bytes } = recipient === null ? made : await untilStopped(encrypt(made.file, recipient), stop);
+  return { file: await untilStopped(place.put(file), stop), sha256, bytes, leads };
 }
 
 async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "leads">> {
   const encrypted = `${file}${encryptedSuffix}`;
   await encryptFile(file, encrypted, recipient);
   writeManifest(manifestPath(encrypted), readManifest(file));
-  return { file: encrypted, ...copyDigesting(encrypted, null) };
+  return { file: encrypted, ...digestOf(encrypted) };
 }
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */
 export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {
   const old = (await place.list()).slice(keep);
   for (const { file } of old) await place.remove(file);
+  const copy = new RegExp(`^${RegExp.escape(basename(databasePath))}\\.before-\\S+$`);
   const folder = dirname(databasePath);
   const copies = readdirSync(folder)
-    .filter((name) => name.startsWith(`${basename(databasePath)}.before-`))
+    .filter((name) => copy.test(name))
     .map((name) => join(folder, name))
     .filter((path) => nowMs - statSync(path).mtimeMs > keep * dayMs);
   for (const path of copies) rmSync(path);
@@ -76,7 +71,7 @@ export function nextAt(afterMs: number, { hour, minute }: { readonly hour: numbe
   return at(0) > afterMs ? at(0) : at(1);
 }
 
-const dueAfterMs = 25 * 3_600_000;
+const maxAgeMs = 25 * 3_600_000;
 const retryMs = 15 * 60_000;
 /** A clock that is set is noticed within this time. */
 const lookMs = 60_000;
@@ -92,22 +87,29 @@ export interface Schedule {
   readonly onFailure: (cause: unknown) => void;
 }
 
-/** Runs a backup daily, and at start if the last is older than 25 hours. Repeats one that failed. Ends with `pause`. */
+/**
+ * Runs a backup daily at a time of day, and at once if the last one is older than 25 hours: the server may have been down at
+ * that time. Repeats one that failed. Ends with `pause`.
+ */
 export async function keepDaily({ at, now, pause, lastMs, run, onFailure }: Schedule): Promise<void> {
-  const isOverdue = async () => {
-    const last = (await lastMs()) ?? 0;
-    const missedForMs = now() - nextAt(last, at);
+  const dueAfter = (last: number | null) => {
+    const missedForMs = now() - nextAt(last ?? 0, at);
     // A restart within the last hour may have stopped or missed one.
-    return now() - last > dueAfterMs || (missedForMs >= 0 && missedForMs < dueAfterMs - dayMs);
+    if (last === null || (missedForMs >= 0 && missedForMs < maxAgeMs - dayMs)) return now();
+    return Math.min(nextAt(now(), at), last + maxAgeMs + 1);
   };
   let isStart = true;
   let dueMs = now();
   for (;;) {
     if (now() >= dueMs) {
       try {
-        if (!isStart || (await isOverdue())) await run();
+        let last = isStart ? await lastMs() : null;
+        if (dueAfter(last) <= now()) {
+          await run();
+          last = now();
+        }
         isStart = false;
-        dueMs = nextAt(now(), at);
+        dueMs = dueAfter(last);
       } catch (cause) {
         onFailure(cause);
         dueMs = now() + retryMs;
@@ -115,6 +117,6 @@ export async function keepDaily({ at, now, pause, lastMs, run, onFailure }: Sche
     }
     if (await pause(Math.min(lookMs, Math.max(0, dueMs - now())))) return;
     // A clock that was set back must not postpone the next one by more than a day.
-    dueMs = Math.min(dueMs, now() + dayMs + 3_600_000);
+    dueMs = Math.min(dueMs, now() + maxAgeMs);
   }
 }

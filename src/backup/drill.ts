@@ -1,58 +1,63 @@
-/** Tests a backup: restores it into a temporary folder with the code of a restore, and compares every lead. */
-import { rmSync } from "node:fs";
+/** Tests a backup or an upgrade on a copy: with the code of a restore, in a temporary folder, comparing every lead. */
+import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import { dayMs } from "../contract/calendar.ts";
 import { closing } from "../db/connection.ts";
 import { codeOf } from "../db/failure.ts";
-import { removeLeftovers, trialFolderIn } from "../db/leftovers.ts";
+import { createDraftFolder, type DraftFolder, freeBytesAt } from "../db/files.ts";
+import { lastBuild, migrationsBehind } from "../db/migrate.ts";
+import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import type { Backup } from "./backup.ts";
+import { type Backup, copyUnchanged } from "./backup.ts";
 import { restoreAside } from "./restore.ts";
 import { inThread } from "./thread.ts";
 
 /** Tests a backup. Throws a UserError that says how the restored file differs. Nothing is left behind. */
 export async function drill(file: string, nowMs: number, stop: AbortSignal): Promise<Backup> {
   process.umask(0o077);
-  const beside = dirname(resolve(file));
-  removeLeftovers(beside);
-  const folder = makeFolder(beside);
-  try {
-    return await inThread<Backup>("drillBackup", { file, folder, nowMs }, stop);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using folder = createFolder(dirname(resolve(file)));
+  return await inThread<Backup>("drillBackup", { file, folder: folder.path, nowMs }, stop);
 }
 
-function makeFolder(folder: string): string {
+function createFolder(parent: string): DraftFolder {
   try {
-    return trialFolderIn(folder);
+    return createDraftFolder(parent);
   } catch (cause) {
     throw new UserError(
-      `The drill needs to write into the folder of the backup, and ${folder} cannot be written (${codeOf(cause)}).`,
+      `The drill needs to write into the folder of the backup, and ${parent} cannot be written (${codeOf(cause)}).`,
       "Copy the backup and its manifest to a folder that this user may write in, and drill the copy.",
     );
   }
 }
 
+interface Trial {
+  readonly folder: string;
+  readonly nowMs: number;
+}
+
 /** The work of the thread. */
-export function drillBackup({ file, folder, nowMs }: { file: string; folder: string; nowMs: number }): Backup {
+export function drillBackup({ file, folder, nowMs }: Trial & { readonly file: string }): Backup {
   const restored = restoreOrFail(file, join(folder, "leadfile.db"), nowMs);
   using database = closing(restored.database);
   const { sha256, bytes, counts } = restored.manifest;
   database.run(sql`ATTACH ${resolve(file)} AS backup`);
   // Of the leads of the backup, retention alone may leave out some.
-  const [[changed = 0] = []] = database.values<[number]>(sql`
-    SELECT count(*) FROM backup.stored_leads AS kept LEFT JOIN main.stored_leads AS restored
-      ON restored.account = kept.account AND restored.uuid = kept.uuid
-    WHERE restored.doc IS NOT kept.doc AND NOT (
-      restored.doc IS NULL AND kept.identified_at < (
-        SELECT ${nowMs} - retain_days * 86400000 FROM main.accounts WHERE accounts.number = kept.account))`);
-  const [[added = 0] = []] = database.values<[number]>(sql`
-    SELECT count(*) FROM main.stored_leads AS restored WHERE NOT EXISTS (
-      SELECT 1 FROM backup.stored_leads AS kept WHERE kept.account = restored.account AND kept.uuid = restored.uuid)`);
+  const [[differing = 0] = []] = database.values<[number]>(sql`
+    SELECT (
+      SELECT count(*) FROM backup.stored_leads AS kept LEFT JOIN main.stored_leads AS restored
+        ON restored.account = kept.account AND restored.uuid = kept.uuid
+      WHERE restored.doc IS NOT kept.doc AND NOT (
+        restored.doc IS NULL AND kept.identified_at < (
+          SELECT ${nowMs} - retain_days * ${dayMs} FROM main.accounts WHERE accounts.number = kept.account))
+    ) + (
+      SELECT count(*) FROM main.stored_leads AS restored WHERE NOT EXISTS (
+        SELECT 1 FROM backup.stored_leads AS kept WHERE kept.account = restored.account AND kept.uuid = restored.uuid))`);
   database.run(sql`DETACH backup`);
-  if (changed + added === 0) return { file, sha256, bytes, leads: counts.leads };
-  throw failed(`${file} was restored, but ${changed + added} leads differ from the backup.`);
+  if (differing === 0) return { file, sha256, bytes, leads: counts.leads };
+  throw failed(`${file} was restored, but ${differing} leads differ from the backup.`);
 }
 
 function restoreOrFail(file: string, draft: string, nowMs: number): ReturnType<typeof restoreAside> {
@@ -65,4 +70,50 @@ function restoreOrFail(file: string, draft: string, nowMs: number): ReturnType<t
 
 function failed(why: string): UserError {
   return new UserError(`The drill failed: ${why}`, "Make a new backup, and drill that one.");
+}
+
+/** The result of trying an upgrade. */
+export interface TriedUpgrade {
+  /** The build that wrote the file last, and this one. */
+  readonly from: string;
+  readonly to: string;
+  /** The number of migrations that the file lacks; 0 if it needs no upgrade. */
+  readonly migrations: number;
+  readonly leads: number;
+  readonly seconds: number;
+  /** The disk space that the upgrade needs. */
+  readonly neededBytes: number;
+  readonly freeBytes: number;
+}
+
+/** Upgrades a copy of the database, compares every lead, and changes nothing. Throws a UserError if the copy differs. */
+export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal): Promise<TriedUpgrade> {
+  if (!existsSync(path)) {
+    throw new UserError(`There is no database at ${path}.`, "Set DATABASE_PATH to the file that the server uses.");
+  }
+  process.umask(0o077);
+  using folder = createDraftFolder(dirname(path));
+  return await inThread<TriedUpgrade>("upgradeCopy", { path, folder: folder.path, nowMs }, stop);
+}
+
+/** The work of the thread. */
+export function upgradeCopy({ path, folder, nowMs }: Trial & { readonly path: string }): TriedUpgrade {
+  const startMs = performance.now();
+  const copy = join(folder, "copy.db");
+  const { bytes } = copyUnchanged(path, copy, nowMs);
+  const { leads } = drillBackup({ file: copy, folder, nowMs });
+  using client = new Database(copy, { readonly: true });
+  const database = drizzle({ client });
+  const behind = migrationsBehind(database);
+  return {
+    from: lastBuild(database),
+    to: build,
+    migrations: typeof behind === "number" ? behind : 0,
+    leads,
+    seconds: Math.round((performance.now() - startMs) / 100) / 10,
+    // The copy that is kept, and what a migration that rewrites the largest table puts into the log.
+    neededBytes: 2 * bytes,
+    // The copy and the drill took space that is free again when they are removed.
+    freeBytes: freeBytesAt(copy) + 2 * bytes,
+  };
 }

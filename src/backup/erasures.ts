@@ -6,7 +6,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
 import type { PersonIdentifier } from "../contract/person.ts";
 import type { Connection } from "../db/connection.ts";
-import { exportDocuments } from "../db/export.ts";
+import { exportDocuments } from "../db/leads.ts";
 import { accounts, leads, suppressedDigests, suppressions } from "../db/schema.ts";
 import { bytesOf } from "../db/uuid.ts";
 import { digestsOf, identifiersOf, spellingsOf } from "../privacy/identifiers.ts";

@@ -1,13 +1,13 @@
 /** The manifest next to a backup: its size, its digest, and its numbers of rows. */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
-import { writeDraft } from "../db/atomic-file.ts";
 import type { Connection } from "../db/connection.ts";
-import { exportDocuments } from "../db/export.ts";
 import { codeOf } from "../db/failure.ts";
+import { sync } from "../db/files.ts";
+import { exportDocuments } from "../db/leads.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 
@@ -53,7 +53,8 @@ export function readManifest(file: string): Manifest {
 
 /** Writes a manifest to a new file, to the disk. */
 export function writeManifest(path: string, manifest: Manifest): void {
-  writeDraft(path, `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`, { flag: "wx", mode: 0o600 });
+  sync(path);
 }
 
 /** Parses a manifest; null if the text is none. */

@@ -3,9 +3,8 @@ import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { S3Client } from "bun";
 import { writeMoment } from "../contract/time.ts";
-import { nameDraft, sync } from "../db/atomic-file.ts";
 import { codeOf } from "../db/failure.ts";
-import { sizeOf } from "../db/file.ts";
+import { publish, sizeOf, sync } from "../db/files.ts";
 import { UserError } from "../user-error.ts";
 import { decryptFile, encryptedSuffix } from "./encryption.ts";
 import { manifestPath, parseManifest, readManifest, writeManifest } from "./manifest.ts";
@@ -120,7 +119,7 @@ function openFolder(folder: string): Storage {
       }
     },
     async put(name, file) {
-      nameDraft(file, addressOf(name));
+      publish(file, addressOf(name));
       sync(folder);
     },
     remove: async (name) => rmSync(addressOf(name), { force: true }),

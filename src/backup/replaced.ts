@@ -5,7 +5,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Connection } from "../db/connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../db/failure.ts";
-import { lockWaitMs } from "../db/locks/requesting-database.ts";
+import { lockWaitMs } from "../db/locks.ts";
 import { migrateSchema } from "../db/migrate.ts";
 import { UserError } from "../user-error.ts";
 

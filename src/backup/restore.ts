@@ -3,24 +3,32 @@
  * to the database. Renaming the draft is the only step that changes anything.
  */
 import { Database } from "bun:sqlite";
-import { existsSync, linkSync, mkdirSync, openSync, realpathSync, renameSync, rmSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { eq, inArray, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
-import { copyDigesting, copyOpen, draftOf, giveToOwner, isUnlinkable, sync } from "../db/atomic-file.ts";
 import { recordAct } from "../db/audit.ts";
 import { type Connection, changedRows, closing } from "../db/connection.ts";
-import { filesOf, shmOf } from "../db/database-files.ts";
 import { explainFailure, isDamaged, underlying } from "../db/failure.ts";
-import { isSqlite, sizeOf } from "../db/file.ts";
-import { removeLeftovers, removeStaleDrafts } from "../db/leftovers.ts";
-import { takeLock } from "../db/locks/process-lock.ts";
-import { migrateSchema } from "../db/migrate.ts";
+import {
+  createDraftFolder,
+  type DraftFolder,
+  digestOf,
+  filesOf,
+  giveToOwner,
+  isSqlite,
+  isUnlinkable,
+  removeAbandonedDrafts,
+  shmOf,
+  sizeOf,
+  sync,
+} from "../db/files.ts";
+import { takeLock } from "../db/locks.ts";
+import { migrateSchema, refuseUnusable } from "../db/migrate.ts";
 import { ensureInstance } from "../db/open.ts";
 import { accounts, deletedAccounts } from "../db/schema.ts";
-import { refuseUnusable } from "../db/schema-version.ts";
 import { vacuum } from "../db/vacuum.ts";
 import { rowStatements } from "../privacy/delete-account.ts";
 import { adminCommand } from "../program-name.ts";
@@ -83,14 +91,11 @@ export function openBackups(path: string): Backups {
     make: (file, nowMs, stop) => makeBackup(path, file, nowMs, stop),
     async restore({ named, identity, access, ...request }, stop, confirm) {
       process.umask(0o077);
-      const folder = draftFolderFor(targetOf(path));
-      try {
-        const fetched = await untilStopped(fetchBackup(named, { folder, identity, access }), stop);
-        const work: RestoreWork = { path, folder, ...request, ...fetched };
-        return await inThread<Restoration, Restoration>("restoreBackup", work, stop, confirm);
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
+      using drafts = draftFolderFor(targetOf(path));
+      const folder = drafts.path;
+      const fetched = await untilStopped(fetchBackup(named, { folder, identity, access }), stop);
+      const work: RestoreWork = { path, folder, ...request, ...fetched };
+      return await inThread<Restoration, Restoration>("restoreBackup", work, stop, confirm);
     },
   };
 }
@@ -100,16 +105,13 @@ function targetOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : resolve(path);
 }
 
-/** Makes the folder of a restore, on the disk of the database. Where that has no folder yet, none is made for it. */
-function draftFolderFor(target: string): string {
+/** Creates the folder of a restore on the disk of the database. Where that has no folder yet, none is created for it. */
+function draftFolderFor(target: string): DraftFolder {
   let parent = dirname(target);
   while (!existsSync(parent)) parent = dirname(parent);
-  const folder = draftOf(join(parent, basename(target)));
   try {
-    removeStaleDrafts(join(parent, basename(target)));
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder);
-    return folder;
+    removeAbandonedDrafts(parent, 0);
+    return createDraftFolder(parent);
   } catch (cause) {
     throw explainFailure(cause, target);
   }
@@ -133,7 +135,6 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
   const release = dryRun ? () => {} : (takeLock(target) ?? refuseOpen(path));
   const draft = join(folder, "restored.db");
   try {
-    if (!dryRun) removeLeftovers(dirname(target));
     using database = closing(openDraft(file, draft, manifest));
     const repeatErasures = rememberErasures(database);
     const newer = carryFromNewer(database, work);
@@ -266,7 +267,8 @@ function leaveOutOlder(database: Connection, nowMs: number): number {
 
 /** Copies a backup and upgrades the copy to this version's schema; throws a UserError if it is not a sound backup. */
 function openDraft(file: string, draft: string, manifest: Manifest): Connection {
-  const { sha256, bytes } = copyDigesting(file, draft);
+  copyFileSync(file, draft);
+  const { sha256, bytes } = digestOf(draft);
   if (bytes !== manifest.bytes) {
     throw new UserError(
       `${file} has ${bytes} bytes, but its manifest says ${manifest.bytes}.`,
@@ -342,8 +344,8 @@ function keep(target: string, kept: string): void {
     linkSync(target, kept);
   } catch (cause) {
     if (!isUnlinkable(cause)) throw cause;
-    // It stays open until the process ends: closing it drops the lock on the old file, and others would write into it.
-    copyOpen(openSync(target, "r"), kept);
+    // A file system without hard links: until the draft has the name, nothing has it.
+    renameSync(target, kept);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Runs work on whole files in a thread: it takes minutes, and the main thread hears signals in the meantime. */
+/** Runs work on whole files in a thread: it takes minutes, and the main thread must react to signals. */
 import { UserError } from "../user-error.ts";
 
 /** The acts of the thread, each the function of that name (backup-worker.ts). */
@@ -7,7 +7,7 @@ export type Act = "copyDatabase" | "drillBackup" | "restoreBackup" | "upgradeCop
 /** Asks the main thread whether to complete the work. Resolves if so; otherwise the thread is ended. */
 export type Ask<Question> = (question: Question) => Promise<void>;
 
-/** What the thread sends: a question before the step that cannot be stopped, and its end. */
+/** The messages of the thread: a question before the step that cannot be stopped, and its end. */
 export type Reply =
   | { readonly question: unknown }
   | { readonly result: unknown }
@@ -18,7 +18,7 @@ export type Reply =
  * Runs an act. Before the step that cannot be stopped, `confirm` is called; what it throws stops the work, and is thrown.
  * So is the reason of the signal. The thread may be in SQLite until the process ends.
  */
-export async function inThread<Result, Question = null>(
+export async function inThread<Result, Question = never>(
   act: Act,
   request: object,
   stop: AbortSignal,
@@ -50,7 +50,7 @@ export async function inThread<Result, Question = null>(
   return result as Result; // The thread returns what the function of the act returns.
 }
 
-/** Waits for work that does not hear the signal, and throws the reason of the signal as soon as it comes. */
+/** Waits for work that knows no signal, and throws the reason of the signal as soon as it comes. */
 export async function untilStopped<Result>(work: Promise<Result>, stop: AbortSignal): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const refuse = () => reject(stop.reason);

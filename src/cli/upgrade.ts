@@ -1,6 +1,6 @@
 /** bun admin upgrade: tries the upgrade of the database to this version, or makes it. */
 import type { Command } from "commander";
-import { tryUpgrade } from "../backup/upgrade.ts";
+import { tryUpgrade } from "../backup/drill.ts";
 import { readDatabasePath } from "../config.ts";
 import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";

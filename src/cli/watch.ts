@@ -3,10 +3,11 @@ import { type Command, Option } from "commander";
 import { keepAlerting } from "../alerts.ts";
 import { keepDaily, rotate } from "../backup/daily.ts";
 import { openPlace } from "../backup/places.ts";
+import { untilStopped } from "../backup/thread.ts";
 import { type BackupConfig, readConfig, readDatabasePath, readS3Settings } from "../config.ts";
 import { innermost } from "../db/failure.ts";
 import { openLog } from "../log.ts";
-import { companionOption } from "../process.ts";
+import { companionOption, statusOfService } from "../process.ts";
 import { UserError } from "../user-error.ts";
 import { storeIn } from "./backup.ts";
 import { type CommandContext, examples, jsonCommand } from "./command.ts";
@@ -28,15 +29,18 @@ export function watchCommand(context: CommandContext): Command {
         return stop.aborted;
       };
       const clock = { now: context.now, pause };
-      const sayFailure = (what: string) => (cause: unknown) =>
-        log.error({ cause: cause instanceof UserError ? cause.sentence : innermost(cause) }, what);
+      const sayFailure = (what: string) => (cause: unknown) => {
+        if (!stop.aborted) log.error({ cause: cause instanceof UserError ? cause.sentence : innermost(cause) }, what);
+      };
       const working: Promise<void>[] = [];
+      let running: Promise<void> = Promise.resolve();
       if (backups !== null) {
-        const run = async () => {
+        const makeBackup = async () => {
           log.info(await backUp(context, backups, stop), "a backup was made and verified");
-          if (alertPingUrl !== null)
-            await ping(alertPingUrl).catch(sayFailure("ALERT_PING_URL could not be requested"));
+          if (alertPingUrl === null) return;
+          await ping(alertPingUrl, stop).catch(sayFailure("ALERT_PING_URL could not be requested"));
         };
+        const run = () => (running = makeBackup());
         const onFailure = sayFailure("the backup failed; it is tried again in 15 minutes");
         working.push(keepDaily({ ...clock, at: backups.at, lastMs: () => lastIn(backups.to), run, onFailure }));
       }
@@ -50,7 +54,14 @@ export function watchCommand(context: CommandContext): Command {
       if (working.length === 0) {
         throw new UserError("There is nothing to watch.", "Set BACKUP_TO, ALERT_URL, or both.", 2);
       }
-      await Promise.all(working);
+      try {
+        await untilStopped(Promise.all(working), stop);
+      } catch (cause) {
+        if (!stop.aborted) throw cause;
+        // A backup removes what it has copied. A request to a server that does not answer would go on for minutes.
+        await running.catch(() => {});
+        process.exit(statusOfService(stop.reason));
+      }
     });
 }
 
@@ -61,11 +72,12 @@ async function lastIn(place: string): Promise<number | null> {
 
 async function backUp(context: CommandContext, { to, keep }: BackupConfig, stop: AbortSignal) {
   const { file, bytes, leads } = await storeIn(context, to, stop);
-  const deleted = await rotate(openPlace(to, readS3Settings), keep, readDatabasePath(), context.now());
+  const rotating = rotate(openPlace(to, readS3Settings), keep, readDatabasePath(), context.now());
+  const deleted = await untilStopped(rotating, stop);
   return { file, bytes, leads, deleted: deleted.length };
 }
 
-async function ping(url: string): Promise<void> {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+async function ping(url: string, stop: AbortSignal): Promise<void> {
+  const answer = await fetch(url, { signal: AbortSignal.any([AbortSignal.timeout(10_000), stop]) });
   if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
 }

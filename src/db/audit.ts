@@ -1,6 +1,7 @@
 /** The audit: what was done to the database, when, and to which account. It never says who was found or erased. */
 import { desc, eq, type SQL } from "drizzle-orm";
-import type { Connection } from "./connection.ts";
+import type { Connection, LeadDatabase } from "./connection.ts";
+import { innermost, isFull } from "./failure.ts";
 import { type Act, audit } from "./schema.ts";
 
 /** One act, without personal data. */
@@ -21,6 +22,16 @@ export function insertAct(database: Pick<Connection, "insert">, { atMs, act, acc
 /** Records an act, within the transaction of the act if there is one. */
 export function recordAct(database: Pick<Connection, "insert">, entry: AuditEntry): void {
   insertAct(database, entry).run();
+}
+
+/** Records an act that only reads, such as an `export`. A full disk does not stop it: a warning says that no record was made. */
+export async function recordReading(database: LeadDatabase, what: string, entry: AuditEntry): Promise<void> {
+  try {
+    await database.write([insertAct(database.read, entry)]);
+  } catch (cause) {
+    if (!isFull(cause)) throw cause;
+    process.stderr.write(`Warning: the audit has no record of the ${what} (${innermost(cause)}).\n`);
+  }
 }
 
 /** The last recorded act that meets a condition, or of all. It has the highest number: a clock may be set back. */

@@ -10,6 +10,11 @@ export function underlying(failure: unknown): unknown {
   return failure instanceof DrizzleError ? underlying(failure.cause) : failure;
 }
 
+/** A query of a server failed, which its client gets as `query_failed` (§7). The cause is for the log alone. */
+export class QueryFailed extends Error {
+  override readonly name = "QueryFailed";
+}
+
 /** The code of a failure, such as `SQLITE_BUSY` or `EEXIST`; empty where it has none. */
 export function codeOf(failure: unknown): string {
   const cause = underlying(failure);

@@ -1,5 +1,5 @@
 /** Imports: what each brought, from where, and what became of it. */
-import { and, desc, eq, getTableColumns, max, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { imports } from "./schema.ts";
@@ -49,14 +49,4 @@ export function findBatch(database: Connection, account: AccountNumber, number: 
 export function isKnownLayout(database: Connection, account: AccountNumber, hash: string): boolean {
   const one = and(eq(imports.account, account), eq(imports.layout, hash));
   return database.select({ number: imports.number }).from(imports).where(one).get() !== undefined;
-}
-
-/** Prepares the query for the time of the last finished import that brought leads, in Unix milliseconds, or null. */
-export function openLastImport(database: Connection): () => number | null {
-  const last = database
-    .select({ ms: max(imports.finishedAt) })
-    .from(imports)
-    .where(hasBrought)
-    .prepare();
-  return () => last.get()?.ms ?? null;
 }

@@ -6,6 +6,9 @@ import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
 import { accounts, deletedKeys, keys, usage } from "./schema.ts";
 
+/** The number by which the database refers to a key; people see its ID. */
+export type KeyNumber = number;
+
 export interface KeyRecord extends KeyLife {
   readonly id: string;
   readonly prefix: string;

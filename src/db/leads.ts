@@ -1,14 +1,94 @@
-/** Pages of leads (§4.1), read by the prepared statement of their filters. */
-
+/** Pages of leads (§4.1): one prepared statement for each combination of filters, each through the index made for it. */
+import { and, asc, desc, eq, getTableName, gt, gte, lt, type SQL, sql } from "drizzle-orm";
+import { unionAll } from "drizzle-orm/sqlite-core";
 import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
-import type { LeadQuery } from "../contract/parameters.ts";
+import { namesOf } from "../contract/names.ts";
+import type { LeadFilter, LeadQuery } from "../contract/parameters.ts";
 import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
-import { preparePage } from "./page-statement.ts";
-import type { LeadReader } from "./serving.ts";
+import { pixelOfAccount } from "./pixels.ts";
+import { placeholder } from "./placeholder.ts";
+import { imports, leads, pixels } from "./schema.ts";
 
-/** Reads pages. A statement is prepared when its combination of filters is first asked for. */
-export function openLeads(database: Connection): LeadReader {
+/** The filters that a statement has. */
+export type Filters = Readonly<Record<LeadFilter, boolean>>;
+
+/** Drizzle does not know the columns of a source that is written as SQL, so they are named as SQL, too. */
+const columns = {
+  // The document is read as bytes, because it is sent as bytes. A text in between cost a tenth of a page.
+  doc: sql<Uint8Array>`CAST(doc AS BLOB)`,
+  identifiedAt: sql<number>`identified_at`,
+};
+
+/** Prepares the statement of one combination of filters, newest lead first. */
+export function preparePage(database: Connection, filters: Filters) {
+  const ofAccount = eq(leads.account, placeholder.integer("account"));
+  const sinceMs = placeholder.integer("sinceMs");
+  const beforeMs = placeholder.integer("beforeMs");
+  // The newest import that the page can contain, in the same statement: twice its number, plus one if it is complete.
+  const newestImport = database
+    .select({ seen: sql<number>`2 * ${imports.number} + (${imports.finishedAt} IS NOT NULL)` })
+    .from(imports)
+    .where(eq(imports.account, placeholder.integer("account")))
+    .orderBy(desc(imports.number))
+    .limit(1);
+  const select = (...conditions: SQL[]) =>
+    database
+      .select({ ...columns, seen: sql<number | null>`(${newestImport})` })
+      .from(sourceFor(filters))
+      .where(and(ofAccount, ...conditions, gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs)));
+  const order = desc(columns.identifiedAt);
+  const limit = placeholder.limit("rows");
+  if (!Object.values(filters).includes(true)) return select().orderBy(order).limit(limit).prepare();
+  const conditions = filterConditions(database, filters);
+  // In an index, the leads with an email address and those without are apart, each half from the oldest to the newest.
+  const half = (hasEmail: SQL) => select(...conditions, eq(leads.hasEmail, hasEmail));
+  if (filters.hasEmail) return half(sql`1`).orderBy(order).limit(limit).prepare();
+  return unionAll(half(sql`1`), half(sql`0`)).orderBy(order).limit(limit).prepare();
+}
+
+/** The condition of each filter. The one on the email address chooses a half of the index instead. */
+function filterConditions(database: Connection, filters: Filters): SQL[] {
+  const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
+  const all: Readonly<Record<LeadFilter, SQL | null>> = {
+    pixelId: eq(leads.pixel, pixel),
+    state: eq(leads.state, placeholder.text("state")),
+    city: eq(leads.cityKey, placeholder.text("city")),
+    hasEmail: null,
+  };
+  return namesOf(all).flatMap((name) => (filters[name] ? (all[name] ?? []) : []));
+}
+
+/**
+ * The index that a combination of filters is made for. By itself the planner takes the key of the table for any of them and
+ * reads the whole account: it does not know how rare a state is, and should not guess.
+ */
+function sourceFor({ pixelId, state, city, hasEmail }: Filters): SQL {
+  const filtered = [pixelId && "pixel", state && "state", city && "city"].filter((name) => name !== false);
+  const name = filtered.length > 0 ? filtered.join("_") : hasEmail ? "email" : "time";
+  return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
+}
+
+/** One page of leads. */
+export interface LeadPage {
+  /** Stored documents in UTF-8, to be served as they are. */
+  readonly documents: readonly Uint8Array[];
+  /** The time of the last lead if there are more, in Unix milliseconds; otherwise null. */
+  readonly nextMs: number | null;
+  /**
+   * The time of which the page has all leads that fit: from its oldest lead, or from `since` if there are no more, to its
+   * newest lead. Null for a page without leads.
+   */
+  readonly span: {
+    readonly oldestMs: number;
+    readonly newestMs: number;
+    /** Twice the number of the newest import that it can contain, plus one if that was complete; null if unknown. */
+    readonly seen: number | null;
+  } | null;
+}
+
+/** Opens what reads pages, newest lead first. A statement is prepared when its filters are first requested. */
+export function openLeads(database: Connection) {
   const statements = new Map<string, ReturnType<typeof preparePage>>();
 
   function statementFor(query: LeadQuery): ReturnType<typeof preparePage> {
@@ -18,13 +98,12 @@ export function openLeads(database: Connection): LeadReader {
       city: query.city !== null,
       hasEmail: query.hasEmail === true,
     };
-    const combination = Object.values(filters).join();
-    return statements.getOrInsertComputed(combination, () => preparePage(database, filters));
+    return statements.getOrInsertComputed(Object.values(filters).join(), () => preparePage(database, filters));
   }
 
   return {
-    page(account: AccountNumber, query: LeadQuery) {
-      // One row more than asked answers has_more without a second query; it is never served.
+    page(account: AccountNumber, query: LeadQuery): LeadPage {
+      // One row more than requested determines has_more without a second query. It is never served.
       const rows = statementFor(query).values({
         account,
         ...query,
@@ -34,7 +113,7 @@ export function openLeads(database: Connection): LeadReader {
       });
       const hasMore = rows.length > query.limit;
       if (hasMore) rows.pop();
-      const [, newestMs, seen = 0] = rows[0] ?? [];
+      const [, newestMs, seen] = rows[0] ?? [];
       const oldestMs = rows.at(-1)?.[1];
       // Without a further page there is nothing between `since` and the oldest lead.
       const reachMs = hasMore ? oldestMs : (query.sinceMs ?? oldestMs);
@@ -45,4 +124,21 @@ export function openLeads(database: Connection): LeadReader {
       };
     },
   };
+}
+
+/** Yields all documents of an account, oldest first, in groups: no group holds up a writer or the log for long. */
+export function* exportDocuments(database: Connection, account: AccountNumber): Generator<readonly string[]> {
+  for (let lastMs = earliestMs - 1; ; ) {
+    const rows = database
+      .select({ doc: leads.doc, identifiedAt: leads.identifiedAt })
+      .from(leads)
+      .where(and(eq(leads.account, account), gt(leads.identifiedAt, lastMs)))
+      .orderBy(asc(leads.identifiedAt))
+      .limit(1000)
+      .all();
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map((row) => row.doc);
+    lastMs = last.identifiedAt;
+  }
 }

@@ -1,48 +1,95 @@
-/** Brings the schema of a file up to the migrations under drizzle/. */
+/** The schema of a file compared with the migrations under drizzle/, and brought up to them. */
 import { renameSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../package.json";
 import { build } from "../program-name.ts";
-import { draftOf, removeDraft, sync } from "./atomic-file.ts";
+import { UserError } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
-import { removeStaleDrafts } from "./leftovers.ts";
-import { appliedMs, knownMs, lastBuild, migrationsBehind, migrationsFolder } from "./schema-version.ts";
+import { createDraftFolder, sync } from "./files.ts";
 import { withTemporaryFiles } from "./vacuum.ts";
 
-/** Migrates an older file, after it has put a copy beside it. Only for a file that `refuseUnusable` lets pass. */
-export function migrateSchema(database: Connection, path: string, copy: "copy first" | "no copy" = "copy first"): void {
-  const known = knownMs();
-  const newest = Math.max(...known);
-  const applied = appliedMs(database);
-  if (applied === newest) return;
-  if (applied !== null && copy === "copy first") keepCopy(database, path);
-  apply(database, newest);
+/** The executable has its code in one folder, and this one in it. */
+const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
+
+/** Returns when each migration was made that this version knows. */
+function knownMs(): number[] {
+  return readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
 }
 
-/** How many migrations a file has: the version of its schema. */
+/** Returns when the newest migration of a file was made; null for a file that has none. */
+function appliedMs(database: Connection): number | null {
+  if (!hasTable(database, "__drizzle_migrations")) return null;
+  return database.values<[number | null]>(sql`SELECT max(created_at) FROM __drizzle_migrations`)[0]?.[0] ?? null;
+}
+
+function hasTable(database: Connection, name: string): boolean {
+  return database.values(sql`SELECT 1 FROM sqlite_schema WHERE name = ${name}`).length > 0;
+}
+
+/** The reason why this version cannot use a file. A build between two versions has a schema that is not known. */
+export type Unusable = `database of ${"another program" | "a newer version" | "another build"}`;
+
+/** Returns the number of migrations that a file lacks, or why it cannot be used. */
+export function migrationsBehind(database: Connection): number | Unusable {
+  const known = knownMs();
+  // Another first start may run at the same time. So the tables are read first, and the migrations after them.
+  const tables = sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name <> '__drizzle_migrations' LIMIT 1`;
+  const isUsed = database.values(tables).length > 0;
+  const applied = appliedMs(database);
+  if (applied === null) return isUsed ? "database of another program" : known.length;
+  if (applied > Math.max(...known)) return "database of a newer version";
+  // A build between two versions has a migration that became another one before it was released.
+  return known.includes(applied) ? known.filter((ms) => ms > applied).length : "database of another build";
+}
+
+/** Throws a UserError for a file that this version cannot use, before anything in it is changed. */
+export function refuseUnusable(database: Connection, path: string): void {
+  const behind = migrationsBehind(database);
+  if (typeof behind !== "number") throw new UserError(...wordsFor(behind, path, lastBuild(database)));
+}
+
+/** Says why this version cannot use a file, and what to do. */
+export function wordsFor(unusable: Unusable, path: string, theirs: string): [what: string, advice: string] {
+  switch (unusable) {
+    case "database of another program":
+      return [
+        `${path} is the database of another program.`,
+        "Set DATABASE_PATH to another file, or move this one away.",
+      ];
+    case "database of a newer version":
+      return [
+        `${path} was written by Leadfile ${theirs}, which is newer than this version, ${build}.`,
+        "Install that version or a later one. This one leaves the file as it is.",
+      ];
+    case "database of another build":
+      return [
+        `${path} was written by Leadfile ${theirs}, another build that this version, ${build}, cannot upgrade.`,
+        "Keep the file, export its leads with that build (lead export), and import them into a new file.",
+      ];
+  }
+}
+
+/** Returns the build that wrote a file last. Version 0.1.0 did not record it. */
+export function lastBuild(database: Connection): string {
+  if (!hasTable(database, "builds")) return "0.1.0";
+  return database.values<[string]>(sql`SELECT build FROM builds WHERE number = 1`)[0]?.[0] ?? "an unknown build";
+}
+
+/** Returns the number of migrations that a file has: the version of its schema. */
 export function schemaVersion(database: Connection): number {
   const applied = appliedMs(database) ?? 0;
   return knownMs().filter((ms) => ms <= applied).length;
 }
 
-interface Migration {
-  readonly statements: readonly string[];
-  readonly hash: string;
-  readonly madeMs: number;
-}
-
-/** The migrations that a file lacks, for whoever writes it in another way than this process. */
-export function pendingMigrations(database: Connection): Migration[] {
-  const applied = appliedMs(database) ?? 0;
-  return readMigrationFiles({ migrationsFolder })
-    .filter(({ folderMillis }) => folderMillis > applied)
-    .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, madeMs: folderMillis }));
-}
-
-function apply(database: Connection, newest: number): void {
+/** Migrates an older file, after keeping a copy of it. Only for a file that `refuseUnusable` accepts. */
+export function migrateSchema(database: Connection, path: string, copy: "copy first" | "no copy" = "copy first"): void {
+  const newest = Math.max(...knownMs());
+  const applied = appliedMs(database);
+  if (applied === newest) return;
+  if (applied !== null && copy === "copy first") keepCopy(database, path);
   // A migration that rebuilds a table would cascade its deletes.
   database.run(sql`PRAGMA foreign_keys = OFF`);
   try {
@@ -63,16 +110,20 @@ function keepCopy(database: Connection, path: string): void {
     `Upgrading ${path} from ${lastBuild(database)} to ${build}, which takes about a minute for a million leads. ` +
       `A copy from before is kept as ${copy}.\n`,
   );
-  const draft = draftOf(copy);
-  removeStaleDrafts(copy);
-  try {
-    database.run(sql`VACUUM INTO ${draft}`);
-    // Another first start at once may have migrated the file by now, and has its copy.
-    if (migrationsBehind(database) === 0) return;
-    sync(draft);
-    renameSync(draft, copy);
-    sync(dirname(copy));
-  } finally {
-    removeDraft(draft);
-  }
+  using folder = createDraftFolder(dirname(path));
+  const draft = join(folder.path, "copy.db");
+  database.run(sql`VACUUM INTO ${draft}`);
+  // Another first start at once may have migrated the file by now, and has its copy.
+  if (migrationsBehind(database) === 0) return;
+  sync(draft);
+  renameSync(draft, copy);
+  sync(dirname(copy));
+}
+
+/** Returns the migrations that a file lacks, for whoever writes it in another way than this process. */
+export function pendingMigrations(database: Connection) {
+  const applied = appliedMs(database) ?? 0;
+  return readMigrationFiles({ migrationsFolder })
+    .filter(({ folderMillis }) => folderMillis > applied)
+    .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, madeMs: folderMillis }));
 }

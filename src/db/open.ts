@@ -1,5 +1,5 @@
 /** The database on a file that only this program writes: opened, created, and migrated, with the settings behind every promise. */
-import type { SQLQueryBindings } from "bun:sqlite";
+import { constants, Database, type SQLQueryBindings } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -10,9 +10,10 @@ import { randomText } from "../contract/key.ts";
 import { build } from "../program-name.ts";
 import { type Connection, type LeadDatabase, type Statement, WriteRefused } from "./connection.ts";
 import { codeOf, explainFailure, isLocked, underlying } from "./failure.ts";
-import { lockWaitMs, RequestingDatabase } from "./locks/requesting-database.ts";
+import { inodeOf } from "./files.ts";
+import { lockWaitMs, writeWhenFree } from "./locks.ts";
+import { lastBuild, migrateSchema, refuseUnusable } from "./migrate.ts";
 import { instances } from "./schema.ts";
-import { lastBuild, migrationsBehind, refuseUnusable } from "./schema-version.ts";
 
 /** Opens the file at a path, created and migrated if need be. */
 export function openFileDatabase(path: string): LeadDatabase {
@@ -27,7 +28,7 @@ export function databaseOn(connection: Connection): LeadDatabase {
     async write(statements) {
       const runAll = connection.$client.transaction(() => statements.map((statement) => run(connection, statement)));
       try {
-        return runAll.immediate();
+        return writeWhenFree(connection.$client, () => runAll.immediate());
       } catch (failure) {
         const cause = underlying(failure);
         if (!codeOf(cause).startsWith("SQLITE_CONSTRAINT")) throw cause;
@@ -35,7 +36,7 @@ export function databaseOn(connection: Connection): LeadDatabase {
       }
     },
     catchUp: async () => {},
-    removeResidualBytes: async () => (await import("./residual-bytes.ts")).removeResidualBytes(connection),
+    removeResidualBytes: async () => (await import("./vacuum.ts")).removeResidualBytes(connection),
     close: () => connection.$client.close(),
   };
 }
@@ -74,8 +75,11 @@ function connectToPath(path: string): Connection {
  * process. The inode is that of the file where another one may be put at the path meanwhile.
  */
 export function openAgain(path: string, inode?: number): Connection {
-  const client = new RequestingDatabase(path, { create: true, readwrite: true });
+  const client = new Database(path, { create: true, readwrite: true });
   try {
+    // The log, emptied, and its index stay next to the file: on a full disk there would be no room to create them.
+    client.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1);
+    client.run("PRAGMA journal_size_limit = 0");
     // For a new file only. A lead is about 600 bytes, so two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
     // While this process waited, a restore may have put another file here. SQLite finds the log of a file by its name: a
@@ -97,7 +101,7 @@ export function openAgain(path: string, inode?: number): Connection {
     // Deleted data is overwritten. So an erasure usually finds nothing left in the file.
     client.run("PRAGMA secure_delete = ON");
     const database = drizzle({ client });
-    if (migrationsBehind(database) !== 0) migrate(database, path);
+    migrateSchema(database, path);
     recordBuild(database);
     ensureInstance(database);
     return database;
@@ -121,12 +125,6 @@ function untilUnlocked(work: () => unknown): void {
   }
 }
 
-/** Most commands find a file of this version, and need not load what migrates an older one. */
-function migrate(database: Connection, path: string): void {
-  const { migrateSchema }: typeof import("./migrate.ts") = require("./migrate.ts");
-  migrateSchema(database, path);
-}
-
 /** Records that this build writes the file. A full disk or a lock must not keep anybody from opening it. */
 function recordBuild(database: Connection): void {
   if (lastBuild(database) === build) return;
@@ -142,11 +140,6 @@ export function ensureInstance(database: Connection): void {
   if (database.select().from(instances).limit(1).all().length > 0) return;
   const made = { number: 1, id: `ins_${randomText(12)}`, secret: randomBytes(32) };
   database.insert(instances).values(made).onConflictDoNothing().run();
-}
-
-/** The inode of the file at a path; undefined if there is none. */
-export function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 /** Runs one statement and gives the number of rows that it has changed. */

@@ -5,7 +5,6 @@ import type { AccountNumber } from "./accounts.ts";
 import { type Connection, type LeadDatabase, WriteRefused } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
 import { pixels } from "./schema.ts";
-import type { PixelReader } from "./serving.ts";
 
 /** A pixel is found by account and id; the placeholders are named so in every statement that uses it. */
 export const pixelOfAccount = and(
@@ -14,7 +13,7 @@ export const pixelOfAccount = and(
 );
 
 /** Reads pixels; it writes nothing. */
-export function openPixelReader(database: Connection): PixelReader {
+export function openPixelReader(database: Connection) {
   const one = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
   const all = database
     .select({ id: pixels.id, status: pixels.status })
@@ -24,7 +23,7 @@ export function openPixelReader(database: Connection): PixelReader {
     .prepare();
   return {
     list: (account: AccountNumber): Pixel[] => all.all({ account }),
-    has: (account, pixelId) => one.values({ account, pixelId }).length > 0,
+    has: (account: AccountNumber, pixelId: string): boolean => one.values({ account, pixelId }).length > 0,
   };
 }
 

@@ -1,27 +1,40 @@
 /**
- * What requests read, on a connection that is open. Nothing here writes, so that it may be a read-only connection to a file
- * that another program writes, such as a replica.
+ * Everything that requests read (§4), on a connection that is open. Nothing here writes, so that it may be a read-only
+ * connection to a file that another program writes, such as a replica. Each method throws QueryFailed if it fails.
  */
 import { closeSync, openSync, statSync } from "node:fs";
-import { eq } from "drizzle-orm";
+import { count, eq, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "./connection.ts";
-import { shmOf, walOf } from "./database-files.ts";
-import { beginsLikeSqlite } from "./file.ts";
+import { QueryFailed } from "./failure.ts";
+import { beginsLikeSqlite, freeBytesAt, shmOf, sizeOf, walOf } from "./files.ts";
+import { hasBrought } from "./imports.ts";
 import { openLeads } from "./leads.ts";
 import { openPixelReader } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
-import { accounts, deletedKeys, keys } from "./schema.ts";
-import { type KeyFinder, QueryFailed, type ReadStore } from "./serving.ts";
-import { measureSizes } from "./sizes.ts";
+import { accounts, deletedKeys, keys, leads as storedLeads } from "./schema.ts";
 
-export interface Reader extends ReadStore {
-  /** Call this after the connection is closed: closing a descriptor before would drop the locks of SQLite. */
-  close(): void;
+/** What requests read. */
+export type Reader = ReturnType<typeof openReader>;
+
+export interface ReadStore extends Omit<Reader, "close"> {
+  /** Further metrics, such as the lease of a server in a cluster. */
+  readonly gauges?: readonly StoreGauge[];
 }
 
+/** A metric of /metrics. */
+export interface StoreGauge {
+  readonly name: string;
+  readonly help: string;
+  /** The value at present; null leaves the metric out. */
+  readonly read: () => number | null;
+}
+
+/** A key as a request needs it. */
+export type KnownKey = NonNullable<ReturnType<Reader["keys"]["find"]>>;
+
 /** Opens what requests read from the file at a path, over a connection to it. */
-export function openReader(database: Connection, path: string): Reader {
-  // With the 2 MB that SQLite takes unless told, a page deep down read four pages of the file from the system.
+export function openReader(database: Connection, path: string) {
+  // With SQLite's default of 2 MB, a page deep down read four pages of the file from the system.
   database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
   const file = watchFile(path);
   const pixels = openPixelReader(database);
@@ -30,6 +43,10 @@ export function openReader(database: Connection, path: string): Reader {
   // Another number when another connection has committed something, in this program or another.
   const dataVersion = database.$client.prepare<{ data_version: number }, []>("PRAGMA data_version");
   return {
+    /**
+     * Returns a number that changes if others have written, so that what was read before may be stale. Call it before a
+     * request is answered: whatever was committed before holds for the request, a revocation too.
+     */
     version: guarded(() => {
       file.assertSame();
       // SQLite always has one. NaN equals nothing, so that nothing that was kept would be served.
@@ -38,24 +55,28 @@ export function openReader(database: Connection, path: string): Reader {
     keys: { find: guarded(openKeyFinder(database)) },
     pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
     leads: { page: guarded(leads.page) },
+    /** Reads something from the file itself. */
     probe: guarded(() => {
       file.assertSame();
       anyAccount.values();
     }),
     sizes: measureSizes(database, path),
+    /** Call this after the connection is closed: closing a descriptor before would drop the locks of SQLite. */
     close: () => file.close(),
   };
 }
 
-/** Finds a key by its digest; it writes nothing. */
-function openKeyFinder(database: Connection): KeyFinder["find"] {
+/** Finds a key by its digest; null if there is none. A key of a deleted account is a revoked one, forever. */
+function openKeyFinder(database: Connection) {
   const statement = database
     .select({
       number: keys.number,
       account: keys.account,
+      /** The first characters of the key, for logs. */
       prefix: keys.prefix,
       revokedMs: keys.revokedAt,
       expiresMs: keys.expiresAt,
+      /** Whether the account has an active subscription. */
       subscribed: accounts.active,
     })
     .from(keys)
@@ -67,13 +88,11 @@ function openKeyFinder(database: Connection): KeyFinder["find"] {
     .from(deletedKeys)
     .where(eq(deletedKeys.digest, placeholder.blob("digest")))
     .prepare();
-  return (digest) => statement.get({ digest }) ?? (deleted.values({ digest }).length > 0 ? deletedKey : null);
+  const deletedKey = { number: 0, account: 0, prefix: "", revokedMs: 0, expiresMs: null, subscribed: false };
+  return (digest: Buffer) => statement.get({ digest }) ?? (deleted.values({ digest }).length > 0 ? deletedKey : null);
 }
 
-/** A key of a deleted account: it answers `revoked_api_key` forever. */
-const deletedKey = { number: 0, account: 0, prefix: "", revokedMs: 0, expiresMs: null, subscribed: false };
-
-/** The file is looked at no more often than this: a look takes a tenth of an answer. */
+/** The file is examined no more often than this: a look takes a tenth of an answer. */
 const lookEveryMs = 1;
 
 /**
@@ -89,9 +108,7 @@ function watchFile(path: string) {
   let seenMs = opened.mtimeMs;
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {
-    /**
-     * Throws when the path leads to another file than the one that was opened, or to no database any more, or has no log.
-     */
+    /** Throws if the path leads to another file than the one that was opened, to no database any more, or has no log. */
     assertSame() {
       const nowMs = performance.now();
       if (nowMs - lookedMs < lookEveryMs) return;
@@ -103,19 +120,19 @@ function watchFile(path: string) {
       if (now.mtimeMs !== seenMs && !beginsLikeSqlite(file)) {
         throw new Error("the database file was overwritten; restore it and restart");
       }
-      // Without its log, no commit of other programs gets here.
+      // Without its log, no commit of other programs arrives.
       if (beside.some(({ part, inode }) => statOf(part)?.ino !== inode)) {
-        throw new Error("the log beside the database file was removed; restart, and leave -wal and -shm alone");
+        throw new Error("the log next to the database file was removed; restart, and leave -wal and -shm alone");
       }
       seenMs = now.mtimeMs;
       lookedMs = nowMs;
     },
-    /** To be called when the database is closed, and its locks with it. */
+    /** Call this when the database is closed, and its locks with it. */
     close: () => closeSync(file),
   };
 }
 
-/** Does the work. Where it fails, the caller learns that the store failed, and only the log learns why. */
+/** Wraps work: if it fails, the caller learns that the database failed, and only the log learns why. */
 export function guarded<Asked extends unknown[], Answer>(
   work: (...asked: Asked) => Answer,
 ): (...asked: Asked) => Answer {
@@ -126,4 +143,52 @@ export function guarded<Asked extends unknown[], Answer>(
       throw new QueryFailed("the database failed", { cause });
     }
   };
+}
+
+/** Prepares the sizes of what can grow, and the times that alerts are about, in Unix milliseconds. */
+function measureSizes(database: Connection, path: string) {
+  const countLeads = database.select({ leads: count() }).from(storedLeads).prepare();
+  const backup = (value: SQL) =>
+    sql`(SELECT ${value} FROM audit WHERE act = 'backup.verified' ORDER BY number DESC LIMIT 1)`;
+  const newestOfAccount = sql`SELECT max(identified_at) FROM stored_leads WHERE account = accounts.number`;
+  const readTimes = () =>
+    database.values<(number | null)[]>(sql`
+      SELECT ${backup(sql`at`)}, ${backup(sql`detail ->> '$.bytes'`)},
+        (SELECT max(finished_at) FROM imports WHERE ${hasBrought}),
+        (SELECT min(expires_at) FROM keys WHERE revoked_at IS NULL AND expires_at > ${Date.now()}),
+        (SELECT max((${newestOfAccount})) FROM accounts)`)[0];
+  let counted = { atMs: Number.NEGATIVE_INFINITY, leads: 0 };
+  return () => {
+    // Counting a million leads takes 10 ms in which nothing else is answered: once a minute is often enough.
+    if (performance.now() - counted.atMs > 60_000) {
+      counted = orElse(() => ({ atMs: performance.now(), leads: countLeads.get()?.leads ?? 0 }), counted);
+    }
+    const [backupMs = null, backupBytes = null, lastImportMs = null, nextKeyExpiryMs = null, newestLeadMs = null] =
+      orElse(readTimes, undefined) ?? [];
+    return {
+      fileBytes: sizeOf(path),
+      /** Of the write-ahead log. */
+      logBytes: sizeOf(walOf(path)),
+      /** As of a minute ago at most. */
+      leads: counted.leads,
+      /** When the last import that added leads ended; null if there was none. */
+      lastImportMs,
+      /** The last backup that was made and verified for BACKUP_TO or s3://; null if there was none. */
+      lastBackup: backupMs === null ? null : { atMs: backupMs, bytes: backupBytes ?? 0 },
+      /** When the next live key expires; null if none does. */
+      nextKeyExpiryMs,
+      newestLeadMs,
+      /** Free on the disk of the database. */
+      freeBytes: orElse(() => freeBytesAt(path), null),
+    };
+  };
+}
+
+/** When the database fails, the other metrics are needed most; /healthz says that it fails. */
+function orElse<Answer>(read: () => Answer, otherwise: Answer): Answer {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
 }

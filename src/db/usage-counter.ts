@@ -3,7 +3,7 @@
  * because in a cluster they go elsewhere than to the file from which requests are answered.
  */
 import { dayMs, dayOf, monthOf } from "../contract/calendar.ts";
-import type { KeyNumber } from "./serving.ts";
+import type { KeyNumber } from "./keys.ts";
 
 export interface UsageCounter {
   /** Counts one request. It is on the disk within a second. */

@@ -5,8 +5,8 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { promisify } from "node:util";
 import type { Connection } from "./connection.ts";
-import { walOf } from "./database-files.ts";
-import { withoutWaiting } from "./locks/requesting-database.ts";
+import { walOf } from "./files.ts";
+import { writeWhenFree } from "./locks.ts";
 
 export interface Wal {
   /** Resolves when everything that was committed before is on the disk. */
@@ -57,7 +57,7 @@ export function truncateWal(database: Connection): boolean {
 export function createSettle(database: Connection, wal: Wal): () => Promise<void> {
   let isWhole = true;
   return async () => {
-    if (!isWhole) isWhole = withoutWaiting(database, () => truncateWal(database));
+    if (!isWhole) isWhole = writeWhenFree(database.$client, () => truncateWal(database), 0);
     if (!isWhole) throw new Error("another program keeps the log of the database in use");
     isWhole = false;
     await wal.fsync();

@@ -2,7 +2,7 @@
 import { closeSync, type Dirent, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { filesOf, serverLockOf, spoolOf } from "../db/database-files.ts";
+import { filesOf, serverLockOf, spoolOf } from "../db/files.ts";
 import type { Matcher } from "./mentions.ts";
 
 /** Lists the copies of a database next to it, and the settled files of its inbox and its spool. */

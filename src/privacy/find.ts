@@ -3,7 +3,7 @@ import { and, asc, eq, gte, isNotNull, sql } from "drizzle-orm";
 import { earliestMs } from "../contract/calendar.ts";
 import { type Lead, leadFields } from "../contract/lead.ts";
 import { writeMoment } from "../contract/time.ts";
-import { insertAct } from "../db/audit.ts";
+import { recordReading } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { placeholder } from "../db/placeholder.ts";
 import { accounts, imports, keys, leads, pixels, sources } from "../db/schema.ts";
@@ -176,7 +176,7 @@ export async function* findPersons(
   const { own, mentions } = findLeads(read, account.number, persons, onRead);
   const timestamps = [...own.values()].flat();
   const detail = { ...detailOf(persons, persons.length), leads: timestamps.length };
-  await database.write([insertAct(read, { atMs: nowMs, act: "lead.find", account: account.id, detail })]);
+  await recordReading(database, "search", { atMs: nowMs, act: "lead.find", account: account.id, detail });
   const leadAt = openLeadAt(read, account.number);
   // The documents of a long list may not fit into memory together.
   const arrived = timestamps.flatMap(leadAt).map(({ lead, batch }) => arrivedLead(lead, batch));

@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { generateIdentity, identityToRecipient } from "age-encryption";
 import { keepDaily, nextAt } from "../../src/backup/daily.ts";
 import { anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
@@ -46,7 +47,7 @@ test("a backup is made at start if there is none, or if the last one is older th
   const from = local("2026-05-20T12:00:00");
   expect(await timesOf(from, 1, null)).toEqual([from]);
   expect(await timesOf(from, 1, from - 25 * hourMs - 1)).toEqual([from]);
-  expect(await timesOf(from, 1, from - 25 * hourMs)).toEqual([]);
+  expect(await timesOf(from, 1, from - 23 * hourMs)).toEqual([]);
 });
 
 test("a backup that a restart within the last hour has missed is made at start", async () => {
@@ -55,6 +56,12 @@ test("a backup that a restart within the last hour has missed is made at start",
   expect(await timesOf(from, 1, lastNight)).toEqual([from]);
   expect(await timesOf(from, 1, local("2026-05-20T03:15:00"))).toEqual([]);
   expect(await timesOf(local("2026-05-20T03:14:00"), 1, lastNight)).toEqual([local("2026-05-20T03:15:00")]);
+});
+
+test("a server that was down at BACKUP_AT makes its backup when the last one becomes older than 25 hours", async () => {
+  const from = local("2026-05-20T04:14:00");
+  const last = local("2026-05-19T03:15:00");
+  expect(await timesOf(from, 24, last)).toEqual([last + 25 * hourMs + 1, local("2026-05-21T03:15:00")]);
 });
 
 test("a backup that failed is tried again within the hour", async () => {
@@ -69,6 +76,38 @@ test("the next time of day is the same local time on a day that is longer or sho
     expect([next.getHours(), next.getMinutes()]).toEqual([3, 15]);
   }
 });
+
+test.each(["list", "upload"])(
+  "watch ends promptly at a signal while an object store does not answer its %s",
+  async (what) => {
+    let isReached = false;
+    const hangs = new Promise<Response>(() => {});
+    const store = Bun.serve({
+      port: 0,
+      fetch({ method }) {
+        const isListed = method === "GET" && what === "upload";
+        if (isListed) return new Response("<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>");
+        isReached = true;
+        return hangs;
+      },
+    });
+    onTestFinished(() => store.stop(true));
+    const admin = anAdmin(["acme"], {
+      BACKUP_TO: "s3://leads/place",
+      BACKUP_RECIPIENT: await identityToRecipient(await generateIdentity()),
+      AWS_ENDPOINT_URL: store.url.origin,
+      AWS_ACCESS_KEY_ID: "key",
+      AWS_SECRET_ACCESS_KEY: "secret",
+    });
+    const watch = admin.start("watch");
+    await until(() => isReached);
+    const stoppedMs = performance.now();
+    watch.kill("SIGTERM");
+    expect([await watch.exited, await watch.stdout.text(), await watch.stderr.text()]).toEqual([0, "", ""]);
+    expect(performance.now() - stoppedMs).toBeLessThan(2_000);
+    expect(readdirSync(admin.folder).filter((name) => name.includes("draft"))).toEqual([]);
+  },
+);
 
 const listed = async (admin: ReturnType<typeof anAdmin>, place: string) => {
   const { stdout } = await admin.run("backup", "list", place, "--json");

@@ -1,6 +1,7 @@
 /** Backups in an object store: encrypted, complete or not listed, and restored on a machine that has nothing. */
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, onTestFinished, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { type Admin, anAdmin } from "../support/admin.ts";
@@ -10,6 +11,35 @@ import { gateway, serveFolder } from "../support/object-store.ts";
 import { aSharedFolder } from "../support/run.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
 import { header, rows } from "./restore/a-backup.ts";
+
+/** A network between a machine and a server, which is lost after some bytes were sent, and stays lost. */
+async function aNetworkTo(url: string) {
+  let leftBytes = Number.POSITIVE_INFINITY;
+  const { hostname, port } = new URL(url);
+  const between = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    const cut = () => {
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) socket.on("error", cut).on("close", cut);
+    client.on("data", (bytes) => {
+      leftBytes -= bytes.length;
+      if (leftBytes < 0) cut();
+      else server.write(bytes);
+    });
+    server.pipe(client);
+  });
+  await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void between.close());
+  const address = between.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
+    cutAfter(bytes: number): void {
+      leftBytes = bytes;
+    },
+  };
+}
 
 needing("versitygw").describe("an object store", async () => {
   const folder = gateway === null ? "" : aSharedFolder();
@@ -45,7 +75,7 @@ needing("versitygw").describe("an object store", async () => {
     const { status, json } = await other.run("restore", "s3://leads/one", "--identity", other.identity, "--json");
     expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 20 });
     expect(await other.leads()).toEqual(await admin.leads());
-    expect(readdirSync(other.folder).filter((name) => name.includes("drill"))).toEqual([]);
+    expect(readdirSync(other.folder).filter((name) => name.includes("draft"))).toEqual([]);
   });
 
   test("repeats the erasures that a newer backup in the same place knows", async () => {
@@ -75,7 +105,7 @@ needing("versitygw").describe("an object store", async () => {
       const { status, stderr } = await admin.run("backup", place);
       expect([status, stderr]).toEqual([1, expect.stringMatching(says)]);
       expect(stderr.trimEnd()).not.toContain("\n");
-      expect(readdirSync(admin.folder).filter((name) => name.includes("drill"))).toEqual([]);
+      expect(readdirSync(admin.folder).filter((name) => name.includes("draft"))).toEqual([]);
     }
     expect(await list(expected, "s3://leads/three")).toEqual([]);
   });
@@ -96,7 +126,7 @@ needing("versitygw").describe("an object store", async () => {
     await admin.import(header + rows(0, 20_000));
     for (const ms of [0, 20, 60, 120]) {
       const child = admin.start("backup", "s3://leads/five");
-      await until(() => readdirSync(admin.folder).some((name) => name.includes("drill")), 1);
+      await until(() => readdirSync(admin.folder).some((name) => name.includes("draft")), 1);
       await until(
         () =>
           readdirSync(admin.folder, { recursive: true }).some((name) => String(name).endsWith(".age")) ||
@@ -113,6 +143,23 @@ needing("versitygw").describe("an object store", async () => {
     const restored = await other.run("restore", "s3://leads/five", "--identity", other.identity, "--json");
     expect(restored.json["leads"]).toBe(20_000);
   });
+
+  test("lists nothing of an upload whose connection is lost, and the next backup is complete", async () => {
+    const admin = aMachine(["acme"]);
+    await admin.import(header + rows(0, 20_000));
+    const network = await aNetworkTo(new Map(Object.entries(settings)).get("AWS_ENDPOINT_URL") ?? "");
+    const cut = aMachine([], { DATABASE_PATH: admin.file, AWS_ENDPOINT_URL: network.url });
+    for (const bytes of [0, 100_000, 1_000_000]) {
+      network.cutAfter(bytes);
+      const { status, stderr } = await cut.run("backup", "s3://leads/seven");
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/^s3:[^\n]+ cannot be [^\n]+the network[^\n]+\n$/)]);
+      expect(await list(admin, "s3://leads/seven")).toEqual([]);
+      expect(readdirSync(admin.folder).filter((name) => name.includes("draft"))).toEqual([]);
+    }
+    network.cutAfter(Number.POSITIVE_INFINITY);
+    expect((await cut.run("backup", "s3://leads/seven")).status).toBe(0);
+    expect(await list(admin, "s3://leads/seven")).toMatchObject([{ leads: 20_000 }]);
+  }, 30_000);
 
   needing("mount")("lists nothing that a full bucket has taken", async () => {
     const admin = aMachine(["acme"]);

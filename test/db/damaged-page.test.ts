@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
-import { QueryFailed } from "../../src/db/serving.ts";
+import { QueryFailed } from "../../src/db/failure.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { someLeads } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";

@@ -1,12 +1,52 @@
-/** The SQLite store beside the model: whatever is done to both, both answer alike. */
+/** The store compared with a model, a few arrays: whatever is imported and requested, both answer alike. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { writeDocument } from "../../src/contract/stored-lead.ts";
+import type { LeadQuery } from "../../src/contract/parameters.ts";
+import { moveDocument, writeDocument } from "../../src/contract/stored-lead.ts";
 import { writeMoment } from "../../src/contract/time.ts";
-import type { NewLead } from "../../src/import/new-lead.ts";
+import type { ImportOptions, NewLead } from "../../src/import/new-lead.ts";
 import { aLead, importLeads, noonMs } from "../support/builders.ts";
-import { openModel } from "./model.ts";
-import { accountIn, openSqlite } from "./stores.ts";
+import { beginModelImport, type Row } from "./model-import.ts";
+import { accountIn, openStores } from "./stores.ts";
+
+const documentOf = (row: Row) => moveDocument(row.document, writeMoment(row.at));
+const newestFirst = (a: Row, b: Row) => b.at - a.at;
+
+/** An account as arrays: slow, and so simple that it is right at sight. */
+function createModel() {
+  const account = 1;
+  const rows: Row[] = [];
+  const pixels = new Set<string>();
+  return {
+    begin: (options: ImportOptions) =>
+      beginModelImport({
+        ...{ rows, account, options },
+        hasPixel: (id) => pixels.has(id),
+        createPixel: (id) => pixels.add(id),
+      }),
+    pixels: () => [...pixels].map((id) => ({ id, status: "active" })),
+    exported: () => rows.toSorted(newestFirst).toReversed().map(documentOf),
+    page({ limit, beforeMs, sinceMs, pixelId, state, city, hasEmail }: LeadQuery) {
+      const found = rows
+        .filter((row) => beforeMs === null || row.at < beforeMs)
+        .filter((row) => sinceMs === null || row.at >= sinceMs)
+        .filter((row) => pixelId === null || row.pixelId === pixelId)
+        .filter((row) => state === null || row.state === state)
+        .filter((row) => city === null || row.cityKey === city)
+        .filter((row) => !hasEmail || row.hasEmail)
+        .toSorted(newestFirst);
+      const page = found.slice(0, limit);
+      const [newest, oldest] = [page[0], page.at(-1)];
+      const reachMs = found.length > limit ? null : sinceMs;
+      const span =
+        newest === undefined || oldest === undefined
+          ? null
+          : { oldestMs: reachMs ?? oldest.at, newestMs: newest.at, seen: 0 };
+      const nextMs = found.length > limit ? (oldest?.at ?? null) : null;
+      return { documents: page.map((lead) => Buffer.from(documentOf(lead))), nextMs, span };
+    },
+  };
+}
 
 test("whatever is imported and asked, SQLite answers as the model does", () => {
   const lead: fc.Arbitrary<NewLead> = fc
@@ -41,24 +81,22 @@ test("whatever is imported and asked, SQLite answers as the model does", () => {
     hasEmail: fc.boolean(),
   });
   const imports = fc.array(fc.tuple(fc.array(lead, { maxLength: 12 }), options), { maxLength: 4 });
-  const real = openSqlite();
+  const { served, leads, ...store } = openStores();
   let run = 0;
   fc.assert(
     fc.property(imports, fc.array(query, { minLength: 3, maxLength: 8 }), (imports, queries) => {
-      const both = [real, openModel()].map((store) => ({ store, account: accountIn(store, `run ${run}`).number }));
-      run++;
-      for (const [leads, how] of imports) {
-        const [ofReal, ofModel] = both.map(({ store, account }) =>
-          importLeads(store.leads, account, leads, how).map((outcome) => ({ ...outcome, reason: "" })),
+      const account = accountIn(store, `run ${run++}`).number;
+      const model = createModel();
+      for (const [batch, how] of imports) {
+        const beginImport = (_: number, options: ImportOptions) => model.begin(options);
+        const [ofStore, ofModel] = [leads, { beginImport }].map((place) =>
+          importLeads(place, account, batch, how).map((outcome) => ({ ...outcome, reason: "" })),
         );
-        expect(ofReal).toEqual(ofModel ?? []);
+        expect(ofStore).toEqual(ofModel ?? []);
       }
-      const answers = both.map(({ store, account }) => [
-        [...store.leads.export(account)].flat(),
-        store.served.pixels.list(account),
-        ...queries.map((query) => store.served.leads.page(account, query)),
-      ]);
-      expect(answers[0]).toEqual(answers[1] ?? []);
+      expect([...leads.export(account)].flat()).toEqual(model.exported());
+      expect(served.pixels.list(account)).toEqual(model.pixels());
+      for (const query of queries) expect(served.leads.page(account, query)).toEqual(model.page(query));
     }),
     { numRuns: 150 },
   );

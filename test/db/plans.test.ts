@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { namesOf } from "../../src/contract/names.ts";
 import type { LeadFilter } from "../../src/contract/parameters.ts";
+import { preparePage } from "../../src/db/leads.ts";
 import { openDatabase } from "../../src/db/open.ts";
-import { preparePage } from "../../src/db/page-statement.ts";
 import { leads } from "../../src/db/schema.ts";
 import { aFolder } from "../support/folder.ts";
 

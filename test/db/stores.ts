@@ -1,31 +1,39 @@
-/** The stores that there are: what one must do, each must do. */
+/** The two connections of a server and a command that run at once, and what tests read of them. */
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
+import type { Lead } from "../../src/contract/lead.ts";
+import type { LeadQuery } from "../../src/contract/parameters.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { aFolder } from "../support/folder.ts";
-import { openModel } from "./model.ts";
-import type { StoreUnderTest } from "./store-under-test.ts";
 
-/** The two connections of a server and a command that run at once. */
-export function openSqlite(path = join(aFolder(), "leadfile.db")): StoreUnderTest {
+export type Stores = ReturnType<typeof openStores>;
+
+export function openStores(path = join(aFolder(), "leadfile.db")) {
   const admin = openAdminStore(path);
   const served = openServedStore(path);
   onTestFinished(() => {
     admin.close();
     served.close();
   });
-  return { accounts: admin.accounts, pixels: admin.pixels, keys: admin.keys, leads: admin.leads, served };
+  return { ...admin, served };
 }
 
-export const stores: [name: string, open: () => StoreUnderTest][] = [
-  ["SQLite", () => openSqlite()],
-  ["the model", openModel],
-];
-
-/** An account in a store. */
-export function accountIn(store: Pick<StoreUnderTest, "accounts">, name = "Harbor & Pine") {
+/** Creates an account. */
+export function accountIn(store: Pick<Stores, "accounts">, name = "Harbor & Pine") {
   const account = store.accounts.create(name, 0);
   if (account === null) throw new Error("the name was taken");
   return account;
 }
+
+/** A query without filters. */
+const everything = {
+  ...{ limit: 100, beforeMs: null, sinceMs: null },
+  ...{ pixelId: null, state: null, city: null, hasEmail: false },
+};
+
+/** The leads of a page. */
+export const pageOf = ({ served }: Stores, account: number, query: Partial<LeadQuery> = {}): Lead[] =>
+  served.leads
+    .page(account, { ...everything, ...query })
+    .documents.map((document) => JSON.parse(Buffer.from(document).toString()));

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/calendar.ts";
-import { lockWaitMs } from "../../src/db/locks/requesting-database.ts";
+import { lockWaitMs } from "../../src/db/locks.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";

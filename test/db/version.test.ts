@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { digestOf } from "../../src/contract/key.ts";
-import { QueryFailed } from "../../src/db/serving.ts";
+import { QueryFailed } from "../../src/db/failure.ts";
 import { aLead } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
 import { serve } from "../support/harness.ts";

@@ -4,7 +4,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { LeadParameters } from "../../src/contract/parameters.ts";
-import { QueryFailed } from "../../src/db/serving.ts";
+import { QueryFailed } from "../../src/db/failure.ts";
 import type { RequestStore } from "../../src/served-store.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";

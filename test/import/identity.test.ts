@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { detailFields, type LeadDetails } from "../../src/contract/lead.ts";
 import { type IdentityField, idFromContent, idFromSource, wholeIdentity } from "../../src/import/map/identity.ts";
-import { pageOf } from "../db/pages.ts";
-import { accountIn, openSqlite } from "../db/stores.ts";
+import { accountIn, openStores, pageOf } from "../db/stores.ts";
 import { aLead, importLeads, newLead } from "../support/builders.ts";
 
 const nobody = Object.fromEntries(detailFields.map((field) => [field, null])) as unknown as LeadDetails; // All fields are there.
@@ -81,7 +80,7 @@ test("a source's UUID is kept in lowercase, and any other ID becomes one of its 
 
 describe("a lead whose ID is stored", () => {
   test("is another lead in another account", () => {
-    const store = openSqlite();
+    const store = openStores();
     const lead = aLead();
     for (const name of ["one", "other"]) {
       const { number } = accountIn(store, name);
@@ -90,7 +89,7 @@ describe("a lead whose ID is stored", () => {
   });
 
   test("is neither replaced by a lead of another pixel, nor creates that pixel", () => {
-    const store = openSqlite();
+    const store = openStores();
     const { number } = accountIn(store);
     const lead = aLead({ email: "dana@example.com" });
     importLeads(store.leads, number, [newLead(lead)]);

@@ -15,51 +15,33 @@ async function ended(): Promise<number> {
   return child.pid;
 }
 
+/** A database, and a way to leave the draft folder of a process in its folder. */
 async function aDatabase() {
   const admin = anAdmin();
   await admin.import(`date,pixel_id,email\n2026-01-31,px,${person}\n2026-01-31,px,b@example.com\n`);
-  const leave = (name: string, when: Date) => {
-    const path = admin.put(name, `SQLite format 3\0 "${person}"`);
+  const leave = (pid: number, when: Date) => {
+    const path = join(admin.folder, `.leadfile-draft-${pid}-${Math.random()}`);
+    mkdirSync(path);
+    writeFileSync(join(path, "leadfile.db"), `SQLite format 3\0 "${person}"`);
     utimesSync(path, when, when);
     return path;
   };
   return { admin, leave };
 }
 
-test("a backup removes the drafts of backups of other nights, and leaves those that are being made", async () => {
+test.each(["backup", "backup --drill"])("%s removes drafts of killed processes, and no others", async (command) => {
   const { admin, leave } = await aDatabase();
   const dead = await ended();
-  const gone = ["", "-journal", "-wal"].map((suffix) => leave(`monday.db.draft-${dead}${suffix}`, longAgo));
-  const stay = [
-    leave(`tuesday.db.draft-${process.pid}`, longAgo),
-    // On another machine that has the same folder, or in another container.
-    leave(`wednesday.db.draft-${dead}`, new Date()),
-    leave(`letter.draft-${dead}.txt`, longAgo),
-  ];
-  const other = admin.put(`essay.draft-${dead}`, "no database");
-  utimesSync(other, longAgo, longAgo);
-  expect((await admin.run("backup", join(admin.folder, "thursday.db"))).status).toBe(0);
-  expect([...gone, ...stay, other].filter((path) => existsSync(path))).toEqual([...stay, other]);
-});
-
-test("a drill removes the places of drills that were killed", async () => {
-  const { admin } = await aDatabase();
-  const place = (pid: number) => {
-    const path = join(admin.folder, `.leadfile-drill-${pid}-abcdef`);
-    mkdirSync(path);
-    writeFileSync(join(path, "leadfile.db"), person);
-    utimesSync(path, longAgo, longAgo);
-    return path;
-  };
-  const [dead, alive] = [place(await ended()), place(process.pid)];
-  expect((await admin.run("backup", "--drill", join(admin.folder, "copy.db"))).status).toBe(0);
-  expect([existsSync(dead), existsSync(alive)]).toEqual([false, true]);
+  const gone = leave(dead, longAgo);
+  // On another machine that has the same folder, or in another container, the process may be alive.
+  const stay = [leave(process.ppid, longAgo), leave(dead, new Date())];
+  expect((await admin.run(...command.split(" "), join(admin.folder, "copy.db"))).status).toBe(0);
+  expect([gone, ...stay].filter((path) => existsSync(path))).toEqual(stay);
 });
 
 test("an erasure removes the draft of a restore that was killed", async () => {
   const { admin, leave } = await aDatabase();
-  const dead = await ended();
-  for (const suffix of ["", "-mj62A838997"]) leave(`leadfile.db.draft-${dead}${suffix}`, longAgo);
+  leave(await ended(), new Date());
   expect((await admin.run("lead", "erase", "acme", "--email", person)).status).toBe(0);
   expect(filesWith(admin.folder, person)).toEqual([]);
 });

@@ -2,15 +2,9 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { askingFor } from "../support/asking.ts";
 import { eventually } from "../support/eventually.ts";
-import { aFolder } from "../support/folder.ts";
-import { client } from "../support/harness.ts";
-import { needing } from "../support/needing.ts";
-import { start } from "../support/process.ts";
-import { aSmallDisk, fill } from "../support/small-disk.ts";
-import { aRunningServer, keyIn, requestsIn } from "./running.ts";
+import { aRunningServer, requestsIn } from "./running.ts";
 
 test("usage that could not be written is tried again, and said in the log", async () => {
   const { file, server, get } = await aRunningServer();
@@ -68,20 +62,6 @@ describe("a stop", () => {
     expect(await server.end("SIGTERM")).toBe(1);
     expect(server.errors()).toMatch(/^[^\n]*is not a[^\n]*\n$/);
     expect(server.errors()).not.toMatch(/insert into/i);
-  });
-
-  needing("mount")("on a full disk says that the last counts are lost", async () => {
-    using disk = aSmallDisk(aFolder(), "size=4m");
-    const file = join(disk.path, "leadfile.db");
-    const headers = { Authorization: `Bearer ${keyIn(file)}` };
-    const server = start({ DATABASE_PATH: file });
-    const url = await server.listening();
-    fill(disk.path);
-    expect((await client(url, headers).get("/usage")).status).toBe(200);
-    expect([await server.end("SIGTERM"), server.errors()]).toEqual([
-      1,
-      expect.stringMatching(/^The last request counts and the record [^\n]+ were lost \(.*is full\)\. [^\n]+\n$/),
-    ]);
   });
 
   test("waits for another program that writes, and then writes the usage", async () => {

@@ -27,7 +27,7 @@ async function record({ folder, file }: Admin, args: readonly string[], links = 
   const said = await child.stdout.text();
   expect([await child.exited, said]).toEqual([0, expect.stringMatching(/./)]);
   const short = (path: string) =>
-    path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.draft-\d+(?:\/restored\.db)?$/, ".draft");
+    path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.leadfile-draft-[^/]+/, "draft");
   return readFileSync(trace, "utf8")
     .split("\n")
     .flatMap((line) => {
@@ -55,15 +55,15 @@ recorded("a backup: both files, then the name of the manifest, then its own, the
   const { admin, copy } = await aFile();
   const strokes = await record(admin, ["backup", copy]);
   const steps = [
-    "sync copy.db.draft",
-    "sync copy.db.manifest.json.draft",
-    "copy.db.manifest.json.draft is copy.db.manifest.json",
-    "copy.db.draft is copy.db",
+    "sync draft/copy.db",
+    "sync draft/copy.db.manifest.json",
+    "draft/copy.db.manifest.json is copy.db.manifest.json",
+    "draft/copy.db is copy.db",
     "sync .",
     "said",
   ];
   // The folder is synced again for the log, in which the backup is put on record.
-  const named = strokes.slice(strokes.indexOf("copy.db.draft is copy.db"));
+  const named = strokes.slice(strokes.indexOf("draft/copy.db is copy.db"));
   expect(named.indexOf("sync .")).toBeLessThan(named.findIndex((stroke) => stroke.includes("sync leadfile.db")));
   expect(lastOf(strokes, steps)).toEqual(steps);
 });
@@ -71,16 +71,19 @@ recorded("a backup: both files, then the name of the manifest, then its own, the
 recorded("a restore: the file, then its name, then the folder", async () => {
   const { admin, copy } = await aFile();
   await admin.run("backup", copy);
-  const steps = ["sync leadfile.db.draft", "leadfile.db.draft is leadfile.db", "sync .", "said"];
+  const steps = ["sync draft/restored.db", "draft/restored.db is leadfile.db", "sync .", "said"];
   expect(lastOf(await record(admin, ["restore", copy]), steps)).toEqual(steps);
 });
 
-recorded("a restore without hard links: nobody gets at the old file before the new one has its name", async () => {
-  const { admin, copy } = await aFile();
-  await admin.run("backup", copy);
-  const strokes = await record(admin, ["restore", copy], false);
-  const named = strokes.indexOf("leadfile.db.draft is leadfile.db");
-  // A program that closes a file drops all its locks on it.
-  expect(strokes.slice(strokes.lastIndexOf("sync leadfile.db.draft"), named)).not.toContain("let go of leadfile.db");
-  expect(strokes.findLast((stroke) => /^sync leadfile\.db\.replaced-/.test(stroke))).toBeDefined();
-});
+recorded(
+  "a restore without hard links: the old file keeps its lock, and the new one takes its name at once",
+  async () => {
+    const { admin, copy } = await aFile();
+    await admin.run("backup", copy);
+    const strokes = await record(admin, ["restore", copy], false);
+    const named = strokes.indexOf("draft/restored.db is leadfile.db");
+    expect(strokes[named - 1]).toMatch(/^leadfile\.db is leadfile\.db\.replaced-/);
+    // A program that closes a file drops all its locks on it.
+    expect(strokes.slice(strokes.lastIndexOf("sync draft/restored.db"), named)).not.toContain("let go of leadfile.db");
+  },
+);

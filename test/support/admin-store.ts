@@ -2,9 +2,8 @@
 
 import { type Account, createAccount, findAccount, listAccounts, setSubscription } from "../../src/db/accounts.ts";
 import { listActs } from "../../src/db/audit.ts";
-import { exportDocuments } from "../../src/db/export.ts";
 import { createKey, expireKey, findKey, findKeyByDigest, listKeysOf, revokeKey } from "../../src/db/keys.ts";
-import { openLeads } from "../../src/db/leads.ts";
+import { exportDocuments, openLeads } from "../../src/db/leads.ts";
 import { openFileDatabase } from "../../src/db/open.ts";
 import { createPixel, listPixels, openPixelReader, setPixelStatus } from "../../src/db/pixels.ts";
 import { createSource, findSourceByDigest, revokeSource } from "../../src/db/sources.ts";

@@ -3,7 +3,7 @@
  * the file and the lease once before it reads.
  */
 import { sql } from "drizzle-orm";
-import { QueryFailed } from "../../../src/db/serving.ts";
+import { QueryFailed } from "../../../src/db/failure.ts";
 import { listMembers, type Member } from "../members.ts";
 import { handOverLeadership, query, type RqliteNode, reasonOf, type Statement, statementOf } from "../node.ts";
 import type { NodeFile, Opening } from "../node-file.ts";

@@ -6,7 +6,7 @@ import { type CommandContext, examples, jsonCommand, outputOf } from "../../../s
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
-import { takeLock } from "../../../src/db/locks/process-lock.ts";
+import { takeLock } from "../../../src/db/locks.ts";
 import { statusOfService } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { type Inbox, openInbox } from "../inbox/inbox.ts";

@@ -5,8 +5,8 @@ import { broken, type Examined, type Finding, fine, warning } from "../../../src
 import { andMore, bytesText, grouped } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
-import { spoolOf } from "../../../src/db/database-files.ts";
-import type { AccountInflow } from "../../../src/db/examination/contents.ts";
+import type { AccountInflow } from "../../../src/db/examine.ts";
+import { spoolOf } from "../../../src/db/files.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { type FolderBacklog, readBacklog, total } from "../inbox/backlog.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";

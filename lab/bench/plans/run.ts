@@ -1,9 +1,8 @@
 /** bun lab/bench/plans/run.ts: what each combination of filters costs inside the store, as a table and as a chart. */
 import { parseArgs } from "node:util";
 import { dayMs } from "../../../src/contract/calendar.ts";
-import { openLeads } from "../../../src/db/leads.ts";
+import { openLeads, preparePage } from "../../../src/db/leads.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { preparePage } from "../../../src/db/page-statement.ts";
 import { readCount, readFlags } from "../../flags.ts";
 import { prepareLeadfile } from "../data.ts";
 import { seeded, yearMs, yearStartMs } from "../leads.ts";

@@ -18,21 +18,21 @@ const line = (what: string, file: string, from: string, to: string, ...tests: st
 export const mutations: readonly Mutation[] = [
   line(
     "a page that begins with the cursor's own lead",
-    "src/db/page-statement.ts",
+    "src/db/leads.ts",
     "lt(leads.identifiedAt, beforeMs)",
     "lt(leads.identifiedAt, beforeMs) && gte(beforeMs, leads.identifiedAt)",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
     "has_email=true with the leads that have none",
-    "src/db/page-statement.ts",
+    "src/db/leads.ts",
     "if (filters.hasEmail) return half(sql`1`)",
     "if (filters.hasEmail) return half(sql`0`)",
     "test/spec/4-1-leads.test.ts",
   ),
   line(
     "since without its own moment",
-    "src/db/page-statement.ts",
+    "src/db/leads.ts",
     "gte(leads.identifiedAt, sinceMs)",
     "gte(leads.identifiedAt, sinceMs) && lt(sinceMs, leads.identifiedAt)",
     "test/spec/4-1-leads.test.ts",
@@ -122,9 +122,9 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a write of usage that waits for others",
-    "src/db/locks/requesting-database.ts",
-    'database.$client.run("PRAGMA busy_timeout = 0")',
-    'database.$client.run("PRAGMA busy_timeout = 9000")',
+    "src/db/locks.ts",
+    'client.run("PRAGMA busy_timeout = 0")',
+    'client.run("PRAGMA busy_timeout = 9000")',
     "test/db/usage-writing.test.ts",
   ),
   line(

@@ -3,12 +3,11 @@ import { statSync } from "node:fs";
 import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
-import { isFileOfNode } from "../../db/database-files.ts";
-import type { Contents } from "../../db/examination/contents.ts";
-import type { Examination } from "../../db/examination/examine.ts";
+import type { Contents, Examination } from "../../db/examine.ts";
 import { noDatabase } from "../../db/failure.ts";
+import { isFileOfNode } from "../../db/files.ts";
 import type { KeyRecord } from "../../db/keys.ts";
-import { wordsFor } from "../../db/schema-version.ts";
+import { wordsFor } from "../../db/migrate.ts";
 import { adminCommand } from "../../program-name.ts";
 import { andMore, bytesText } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
@@ -67,7 +66,7 @@ function unread(path: string, found: Exclude<Examination, { kind: "read" }>): Fi
   }
 }
 
-function checkSchema(path: string, { migrationsBehind, lost, slowFilters }: Contents): Finding[] {
+function checkSchema(path: string, { migrationsBehind, lost }: Contents): Finding[] {
   if (migrationsBehind > 0) {
     const next = isFileOfNode(path)
       ? `Then upgrade it on all nodes: ${adminCommand} cluster migrate`
@@ -76,10 +75,6 @@ function checkSchema(path: string, { migrationsBehind, lost, slowFilters }: Cont
   }
   if (lost.length > 0) {
     return [broken("schema", `The database lacks ${lost.join(", ")}.`, `To get it back, ${restoreAdvice}`)];
-  }
-  if (slowFilters.length > 0) {
-    const advice = "Report it with the version of Leadfile. Responses are correct, but slow with many leads.";
-    return [warning("plans", `These filters read more leads than they return: ${slowFilters.join("; ")}.`, advice)];
   }
   return [
     fine("schema", "The schema is that of this version."),

@@ -1,7 +1,7 @@
 /** bun admin doctor: looks for problems with the file, the settings, and the disk, and changes nothing. */
 import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
-import { examineFile } from "../../db/examination/examine.ts";
+import { examineFile } from "../../db/examine.ts";
 import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../user-error.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";

@@ -1,7 +1,7 @@
 /** Checks the database file, its log, and their folder: who can read and write them, and the free space on the disk. */
 import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { filesOf, isFileOfNode, walOf } from "../../db/database-files.ts";
+import { filesOf, isFileOfNode, walOf } from "../../db/files.ts";
 import { adminCommand } from "../../program-name.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";

@@ -1,6 +1,6 @@
 /** The findings of the doctor: something is fine, worth a warning, or broken. */
 import type { Config } from "../../config.ts";
-import type { Examination } from "../../db/examination/examine.ts";
+import type { Examination } from "../../db/examine.ts";
 import type { UserError } from "../../user-error.ts";
 
 /** The input of a check. */

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { ownAddress } from "../../config.ts";
 import { dayOf } from "../../contract/calendar.ts";
-import { filesOf } from "../../db/database-files.ts";
+import { filesOf } from "../../db/files.ts";
 import { adminCommand } from "../../program-name.ts";
 import { askHealth, patienceMs } from "../server.ts";
 import { broken, type Examined, type Finding, fine, warning } from "./finding.ts";

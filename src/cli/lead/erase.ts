@@ -1,8 +1,8 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
 import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
-import { isFileOfNode } from "../../db/database-files.ts";
-import { takeLock } from "../../db/locks/process-lock.ts";
+import { isFileOfNode } from "../../db/files.ts";
+import { takeLock } from "../../db/locks.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { recordedWithinMs } from "../../privacy/disclosures/ledger.ts";
 import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";

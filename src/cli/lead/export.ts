@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Command, Option } from "commander";
 import { csvRecord } from "../../contract/csv.ts";
 import { type Lead, leadFields } from "../../contract/lead.ts";
-import { insertAct } from "../../db/audit.ts";
-import { exportDocuments } from "../../db/export.ts";
+import { recordReading } from "../../db/audit.ts";
+import { exportDocuments } from "../../db/leads.ts";
 import { type EndingSignal, statusAfter } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
@@ -41,9 +41,7 @@ export function exportCommand(context: CommandContext): Command {
       const stop = fstatSync(1).isFile() ? stopSignal() : null;
       const detail = { format: options.format };
       const database = context.database();
-      await database.write([
-        insertAct(database.read, { atMs: context.now(), act: "lead.export", account: id, detail }),
-      ]);
+      await recordReading(database, "export", { atMs: context.now(), act: "lead.export", account: id, detail });
       for (const text of texts(exportDocuments(database.read, number), options)) {
         if (stop !== null) await nextTurn();
         if (stop?.aborted === true) throw stoppedBy(stop.reason);

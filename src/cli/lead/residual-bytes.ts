@@ -1,6 +1,6 @@
 /** Removes the bytes of what was deleted, and says what still holds it. */
 
-import { sizeOf } from "../../db/file.ts";
+import { sizeOf } from "../../db/files.ts";
 import { areResiduesLeft } from "../../privacy/retention.ts";
 import { adminCommand } from "../../program-name.ts";
 import type { CommandContext } from "../command.ts";

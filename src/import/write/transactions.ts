@@ -2,12 +2,10 @@
  * Long transactions for much work. A transaction writes each page of an index once, however many of its rows change, so
  * longer ones write less. A transaction ends as soon as another writer requests the lock.
  */
-import { statfsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { statSync } from "node:fs";
 import type { Connection } from "../../db/connection.ts";
-import { walOf } from "../../db/database-files.ts";
-import { openLockRequests } from "../../db/locks/lock-requests.ts";
-import { beginImmediate, withoutWaiting } from "../../db/locks/requesting-database.ts";
+import { freeBytesAt, walOf } from "../../db/files.ts";
+import { openLockRequests, writeWhenFree } from "../../db/locks.ts";
 import { copyWal, openWal, truncateWal } from "../../db/wal.ts";
 
 /**
@@ -45,7 +43,7 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
       const maxAdded = Math.min(mayAdd, freeBytesAt(path) / 3 - fromBytes);
       const added = () => logBytes() - fromBytes;
       requests.begin();
-      beginImmediate(database.$client);
+      writeWhenFree(database.$client, () => database.$client.run("BEGIN IMMEDIATE"));
       work.begin();
       let isLeft = work.step();
       while (isLeft && !requests.isRequested() && !work.isStopping() && added() <= maxAdded) {
@@ -81,13 +79,7 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
 function emptyWal(database: Connection): void {
   copyWal(database);
   // This takes the lock under which others write, so it must not wait for readers.
-  withoutWaiting(database, () => truncateWal(database));
-}
-
-/** The bytes that are free on the disk of a file. */
-function freeBytesAt(path: string): number {
-  const { bavail, bsize } = statfsSync(dirname(path));
-  return bavail * bsize;
+  writeWhenFree(database.$client, () => truncateWal(database), 0);
 }
 
 /** The next run takes this as written, so it must be on the disk, even if this sync failed. */

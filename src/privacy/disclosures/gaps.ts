@@ -1,10 +1,10 @@
 /** Times in which the ledger of disclosures was not kept. */
-import { closeSync, constants, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { asc, eq, type SQL, sql } from "drizzle-orm";
 import { dayMs } from "../../contract/calendar.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { Connection } from "../../db/connection.ts";
-import { isFull } from "../../db/failure.ts";
+import { sync } from "../../db/files.ts";
 import { keys, ledgerGaps } from "../../db/schema.ts";
 import { keptDays } from "./ledger.ts";
 
@@ -36,47 +36,36 @@ export function ledgerEnds(nowMs: number, node = ""): SQL[] {
 }
 
 /**
- * Makes what records a gap of the ledger: from the oldest pending page when a write fails, such as on a full disk, until a
- * write succeeds. A small file next to the database keeps the beginning over a kill: a full disk does not take a row, but
- * existing bytes can be overwritten. Zeros mean no gap.
+ * Marks since when the ledger could not be written, also for the time after a kill: by the timestamp of an empty file next
+ * to the database, which even a full disk takes.
  */
-export function openGapRecorder(database: Connection, pendingSince: () => number | null, nowMs: number) {
+export function openGapMarker(database: Connection) {
   const path = markerOf(database);
-  let sinceMs = readMarker(path);
-  // Without O_TRUNC: a full disk might not take the bytes again.
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-
-  function mark(ms: number | null): void {
-    sinceMs = ms;
-    writeSync(file, String(ms ?? 0).padStart(16, "0"), 0);
-    fdatasyncSync(file);
-  }
-
-  function succeeded(nowMs: number): void {
-    if (sinceMs === null) return;
-    const gap = { from: sinceMs, to: Math.max(sinceMs, nowMs), reason: "disk full" } as const;
-    database.insert(ledgerGaps).values(gap).run();
-    mark(null);
-  }
-
-  try {
-    mark(sinceMs);
-    succeeded(nowMs);
-  } catch (cause) {
-    // A server starts on a full disk, too. It records the gap when there is room.
-    if (!isFull(cause)) throw cause;
-  }
+  const sinceMs = readMarker(path);
+  let isMarked = sinceMs !== null;
   return {
-    failed(): void {
-      const oldestMs = pendingSince();
-      if (sinceMs === null && oldestMs !== null) mark(oldestMs);
+    /** Since when another process could not write the ledger; null if it could. */
+    sinceMs,
+    /** Marks the beginning of a gap, unless one has begun. */
+    begin(ms: number): void {
+      if (isMarked) return;
+      writeFileSync(path, "", { mode: 0o600 });
+      utimesSync(path, ms / 1000, ms / 1000);
+      sync(path);
+      isMarked = true;
     },
-    succeeded,
-    close(): void {
-      closeSync(file);
-      if (sinceMs === null) rmSync(path, { force: true });
+    /** Removes the mark. */
+    end(): void {
+      if (isMarked) rmSync(path, { force: true });
+      isMarked = false;
     },
   };
+}
+
+/** Records a gap that is over. */
+export function recordGap(database: Connection, fromMs: number, toMs: number): void {
+  const gap = { from: fromMs, to: Math.max(fromMs, toMs), reason: "disk full" } as const;
+  database.insert(ledgerGaps).values(gap).run();
 }
 
 function markerOf({ $client }: Connection): string {
@@ -84,11 +73,8 @@ function markerOf({ $client }: Connection): string {
 }
 
 function readMarker(path: string): number | null {
-  try {
-    return Number(readFileSync(path, "latin1")) || null;
-  } catch {
-    return null;
-  }
+  const marker = statSync(path, { throwIfNoEntry: false });
+  return marker === undefined ? null : Math.round(marker.mtimeMs);
 }
 
 /** Returns the gaps in which one of some keys could read, oldest first, without days that the ledger does not keep. */

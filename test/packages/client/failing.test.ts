@@ -19,7 +19,7 @@ import {
   UnexpectedAnswerError,
   UnknownPixelError,
 } from "../../../packages/client/src/leadfile.ts";
-import { QueryFailed } from "../../../src/db/serving.ts";
+import { QueryFailed } from "../../../src/db/failure.ts";
 import { someLeads } from "../../support/builders.ts";
 import { collect, connected } from "./connected.ts";
 import { everyFault, type Fault } from "./line.ts";

@@ -1,6 +1,6 @@
 /** Times in which it was not recorded who received leads are named instead of claiming that nobody received them. */
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { openServedStore } from "../../../src/served-store.ts";
 import { anAdmin } from "../../support/admin.ts";
 
@@ -58,7 +58,8 @@ test("a gap does not concern a lead that came later, nor a key that was created 
 test("a disk that was full when the server was killed is a gap, at once and after the next start", async () => {
   const admin = await anAccount();
   const sinceMs = Date.now() - 60_000;
-  writeFileSync(`${admin.file}.gap`, String(sinceMs).padStart(16, "0"));
+  writeFileSync(`${admin.file}.gap`, "");
+  utimesSync(`${admin.file}.gap`, sinceMs / 1000, sinceMs / 1000);
   expect((await admin.run(...find)).json).toMatchObject({ gaps: [{ reason: "disk full" }] });
   await serve(admin.file, true);
   const { json } = await admin.run(...find);

@@ -32,7 +32,13 @@ export const disclosures: Fault = {
     },
     {
       name: "pages that were not written yet are forgotten at a stop",
-      patches: [{ file: "src/served-store.ts", from: "do written = flush();", to: 'do written = "idle";' }],
+      patches: [
+        {
+          file: "src/served-store.ts",
+          from: "do written = writeWhenFree($client, flush);",
+          to: 'do written = "idle";',
+        },
+      ],
     },
   ],
   run,

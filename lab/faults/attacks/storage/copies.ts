@@ -37,8 +37,8 @@ export const copies: Fault = {
       patches: [
         {
           file: "src/backup/backup.ts",
-          from: "    const manifest = describe(draft, file, nowMs);\n",
-          to: '    require("node:fs").copyFileSync(path, draft);\n    const manifest = describe(draft, file, nowMs);\n',
+          from: "    const manifest = describe(draft, nowMs);\n",
+          to: '    require("node:fs").copyFileSync(path, draft);\n    const manifest = describe(draft, nowMs);\n',
         },
       ],
     },

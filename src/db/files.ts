@@ -1,0 +1,204 @@
+/** The files of a database, and files that appear complete or not at all. */
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { UserError } from "../user-error.ts";
+import { codeOf } from "./failure.ts";
+
+/** The write-ahead log: what was committed and is not copied into the file yet. */
+export function walOf(path: string): string {
+  return `${path}-wal`;
+}
+
+/** The index of the log, which all programs that have the file open share. */
+export function shmOf(path: string): string {
+  return `${path}-shm`;
+}
+
+/** The file, and all that SQLite keeps next to it. */
+export function filesOf(path: string): string[] {
+  return [path, walOf(path), shmOf(path), `${path}-journal`];
+}
+
+/**
+ * The folder of what vendors have delivered, until it is imported: next to the file, on the same disk. Next to the file of a
+ * node rqlite alone may write, so that it is in the folder in which the program runs.
+ */
+export function spoolOf(path: string): string {
+  return isFileOfNode(path) ? "leadfile.db.spool" : `${path}.spool`;
+}
+
+/** The file that a server locks while it serves the database. */
+export function serverLockOf(path: string): string {
+  return `${path}.serving`;
+}
+
+/** The small file in which writers request the lock. It exists only while a program has much to write. */
+export function lockRequestsOf(path: string): string {
+  return `${path}.asking`;
+}
+
+/** The log of an rqlite node, next to a file that rqlite alone may write. */
+export function raftLogOf(path: string): string {
+  return join(dirname(path), "raft.db");
+}
+
+/** Returns whether rqlite alone may write a file: the log of its node is next to it. */
+export function isFileOfNode(path: string): boolean {
+  return existsSync(raftLogOf(path));
+}
+
+/** The size of a file in bytes; 0 if there is none. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Returns the bytes that are free on the disk of a file. */
+export function freeBytesAt(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize;
+}
+
+/** The inode of the file at a path; undefined if there is none. */
+export function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
+/**
+ * Returns whether a file begins like every SQLite database; an empty file is a database without tables. Ask before SQLite
+ * opens the file, never after: closing any descriptor of a file drops all locks that the process has on it.
+ */
+export function isSqlite(path: string): boolean {
+  const file = openSync(path, "r");
+  try {
+    return statSync(path).size === 0 || beginsLikeSqlite(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const signature = Buffer.from("SQLite format 3\0");
+
+/** Returns whether an open file begins like an SQLite database; an empty one does not. */
+export function beginsLikeSqlite(file: number): boolean {
+  const head = Buffer.alloc(signature.length);
+  readSync(file, head, 0, head.length, 0);
+  return head.equals(signature);
+}
+
+/** The SHA-256 and the length of a file. */
+export function digestOf(path: string): { sha256: string; bytes: number } {
+  const file = openSync(path, "r");
+  try {
+    const hash = createHash("sha256");
+    const buffer = Buffer.alloc(1 << 20);
+    let bytes = 0;
+    for (let length = 1; length > 0; bytes += length) {
+      length = readSync(file, buffer);
+      hash.update(buffer.subarray(0, length));
+    }
+    return { sha256: hash.digest("hex"), bytes };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Writes a file, or the names in a folder, to the disk. */
+export function sync(path: string): void {
+  const file = openSync(path, "r");
+  fsyncSync(file);
+  closeSync(file);
+}
+
+/**
+ * Gives a file that root makes to the user who serves the database: to the owner of the database, or of its folder if there
+ * is none yet. Users other than root cannot give files away, and need not.
+ */
+export function giveToOwner(path: string, database: string): void {
+  const before = statSync(database, { throwIfNoEntry: false });
+  const { uid, gid } = before ?? statSync(dirname(database));
+  const own = lstatSync(path);
+  if (own.uid === uid && own.gid === gid) return;
+  try {
+    lchownSync(path, uid, gid);
+  } catch (cause) {
+    if (before !== undefined || codeOf(cause) !== "EPERM") throw cause;
+  }
+}
+
+/** Gives a complete file its name. Throws if that is taken: no file is ever overwritten. */
+export function publish(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+    rmSync(draft);
+  } catch (cause) {
+    if (!isUnlinkable(cause)) throw cause;
+    // A file system without hard links, such as a memory stick: an empty file takes the name first.
+    closeSync(openSync(path, "wx", 0o600));
+    renameSync(draft, path);
+  }
+}
+
+/** Returns whether a file system has no hard links. */
+export function isUnlinkable(cause: unknown): boolean {
+  return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(codeOf(cause));
+}
+
+const draftFolder = /^\.leadfile-draft-(\d+)-/;
+
+/** A folder for files that are not complete yet. It is removed at the end of the block that uses it. */
+export interface DraftFolder extends Disposable {
+  readonly path: string;
+}
+
+/** Creates a draft folder in a folder, and removes those of processes that were killed. */
+export function createDraftFolder(parent: string): DraftFolder {
+  if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UserError(`There is no folder ${parent}.`, "Create it, or name a file in another one.");
+  }
+  removeAbandonedDrafts(parent, 3_600_000);
+  const path = mkdtempSync(join(parent, `.leadfile-draft-${process.pid}-`));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/**
+ * Removes the draft folders of processes that were killed. Another machine or container may share the folder, and its
+ * processes are not seen here: then only what nobody has touched for some time is removed.
+ */
+export function removeAbandonedDrafts(parent: string, untouchedMs: number): void {
+  for (const name of readdirSync(parent)) {
+    const maker = draftFolder.exec(name)?.[1];
+    if (maker === undefined || isAlive(Number(maker))) continue;
+    try {
+      const path = join(parent, name);
+      if (Date.now() - statSync(path).mtimeMs >= untouchedMs) rmSync(path, { recursive: true, force: true });
+    } catch {
+      // It belongs to another user, or somebody has just removed it.
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return pid !== process.pid;
+  } catch (cause) {
+    // A process of another user is alive as well.
+    return codeOf(cause) === "EPERM";
+  }
+}

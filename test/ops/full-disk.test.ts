@@ -1,0 +1,103 @@
+/** A disk without room: reading goes on, counts wait in memory, and an orderly stop writes them. */
+import { expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { anAdmin } from "../support/admin.ts";
+import { eventually } from "../support/eventually.ts";
+import { client } from "../support/harness.ts";
+import { needing } from "../support/needing.ts";
+import { start } from "../support/process.ts";
+import { aSmallDisk, fill } from "../support/small-disk.ts";
+import { aRunningServer, requestsIn } from "./running.ts";
+
+const rows = Array.from({ length: 300 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("");
+
+/** A file with 300 leads and a key on a disk of its own. */
+async function aFileOnSmallDisk() {
+  const disk = aSmallDisk(anAdmin([]).folder, "size=8m");
+  const admin = anAdmin([], { DATABASE_PATH: join(disk.path, "leadfile.db") });
+  const file = join(disk.path, "leadfile.db");
+  await admin.run("account", "create", "acme");
+  await admin.import(`date,pixel_id,email\n${rows}`);
+  const { id, key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const serve = async () => {
+    const server = start({ DATABASE_PATH: file });
+    return { server, get: client(await server.listening(), { Authorization: `Bearer ${key}` }).get };
+  };
+  return { disk, admin, file, serve, id, makeRoom: () => rmSync(join(disk.path, "rest")) };
+}
+
+needing("mount")("on a full disk, leads are exported, found, and backed up to another disk", async () => {
+  const { disk, admin } = await aFileOnSmallDisk();
+  using _ = disk;
+  fill(disk.path);
+  const exported = await admin.run("lead", "export", "acme");
+  expect({ status: exported.status, leads: exported.stdout.split("\n").length - 1 }).toEqual({ status: 0, leads: 300 });
+  expect(exported.stderr).toMatch(/^Warning: the audit has no record of the export [^\n]+full[^\n]+\n$/);
+  const found = await admin.run("lead", "find", "acme", "--email", "d7@example.com", "--json");
+  expect({ status: found.status, leads: found.json["leads"] }).toEqual({
+    status: 0,
+    leads: [expect.objectContaining({ email: "d7@example.com" })] as never,
+  });
+  const backup = await admin.run("backup", join(admin.folder, "copy.db"), "--json");
+  expect(backup).toMatchObject({ status: 0, json: { leads: 300 } });
+  expect(backup.stderr).toMatch(/^Warning: the audit has no record of the backup [^\n]+full[^\n]+\n$/m);
+});
+
+needing("mount")(
+  "a server starts on a full disk, says so, answers, and loses no count and no page when there is room again",
+  async () => {
+    const { disk, admin, file, serve, makeRoom } = await aFileOnSmallDisk();
+    using _ = disk;
+    fill(disk.path);
+    const { server, get } = await serve();
+    await server.said(/"msg":"the disk is full: requests are answered, and their counts wait in memory for room"/);
+    expect((await get("/leads")).body.data).toHaveLength(25);
+    expect((await get("/usage")).body.requests_today).toBe(2);
+    makeRoom();
+    await eventually(async () => expect(requestsIn(file)).toBe(2));
+    expect(await server.end("SIGTERM")).toBe(0);
+    const { received, gaps } = (await admin.run("lead", "find", "acme", "--email", "d299@example.com", "--json")).json;
+    expect({ received, gaps }).toMatchObject({ received: [{ possibly: false }], gaps: [] });
+  },
+);
+
+needing("mount")("an orderly stop on a full disk writes every count and every page into its reserve", async () => {
+  const { disk, admin, file, serve, id } = await aFileOnSmallDisk();
+  using _ = disk;
+  const { server, get } = await serve();
+  fill(disk.path);
+  for (let request = 0; request < 5; request++) expect((await get("/leads")).status).toBe(200);
+  expect([await server.end("SIGTERM"), server.errors()]).toEqual([0, ""]);
+  expect(requestsIn(file)).toBe(5);
+  expect(existsSync(`${file}.reserve`)).toBe(false);
+  const { received } = (await admin.run("lead", "find", "acme", "--email", "d299@example.com", "--json")).json;
+  expect(received).toMatchObject([{ key: id, possibly: false }]);
+});
+
+needing("mount")("a server that began and ended on a full disk says what was lost, and a gap is recorded", async () => {
+  const { disk, admin, serve, makeRoom } = await aFileOnSmallDisk();
+  using _ = disk;
+  fill(disk.path);
+  const first = await serve();
+  expect((await first.get("/leads")).status).toBe(200);
+  expect([await first.server.end("SIGTERM"), first.server.errors()]).toEqual([
+    1,
+    expect.stringMatching(/^The last request counts and the record [^\n]+ were lost \(.*is full\)\. [^\n]+\n$/),
+  ]);
+  const find = ["lead", "find", "acme", "--email", "d299@example.com", "--json"] as const;
+  expect((await admin.run(...find)).json["gaps"]).toMatchObject([{ reason: "disk full" }]);
+  makeRoom();
+  const next = await serve();
+  expect(await next.server.end("SIGTERM")).toBe(0);
+  expect((await admin.run(...find)).json["gaps"]).toMatchObject([{ reason: "disk full" }]);
+});
+
+test("a server that is killed leaves its reserve, which the next one takes over", async () => {
+  const { file, server, again } = await aRunningServer();
+  await server.end("SIGKILL");
+  expect(existsSync(`${file}.reserve`)).toBe(true);
+  const next = await again();
+  expect(await next.server.end("SIGTERM")).toBe(0);
+  expect(existsSync(`${file}.reserve`)).toBe(false);
+});
