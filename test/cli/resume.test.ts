@@ -71,19 +71,23 @@ test("an import that is interrupted from the keyboard is completed by the next o
   expect(new Set(leads.map(({ traffic_source }) => traffic_source)).size).toBe(total);
 });
 
-test("leads of one date without a time come in about as fast as those with times of their own", async () => {
-  const many = 15_000;
-  const importMany = async (timeOf: (n: number) => string) => {
-    const lines = Array.from({ length: many }, (_, n) => `${timeOf(n)},d${n}@example.com\n`).join("");
+test("two files of one date without a time come in about as fast as those with times of their own", async () => {
+  const many = 6_000;
+  const importTwo = async (timeOf: (n: number) => string) => {
     const admin = anAdmin();
-    const path = admin.put("many.csv", `date,email\n${lines}`);
-    const child = admin.start("lead", "import", "acme", path, "--pixel", "px", "--create-pixels", "--json");
-    expect(await new Response(child.stdout).json()).toMatchObject({ imported: many });
-    await child.exited;
-    return Number(child.resourceUsage()?.cpuTime.total) / 1000;
+    let cpuMs = 0;
+    for (const name of ["a", "b"]) {
+      const lines = Array.from({ length: many }, (_, n) => `${timeOf(n)},${name}${n}@example.com\n`).join("");
+      const path = admin.put(`${name}.csv`, `date,email\n${lines}`);
+      const child = admin.start("lead", "import", "acme", path, "--pixel", "px", "--create-pixels", "--json");
+      expect(await new Response(child.stdout).json()).toMatchObject({ imported: many });
+      await child.exited;
+      cpuMs += Number(child.resourceUsage()?.cpuTime.total) / 1000;
+    }
+    return cpuMs;
   };
-  const spreadMs = await importMany((n) => new Date(1_769_850_900_000 + n * 1000).toISOString());
-  const tiedMs = await importMany(() => "2026-01-31");
-  // A walk through the group for each row would take hundreds of times as long.
+  const spreadMs = await importTwo((n) => new Date(1_769_850_900_000 + n * 1000).toISOString());
+  const tiedMs = await importTwo(() => "2026-01-31");
+  // To compare each lead with all others of the date would take tens of times as long.
   expect(tiedMs).toBeLessThan(spreadMs * 4 + 1000);
 });

@@ -9,6 +9,8 @@ import type { Staging } from "./staging.ts";
 
 /** Only this many staged leads are compared, oldest first: a file overlaps with an earlier one at that end. */
 const maxCompared = 5_000;
+/** Each is compared with this many stored leads: where times are dates, thousands of leads share a minute. */
+const maxComparedEach = 100;
 const minuteMs = 60_000;
 /** Ties move a lead by some milliseconds. */
 const tiedMs = 10;
@@ -45,9 +47,12 @@ function sameVisit(account: AccountNumber, newestMs: number | null, withinMs: nu
     )
     SELECT count(*) FROM oldest
     WHERE EXISTS (
-      SELECT 1 FROM main.stored_leads AS stored
-      WHERE stored.account = ${account} AND identified_at >= oldest.at AND identified_at < oldest.at + ${withinMs}
-        AND ${same("pixel_id")} AND doc ->> '$.page_url' IS document ->> '$.page_url'
+      SELECT 1 FROM (
+        SELECT doc FROM main.stored_leads AS stored
+        WHERE stored.account = ${account} AND identified_at >= oldest.at AND identified_at < oldest.at + ${withinMs}
+        ORDER BY identified_at LIMIT ${maxComparedEach}
+      )
+      WHERE ${same("pixel_id")} AND doc ->> '$.page_url' IS document ->> '$.page_url'
         AND (${same("email")} OR ${same("name")})
     ) AND NOT EXISTS (SELECT 1 FROM main.stored_leads AS stored WHERE account = ${account} AND stored.uuid = oldest.uuid)`;
 }
