@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { wrong } from "../../src/config.ts";
 import { spoolOf } from "../../src/db/files.ts";
 import type { Extension } from "../../src/extension.ts";
-import { readBacklog, total } from "./inbox/backlog.ts";
+import { readQueue, total } from "./inbox/queue.ts";
 
 export const extension: Extension = {
   commands: [
@@ -30,12 +30,12 @@ export const extension: Extension = {
     throw wrong("INBOX", inbox, "a folder that is there, with a folder for each account in it");
   },
   inflowOf({ inbox, databasePath }) {
-    const spool = readBacklog(spoolOf(databasePath));
-    const dropped = inbox === null ? [] : readBacklog(inbox);
-    const all = [...spool, ...dropped];
+    const spool = readQueue(spoolOf(databasePath));
+    const uploads = inbox === null ? [] : readQueue(inbox);
+    const all = [...spool, ...uploads];
     return {
       spoolBytes: total(spool, "waiting").bytes,
-      waitingFiles: total(dropped, "waiting"),
+      waitingFiles: total(uploads, "waiting"),
       failedFiles: total(all, "failed"),
       rejectedRows: total(all, "rejected"),
     };

@@ -1,4 +1,4 @@
-/** bun admin inbox: files that are dropped into a folder become leads by themselves. */
+/** bun admin inbox: imports files that are dropped into a folder. */
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
@@ -9,7 +9,7 @@ import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { statusOfService } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
-import { type Inbox, openInbox } from "../inbox/inbox.ts";
+import { Inbox } from "../inbox/inbox.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 import { destinationWith, importUnattended } from "./unattended.ts";
 
@@ -56,7 +56,7 @@ async function run(context: CommandContext, named: string, options: InboxOptions
   context.database("create");
   const output = outputOf(options);
   const counts = { done: 0, failed: 0, later: 0 };
-  const inbox = openInbox(dir, {
+  const inbox = new Inbox(dir, {
     destinationOf(name, path) {
       const { read } = context.database();
       const account = findAccount(read, name) ?? listAccounts(read).find((one) => isFolderOf(one, name));
@@ -65,7 +65,7 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     },
     importFile: (destination, file, rejects) =>
       importUnattended(context, destination, file, rejects, { ofDeliveries: false }),
-    whenDone: "keep",
+    source: "uploads",
     keepDays: readInboxKeepDays(),
     now: context.now,
     say: output.say,
@@ -82,7 +82,7 @@ async function run(context: CommandContext, named: string, options: InboxOptions
   if (options.once === true && counts.failed + counts.later > 0) context.endWith(1);
 }
 
-/** Takes the files that are settled now, or in two seconds. */
+/** Imports the files that are complete now, or in two seconds. */
 async function lookOnce(inbox: Inbox, { sleep }: CommandContext, stop: AbortSignal): Promise<void> {
   const takeAll = async () => {
     let looked = await inbox.look();
@@ -98,7 +98,7 @@ async function lookOnce(inbox: Inbox, { sleep }: CommandContext, stop: AbortSign
   if (!stop.aborted) await takeAll();
 }
 
-/** Looks until it is told to end. */
+/** Looks until it is told to stop. */
 export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortSignal): Promise<void> {
   do {
     const { isBusy } = await inbox.look();

@@ -1,4 +1,4 @@
-/** Leads that come by themselves: when the last ones came, what waits for its import, and what could not be read. */
+/** Findings of the doctor about leads that arrive automatically: the last import, pending files, and failed files. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
@@ -8,13 +8,13 @@ import { writeMoment } from "../../../src/contract/time.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { adminCommand } from "../../../src/program-name.ts";
-import { type FolderBacklog, readBacklog, total } from "../inbox/backlog.ts";
+import { type FolderQueue, readQueue, total } from "../inbox/queue.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 
-/** Where leads come by themselves and none has come for this many days, something has stopped. */
+/** If leads arrive automatically and none has come for this many days, something has stopped. */
 const quietDays = 3;
-const accountsShown = 3;
-/** Deliveries wait a minute. An import of many leads takes some more. */
+const maxAccountsShown = 3;
+/** Deliveries wait a minute. An import of many leads takes longer. */
 const maxWaitMs = 15 * 60_000;
 
 /** Looks at the inbox and at what vendors have delivered. */
@@ -24,7 +24,7 @@ export function lookAtInflow({ path, config, examination: found, nowMs }: Examin
   return [
     ...(found.kind === "read" ? [lookAtImports(found.contents.inflows, inbox, nowMs)] : []),
     ...(inbox === null ? [] : lookAtInbox(inbox, found.kind === "read" ? found.contents.inflows : null, nowMs)),
-    ...(isFolder(spool) ? lookAtSpool(readBacklog(spool), nowMs) : []),
+    ...(isFolder(spool) ? lookAtSpool(readQueue(spool), nowMs) : []),
   ];
 }
 
@@ -33,18 +33,18 @@ function lookAtImports(inflows: readonly AccountInflow[], inbox: string | null, 
   const [last] = fed;
   if (last === undefined) return fine("imports", "No import has brought a lead yet.");
   // The vendor who stopped last is the one whom somebody may still wait for.
-  const quiet = fed.filter((one) => comesByItself(one, inbox) && nowMs - lastOf(one) > quietDays * dayMs);
+  const quiet = fed.filter((one) => isAutomatic(one, inbox) && nowMs - lastOf(one) > quietDays * dayMs);
   if (quiet.length === 0) return fine("imports", `The last leads came in at ${writeMoment(lastOf(last))}.`);
-  const named = quiet.slice(0, accountsShown).map((one) => `${one.name} (the last at ${writeMoment(lastOf(one))})`);
-  const all = named.join(", ") + andMore(quiet.length, accountsShown);
+  const named = quiet.slice(0, maxAccountsShown).map((one) => `${one.name} (the last at ${writeMoment(lastOf(one))})`);
+  const all = named.join(", ") + andMore(quiet.length, maxAccountsShown);
   const advice = `See whether the vendor still sends, and whether ${adminCommand} inbox or receive runs.`;
   return warning("imports", `No lead in ${quietDays} days: ${all}.`, advice);
 }
 
 const lastOf = ({ lastImportMs }: AccountInflow) => lastImportMs ?? 0;
 
-/** Whether a vendor delivers to an account, or it has a folder in the inbox. */
-function comesByItself({ id, name, hasSource }: AccountInflow, inbox: string | null): boolean {
+/** Returns whether a vendor delivers to an account, or it has a folder in the inbox. */
+function isAutomatic({ id, name, hasSource }: AccountInflow, inbox: string | null): boolean {
   return hasSource || (inbox !== null && [id, name].some((folder) => isFolder(join(inbox, folder))));
 }
 
@@ -53,12 +53,12 @@ function lookAtInbox(inbox: string, accounts: readonly AccountInflow[] | null, n
     const advice = "Create it, with a folder for each account in it. The server does not start without it.";
     return [broken("inbox", `INBOX is ${inbox}, and there is no such folder.`, advice)];
   }
-  const folders = readBacklog(inbox);
+  const folders = readQueue(inbox);
   return [...folders.flatMap((folder) => lookAtWaiting(folder, accounts, nowMs)), ...lookAtSettled("inbox", folders)];
 }
 
-/** Files that nothing keeps from being imported wait for some seconds, or for the end of another import. */
-function lookAtWaiting(folder: FolderBacklog, accounts: readonly AccountInflow[] | null, nowMs: number): Finding[] {
+/** Files wait for some seconds, or for the end of another import. If it takes longer, something is wrong. */
+function lookAtWaiting(folder: FolderQueue, accounts: readonly AccountInflow[] | null, nowMs: number): Finding[] {
   const { name, path, waiting } = folder;
   if (waiting.sinceMs === null) return [];
   const what = `${filesText(waiting.count)} in ${path}: waiting, the oldest since ${timeText(waiting.sinceMs)}.`;
@@ -71,7 +71,7 @@ function lookAtWaiting(folder: FolderBacklog, accounts: readonly AccountInflow[]
   return [warning("inbox", what, advice)];
 }
 
-function lookAtSpool(folders: readonly FolderBacklog[], nowMs: number): Finding[] {
+function lookAtSpool(folders: readonly FolderQueue[], nowMs: number): Finding[] {
   const { bytes, sinceMs } = total(folders, "waiting");
   const settled = lookAtSettled("spool", folders);
   if (sinceMs === null) return [fine("spool", "No delivery waits for its import."), ...settled];
@@ -81,23 +81,29 @@ function lookAtSpool(folders: readonly FolderBacklog[], nowMs: number): Finding[
   return [isLate ? warning("spool", what, advice) : fine("spool", what), ...settled];
 }
 
-/** Files that could not be read, and rejected rows. */
-function lookAtSettled(thing: string, folders: readonly FolderBacklog[]): Finding[] {
-  const failedAdvice = "The .txt next to each says why. Correct the file and drop it again, or delete both.";
-  const rejectedAdvice = "Correct the rows, which say why, and drop the file again; or delete it.";
-  return folders.flatMap(({ path, failed, rejected }) => {
-    const found: Finding[] = [];
-    if (failed.sinceMs !== null) {
-      const what = `Files that could not be read: ${failed.count} in ${join(path, "failed")}, since ${timeText(failed.sinceMs)}.`;
-      found.push(warning(thing, what, failedAdvice));
-    }
-    if (rejected.sinceMs !== null) {
-      const what = `Rejected rows: ${grouped(rejected.count)} in ${join(path, "rejected")}, since ${timeText(rejected.sinceMs)}.`;
-      found.push(warning(thing, what, rejectedAdvice));
-    }
-    return found;
-  });
+/** Reports failed files and rejected rows. */
+function lookAtSettled(thing: string, folders: readonly FolderQueue[]): Finding[] {
+  return folders.flatMap((folder) =>
+    (["failed", "rejected"] as const).flatMap((kind) => {
+      const { count, sinceMs } = folder[kind];
+      if (sinceMs === null) return [];
+      const { what, advice } = settled[kind];
+      const where = `${grouped(count)} in ${join(folder.path, kind)}, since ${timeText(sinceMs)}`;
+      return [warning(thing, `${what}: ${where}.`, advice)];
+    }),
+  );
 }
+
+const settled = {
+  failed: {
+    what: "Files that could not be read",
+    advice: "The .txt next to each says why. Correct the file and drop it again, or delete both.",
+  },
+  rejected: {
+    what: "Rejected rows",
+    advice: "Correct the rows, which say why, and drop the file again; or delete it.",
+  },
+};
 
 const filesText = (count: number) => `${grouped(count)} ${count === 1 ? "file" : "files"}`;
 const timeText = (ms: number) => writeMoment(Math.floor(ms));

@@ -5,17 +5,18 @@ import type { Logger } from "pino";
 import { readSeconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, examples, jsonCommand } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
+import { startCompanion } from "../../../src/companion.ts";
+import { readConfig, readDatabasePath, readInboxKeepDays, receiveOrigin } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { findSource } from "../../../src/db/sources.ts";
+import { warnOfPlainHttp } from "../../../src/listening.ts";
+import { openLog } from "../../../src/log.ts";
 import { statusOfService, systemCode, writeNow } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
-import { openInbox } from "../inbox/inbox.ts";
+import { Inbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
-import { createEndpoint } from "../webhooks/endpoint.ts";
-import { listenForDeliveries } from "../webhooks/listen.ts";
-import { openReceiving } from "../webhooks/settings.ts";
+import { createEndpoint, listenForDeliveries } from "../webhooks/endpoint.ts";
 import { openSpool, type Spool } from "../webhooks/spool.ts";
 import { lookOn } from "./inbox.ts";
 import { destinationWith, importUnattended } from "./unattended.ts";
@@ -50,7 +51,10 @@ is answered with 200; a minute later its leads are served.`,
 }
 
 async function receive(context: CommandContext, { every, json, companion }: ReceiveOptions): Promise<void> {
-  const { address, log, baseUrl, trustProxy, startCompanion } = openReceiving();
+  const config = readConfig();
+  const { receiveHost: host, receivePort: port, tls, trustProxy } = config;
+  const log = openLog(config.logLevel);
+  warnOfPlainHttp({ host, tls, trustProxy }, "tokens of sources");
   const folder = spoolOf(readDatabasePath());
   const release = takeLock(folder);
   if (release === null) {
@@ -58,12 +62,13 @@ async function receive(context: CommandContext, { every, json, companion }: Rece
   }
   const database = context.database("create");
   const spool = await openSpool(folder, context.now);
-  const endpoint = createEndpoint({ sources: await database.sourceFinder(), spool, log, baseUrl, trustProxy });
-  const server = listenForDeliveries(address, endpoint);
-  // Whoever reads the line may send a signal at once; it is heard from here on.
+  const sources = await database.sourceFinder();
+  const endpoint = createEndpoint({ sources, spool, log, baseUrl: receiveOrigin(config), trustProxy });
+  const server = listenForDeliveries({ host, port, tls }, endpoint);
+  // Whoever reads the line may send a signal at once.
   const stop = stopSignal(companion);
   writeNow(1, json === true ? `${JSON.stringify({ url: server.url })}\n` : `listening on ${server.url}\n`);
-  const importing = startCompanion(["receive", "--import"]);
+  const importing = startCompanion(["receive", "--import"], (line) => log.error(line));
   while (!stop.aborted) {
     await context.sleep(every * 1000, stop);
     if (stop.aborted) await Promise.all([importing.stop(), server.stop()]);
@@ -73,7 +78,7 @@ async function receive(context: CommandContext, { every, json, companion }: Rece
   context.endWith(statusOfService(stop.reason));
 }
 
-/** Completes the files, so that one import takes all deliveries of that time. Trouble ends no deliveries. */
+/** Completes the files, so that one import takes all deliveries of that time. A failure ends no deliveries. */
 async function complete(spool: Spool, log: Logger): Promise<void> {
   try {
     await spool.complete();
@@ -82,13 +87,13 @@ async function complete(spool: Spool, log: Logger): Promise<void> {
   }
 }
 
-/** Imports what is complete, in a process beside the endpoint: an import must keep no delivery waiting. */
+/** Imports complete files, in a process of its own: no delivery must wait for an import. */
 async function importSpool(context: CommandContext, { companion }: ReceiveOptions): Promise<void> {
   const folder = spoolOf(readDatabasePath());
   const stop = stopSignal(companion);
   const release = await lockWhenFree(join(folder, ".import"), context, stop);
   if (release === null) return;
-  const inbox = openInbox(folder, {
+  const inbox = new Inbox(folder, {
     destinationOf(sourceId) {
       const source = findSource(context.database().read, sourceId);
       if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
@@ -96,7 +101,7 @@ async function importSpool(context: CommandContext, { companion }: ReceiveOption
     },
     importFile: (destination, file, rejects) =>
       importUnattended(context, destination, file, rejects, { ofDeliveries: true }),
-    whenDone: "remove",
+    source: "deliveries",
     keepDays: readInboxKeepDays(),
     now: context.now,
     say: (line) => writeNow(2, `${line}\n`),
@@ -105,7 +110,7 @@ async function importSpool(context: CommandContext, { companion }: ReceiveOption
   release();
 }
 
-/** Takes the lock, once the import of a killed endpoint has finished its file. Null when it is time to end. */
+/** Takes the lock, once the import of a killed endpoint has finished its file. Returns null if it is told to stop. */
 async function lockWhenFree(path: string, { sleep }: CommandContext, stop: AbortSignal): Promise<(() => void) | null> {
   for (;;) {
     const release = takeLock(path);

@@ -1,4 +1,4 @@
-/** Imports that nobody watches: files of an inbox, and deliveries of vendors. */
+/** Imports without a user who watches: files of an inbox, and deliveries of vendors. */
 import { dirname, join } from "node:path";
 import { accountOf } from "../../../src/cli/arguments.ts";
 import type { CommandContext } from "../../../src/cli/command.ts";
@@ -13,11 +13,11 @@ import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-le
 import { RejectsNotWritten } from "../../../src/import/parse/rejects.ts";
 import { SourceUnreadable } from "../../../src/import/parse/source.ts";
 import { inOneLine, UserError } from "../../../src/user-error.ts";
+import { type Outcome, rejectedFolder } from "../inbox/archive.ts";
 import type { Destination } from "../inbox/inbox.ts";
-import { type Outcome, rejectedFolder } from "../inbox/put-away.ts";
 import type { ImportSettings } from "../inbox/settings.ts";
 
-/** What became of the file is said in one line at its end. */
+/** The inbox says what became of a file in one line. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
 
 /** Returns where files go that are read with some options, or what is wrong with the options. */
@@ -66,22 +66,25 @@ export async function importUnattended(
     return {
       kind: "done",
       rejected: counts.rejected,
-      rejectedFor,
-      remarks: [broughtText(counts), ...passed.map(passedText), ...remarks],
+      remarks: [...rejectedText(counts, rejectedFor), importedText(counts), ...passed.map(passedText), ...remarks],
     };
   } catch (cause) {
-    const said = cause;
-    if (!(said instanceof UserError)) throw cause;
+    if (!(cause instanceof UserError)) throw cause;
     // A failure of the database or the disk has nothing to do with the file.
     const otherCauses = [DatabaseUnavailable, ImportInterrupted, RejectsNotWritten, SourceUnreadable];
-    const isOfFile = !otherCauses.some((kind) => cause instanceof kind);
-    if (!isOfFile) return { kind: "later", reason: said.sentence };
-    return { kind: "failed", reason: inOneLine(said.message), advice: inOneLine(said.advice) };
+    if (otherCauses.some((kind) => cause instanceof kind)) return { kind: "later", reason: cause.sentence };
+    return { kind: "failed", reason: inOneLine(cause.message), advice: inOneLine(cause.advice) };
   }
 }
 
+function rejectedText({ rejected }: ImportCounts, rejectedFor: string | undefined): string[] {
+  if (rejected === 0) return [];
+  const why = rejectedFor === undefined ? "" : ` (most often: ${rejectedFor})`;
+  return [`${rejected} row${rejected === 1 ? "" : "s"} went to rejected/${why}`];
+}
+
 /** Says what became of the rows that were not rejected. */
-function broughtText({ imported, replaced, duplicates, suppressed }: ImportCounts): string {
+function importedText({ imported, replaced, duplicates, suppressed }: ImportCounts): string {
   const others: readonly (readonly [number, string])[] = [
     [replaced, "replaced"],
     [duplicates, "already stored"],

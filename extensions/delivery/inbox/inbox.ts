@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { systemCode } from "../../../src/process.ts";
 import { printable, UserError } from "../../../src/user-error.ts";
-import { type DropFolder, openDropFolder } from "./drop-folder.ts";
-import type { Outcome, WhenDone } from "./put-away.ts";
+import { deleteOldFiles, type FileSource, type Outcome } from "./archive.ts";
+import { DropFolder } from "./drop-folder.ts";
 import type { ImportSettings } from "./settings.ts";
-import { deleteOldFiles } from "./settled-files.ts";
 
-/** Whose leads the files of a folder are, and how they are read. */
+/** The account of the files in a folder, and how they are read. */
 export interface Destination {
   /** The ID or exact name of the account. */
   readonly account: string;
@@ -20,158 +19,175 @@ interface InboxParts {
   /** Returns where the files of a folder go, or why they cannot be imported. */
   readonly destinationOf: (name: string, path: string) => Destination | { readonly fault: string };
   readonly importFile: (destination: Destination, file: string, rejects: string) => Promise<Outcome>;
-  readonly whenDone: WhenDone;
+  readonly source: FileSource;
   /** Older files in done/ and rejected/ are deleted; null keeps them. */
   readonly keepDays: number | null;
   readonly now: () => number;
-  /** Called with a line for each file that was taken, and for each that waits. */
+  /** Called with a line for each file that was imported or failed, and for each that waits. */
   readonly say: (line: string) => void;
-  /** Called with what became of each file. */
+  /** Called with the outcome of each file. */
   readonly count?: (outcome: Outcome) => void;
 }
 
-export interface Inbox {
-  /** Takes settled files, one of each folder in turn, for some seconds. Throws a UserError if the inbox itself is gone. */
-  look(): Promise<Looked>;
+interface Looked {
+  /** The number of files that are not complete yet. */
+  readonly waiting: number;
+  /** True if more files are complete than were imported. */
+  readonly isBusy: boolean;
 }
 
-interface Looked {
-  /** The number of files that are not settled yet. */
-  readonly waiting: number;
-  /** Whether there are more settled files than were taken. */
-  readonly isBusy: boolean;
+/** A folder of the inbox. */
+interface AccountFolder {
+  readonly name: string;
+  readonly path: string;
+  readonly dropped: DropFolder;
+  /** No file is imported during this time: each try would, for example, fill the disk again. */
+  pause: { readonly sinceMs: number; readonly ms: number } | null;
+}
+
+/** The complete files of a folder, which are imported one by one. */
+interface Turn {
+  readonly folder: AccountFolder;
+  readonly destination: Destination;
+  readonly files: string[];
+  readonly hasMore: boolean;
 }
 
 const noFolder = "it is not in the folder of an account; move it into one.";
 /** After this time, new files and new folders are looked for. */
 const lookMs = 5_000;
+const pauseMs = { first: 1_000, max: 60_000 };
+const sweepEveryMs = 3_600_000;
 
-/** What an open inbox knows. */
-interface State extends InboxParts {
-  readonly folder: string;
-  readonly folders: Map<string, DropFolder>;
-  readonly complaints: ReturnType<typeof createComplaints>;
-  readonly pauses: ReturnType<typeof createPauses>;
-}
+/** An inbox. Nothing is read until `look` is called. */
+export class Inbox {
+  readonly #folders = new Map<string, AccountFolder>();
+  readonly #complaints: ReturnType<typeof createComplaints>;
+  #sweptMs = Number.NEGATIVE_INFINITY;
 
-/** Opens an inbox. Nothing is read until `look` is called. */
-export function openInbox(folder: string, parts: InboxParts): Inbox {
-  const folders = new Map<string, DropFolder>();
-  const state = { ...parts, folder, folders, complaints: createComplaints(parts.say), pauses: createPauses(parts.now) };
-  const sweep = createSweep(parts);
-  return {
-    async look() {
-      const entries = entriesOf(folder);
-      const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-      complainOfStrays(
-        state,
-        entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name),
-      );
-      for (const name of folders.keys()) if (!names.includes(name)) folders.delete(name);
-      sweep(names.map((name) => join(folder, name)));
-      const found = await Promise.all(names.map((name) => apart(state, name, null, () => lookInto(state, name))));
-      const waiting = [...folders.values()].reduce((sum, dropped) => sum + dropped.waiting(), 0);
-      return {
-        waiting,
-        isBusy: await takeInTurns(
-          state,
-          found.filter((turn) => turn !== null),
-        ),
-      };
-    },
-  };
-}
+  constructor(
+    readonly path: string,
+    readonly parts: InboxParts,
+  ) {
+    this.#complaints = createComplaints(parts.say);
+  }
 
-/** Finds the settled files of a folder. */
-function lookInto(state: State, name: string): Turn | null {
-  const { folder, folders, complaints, pauses, count, now } = state;
-  const dropped = folders.getOrInsertComputed(name, () => openDropFolder(join(folder, name), state.whenDone));
-  const files = dropped.settled(now());
-  const remarks = dropped.remarks();
-  for (const [file, why] of remarks) complaints.add(`${name}/${file}`, `${name}/${file}: ${why}`);
-  complaints.keepOnly(name, remarks);
-  if (files.length === 0 || pauses.isPaused(name)) return null;
-  const destination = state.destinationOf(name, join(folder, name));
-  if (!("fault" in destination)) return { name, dropped, destination, files };
-  for (const _ of files) count?.({ kind: "later", reason: destination.fault });
-  complaints.add(name, `${name}/: ${destination.fault}`);
-  return null;
-}
+  /** Imports complete files, one of each folder in turn, for some seconds. Throws a UserError if the inbox itself is gone. */
+  async look(): Promise<Looked> {
+    const folders = this.#findFolders();
+    this.#sweep(folders);
+    const nothing = { waiting: 0, turn: null };
+    const looked = await Promise.all(
+      folders.map((folder) => this.#apart(folder, nothing, () => this.#lookInto(folder))),
+    );
+    const isBusy = await this.#takeInTurns(looked.flatMap(({ turn }) => turn ?? []));
+    return { waiting: looked.reduce((sum, { waiting }) => sum + waiting, 0), isBusy };
+  }
 
-/** Takes one file of each folder after the other, until it is time for the next look. Returns whether files are left. */
-async function takeInTurns(state: State, turns: readonly Turn[]): Promise<boolean> {
-  const endMs = performance.now() + lookMs;
-  let taking = turns;
-  let hasMore = false;
-  while (taking.length > 0 && performance.now() < endMs) {
-    const next: Turn[] = [];
-    for (const turn of taking) {
-      const file = turn.files.shift();
-      const goesOn = file !== undefined && (await apart(state, turn.name, false, () => takeOne(state, turn, file)));
-      if (goesOn && turn.files.length > 0) next.push(turn);
-      hasMore ||= goesOn && turn.dropped.hasMore();
+  /** Returns the folders by name, and reports what is in none. */
+  #findFolders(): AccountFolder[] {
+    const entries = entriesOf(this.path);
+    for (const { name } of entries.filter((entry) => !entry.isDirectory())) {
+      if (!this.#complaints.isKnown(name)) this.parts.count?.({ kind: "later", reason: noFolder });
+      this.#complaints.add(name, `${name}: ${noFolder}`);
     }
-    taking = next;
+    const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    for (const name of this.#folders.keys()) if (!names.includes(name)) this.#folders.delete(name);
+    return names.map((name) => {
+      const path = join(this.path, name);
+      const open = () => ({ name, path, dropped: new DropFolder(path, this.parts.source), pause: null });
+      return this.#folders.getOrInsertComputed(name, open);
+    });
   }
-  return hasMore || taking.length > 0;
-}
 
-/** Takes one file. Returns whether the next one of its folder may be taken. */
-async function takeOne(state: State, { name, dropped, destination }: Turn, file: string): Promise<boolean> {
-  const { importFile, complaints, pauses, count, now } = state;
-  const importOne = async (...paths: [string, string]) => {
-    const outcome = await importFile(destination, ...paths);
-    pauses.note(name, outcome);
-    return outcome;
-  };
-  const outcome = await dropped.take(file, importOne, now());
-  count?.(outcome);
-  const line = `${name}/${file}: ${sentenceOf(outcome, pauses.isPaused(name))}`;
-  // The next file would meet the same trouble.
-  if (outcome.kind === "later") {
-    complaints.add(name, line);
-    return false;
+  /** Deletes old files, at the start and once an hour. */
+  #sweep(folders: readonly AccountFolder[]): void {
+    const { keepDays, now } = this.parts;
+    const nowMs = now();
+    if (keepDays === null || Math.abs(nowMs - this.#sweptMs) < sweepEveryMs) return;
+    this.#sweptMs = nowMs;
+    for (const { path } of folders) deleteOldFiles(path, keepDays, nowMs);
   }
-  complaints.forget(name);
-  complaints.tell(line);
-  return true;
-}
 
-/** Does some work. The trouble of one folder, such as a wrong owner, does not concern the others. */
-async function apart<Result>(
-  { complaints, count }: State,
-  name: string,
-  fallback: Result,
-  work: () => Result | Promise<Result>,
-): Promise<Result> {
-  try {
-    return await work();
-  } catch (cause) {
-    const reason = passingTrouble(cause);
-    if (reason === null) throw cause;
-    count?.({ kind: "later", reason });
-    complaints.add(name, `${name}/: ${reason}`);
-    return fallback;
+  /** Does some work. The trouble of one folder, such as a wrong owner, does not concern the others. */
+  async #apart<Result>({ name }: AccountFolder, fallback: Result, work: () => Result | Promise<Result>) {
+    try {
+      return await work();
+    } catch (cause) {
+      const reason = temporaryTrouble(cause);
+      if (reason === null) throw cause;
+      this.parts.count?.({ kind: "later", reason });
+      this.#complaints.add(name, `${name}/: ${reason}`);
+      return fallback;
+    }
+  }
+
+  /** Finds the complete files of a folder. */
+  #lookInto(folder: AccountFolder): { readonly waiting: number; readonly turn: Turn | null } {
+    const { destinationOf, now, count } = this.parts;
+    const { name, path, dropped } = folder;
+    const { complete: files, waiting, hasMore, remarks } = dropped.look(now());
+    for (const [file, why] of remarks) this.#complaints.add(`${name}/${file}`, `${name}/${file}: ${why}`);
+    this.#complaints.keepOnly(name, remarks);
+    if (files.length === 0 || isPaused(folder, now())) return { waiting, turn: null };
+    const destination = destinationOf(name, path);
+    if (!("fault" in destination)) return { waiting, turn: { folder, destination, files, hasMore } };
+    for (const _ of files) count?.({ kind: "later", reason: destination.fault });
+    this.#complaints.add(name, `${name}/: ${destination.fault}`);
+    return { waiting, turn: null };
+  }
+
+  /** Imports one file of each folder after the other, until it is time for the next look. Returns whether files are left. */
+  async #takeInTurns(turns: readonly Turn[]): Promise<boolean> {
+    const endMs = performance.now() + lookMs;
+    let taking = turns;
+    let hasMore = false;
+    while (taking.length > 0 && performance.now() < endMs) {
+      const next: Turn[] = [];
+      for (const turn of taking) {
+        const file = turn.files.shift();
+        const goesOn = file !== undefined && (await this.#apart(turn.folder, false, () => this.#takeOne(turn, file)));
+        if (goesOn && turn.files.length > 0) next.push(turn);
+        hasMore ||= goesOn && turn.hasMore;
+      }
+      taking = next;
+    }
+    return hasMore || taking.length > 0;
+  }
+
+  /** Imports one file. Returns whether the next one of its folder may be imported. */
+  async #takeOne({ folder, destination }: Turn, file: string): Promise<boolean> {
+    const { importFile, now, count } = this.parts;
+    const importOne = async (...paths: [string, string]) => {
+      const outcome = await importFile(destination, ...paths);
+      folder.pause = outcome.kind === "later" ? nextPause(folder, now()) : null;
+      return outcome;
+    };
+    const outcome = await folder.dropped.take(file, importOne, now());
+    count?.(outcome);
+    const line = `${folder.name}/${file}: ${sentenceOf(outcome, isPaused(folder, now()))}`;
+    // The next file would meet the same trouble.
+    if (outcome.kind === "later") {
+      this.#complaints.add(folder.name, line);
+      return false;
+    }
+    this.#complaints.forget(folder.name);
+    this.#complaints.tell(line);
+    return true;
   }
 }
 
-/** A file that is in no folder belongs to nobody. */
-function complainOfStrays({ complaints, count }: State, names: readonly string[]): void {
-  for (const name of names) {
-    if (!complaints.isKnown(name)) count?.({ kind: "later", reason: noFolder });
-    complaints.add(name, `${name}: ${noFolder}`);
-  }
+/** A clock that was set back ends a pause. */
+function isPaused({ pause }: AccountFolder, nowMs: number): boolean {
+  return pause !== null && nowMs >= pause.sinceMs && nowMs - pause.sinceMs < pause.ms;
 }
 
-/** A folder whose files are taken one by one. */
-interface Turn {
-  readonly name: string;
-  readonly dropped: DropFolder;
-  readonly destination: Destination;
-  readonly files: string[];
+/** Returns a pause that is twice as long as the last one. */
+function nextPause({ pause }: AccountFolder, nowMs: number): NonNullable<AccountFolder["pause"]> {
+  return { sinceMs: nowMs, ms: pause === null ? pauseMs.first : Math.min(2 * pause.ms, pauseMs.max) };
 }
 
-/** Says what keeps files or folders from being taken, once until it is over. */
+/** Says what keeps files or folders from being imported, once until it is over. */
 function createComplaints(say: InboxParts["say"]) {
   const known = new Map<string, string>();
   // Whoever may drop files chooses their names.
@@ -184,7 +200,7 @@ function createComplaints(say: InboxParts["say"]) {
     },
     isKnown: (name: string) => known.has(name),
     forget: (name: string) => void known.delete(name),
-    /** Forgets the files of a folder that are not remarked on any more. */
+    /** Forgets the files of a folder that have no remark any more. */
     keepOnly(folder: string, files: ReadonlyMap<string, string>): void {
       const start = `${folder}/`;
       for (const name of known.keys()) {
@@ -194,49 +210,13 @@ function createComplaints(say: InboxParts["say"]) {
   };
 }
 
-const pauseMs = { first: 1_000, max: 60_000 };
-
-/** Pauses folders in which an import met trouble, such as a full disk: each try would fill it again. */
-function createPauses(now: () => number) {
-  const pauses = new Map<string, { readonly sinceMs: number; readonly ms: number }>();
-  return {
-    isPaused(name: string): boolean {
-      const pause = pauses.get(name);
-      if (pause === undefined) return false;
-      const passedMs = now() - pause.sinceMs;
-      // A clock that was set back ends it.
-      return passedMs >= 0 && passedMs < pause.ms;
-    },
-    /** Begins a pause, twice as long as the last one, or ends it. */
-    note(name: string, outcome: Outcome): void {
-      const last = pauses.get(name);
-      const ms = last === undefined ? pauseMs.first : Math.min(2 * last.ms, pauseMs.max);
-      if (outcome.kind === "later") pauses.set(name, { sinceMs: now(), ms });
-      else pauses.delete(name);
-    },
-  };
-}
-
-const sweepEveryMs = 3_600_000;
-
-/** Deletes old files at the start and once an hour. */
-function createSweep({ keepDays, now }: InboxParts) {
-  let sweptMs = Number.NEGATIVE_INFINITY;
-  return (folders: readonly string[]): void => {
-    const nowMs = now();
-    if (keepDays === null || Math.abs(nowMs - sweptMs) < sweepEveryMs) return;
-    sweptMs = nowMs;
-    for (const folder of folders) deleteOldFiles(folder, keepDays, nowMs);
-  };
-}
-
 /** Returns what keeps files waiting and ends nothing, in words; null for any other trouble. */
-function passingTrouble(cause: unknown): string | null {
+function temporaryTrouble(cause: unknown): string | null {
   if (cause instanceof DatabaseUnavailable) return `its files are tried again: ${cause.sentence}`;
   if (cause instanceof Error && "syscall" in cause) return `its files are tried again: ${cause.message}`;
-  // A mistake of ours, which one file has met. The files of others must not wait for its correction.
-  const isOurs = cause instanceof RangeError || cause instanceof TypeError;
-  return isOurs ? `its files are tried again: Leadfile failed (${cause.name}: ${cause.message})` : null;
+  // A bug of Leadfile that one file has triggered. The files of others must not wait for the fix.
+  const isBug = cause instanceof RangeError || cause instanceof TypeError;
+  return isBug ? `its files are tried again: Leadfile failed (${cause.name}: ${cause.message})` : null;
 }
 
 function entriesOf(inbox: string): Dirent[] {
@@ -253,8 +233,5 @@ function entriesOf(inbox: string): Dirent[] {
 function sentenceOf(outcome: Outcome, isPaused: boolean): string {
   if (outcome.kind === "failed") return `moved to failed/, with what to do in the .txt next to it: ${outcome.reason}`;
   if (outcome.kind === "later") return `it is tried again${isPaused ? " within a minute" : ""}: ${outcome.reason}`;
-  const { rejected, rejectedFor, remarks = [] } = outcome;
-  const why = rejectedFor === undefined ? "" : ` (most often: ${rejectedFor})`;
-  const away = rejected === 0 ? [] : [`${rejected} row${rejected === 1 ? "" : "s"} went to rejected/${why}`];
-  return ["done", ...away, ...remarks.map((remark) => remark.replace(/\.$/, ""))].join("; ");
+  return ["done", ...(outcome.remarks ?? []).map((remark) => remark.replace(/\.$/, ""))].join("; ");
 }

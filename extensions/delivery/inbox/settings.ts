@@ -1,4 +1,4 @@
-/** How the files of a folder are read: `import.json` beside them, with the options of lead import by their long names. */
+/** The settings of a folder or a source: the options of lead import by their long names. Those of a folder are in import.json. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -24,17 +24,17 @@ const ImportSettings = Type.Partial(
 );
 export type ImportSettings = Static<typeof ImportSettings>;
 
-/** Whether a folder is that of an account, by its ID or name. File systems write accented letters in two ways. */
+/** Returns whether a folder belongs to an account, by its ID or name. File systems write accented letters in two ways. */
 export function isFolderOf({ id, name }: { readonly id: string; readonly name: string }, folder: string): boolean {
   const wanted = folder.normalize("NFC");
   return id === wanted || name.normalize("NFC") === wanted;
 }
 
-/** The settings beside the files of a folder, or what is wrong with them. Without such a file there are none. */
+/** Returns the settings of a folder, or what is wrong with them. Without import.json there are none. */
 export function settingsIn(folder: string): ImportSettings | { readonly fault: string } {
   const path = join(folder, optionsFile);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return {};
-  // Without its settings a file would bring other leads than its owner wants.
+  // Without its settings, a file would become other leads than its owner wants.
   const unread = (why: string) => ({
     fault: `import.json cannot be read (${why}); mend that, and the files are taken.`,
   });
@@ -46,14 +46,14 @@ export function settingsIn(folder: string): ImportSettings | { readonly fault: s
   }
 }
 
-const largestOptions = 64 * 1024;
+const maxSettingsBytes = 64 * 1024;
 
-/** Null for a pipe, which would be waited for, and for what is large or has no end: it must not hold up other folders. */
+/** Returns the text of a small file; null for a pipe and for a file that is large or has no end, which would block. */
 function readSmall(path: string): string | null {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = fstatSync(file);
-    return found.isFile() && found.size <= largestOptions ? readFileSync(file, "utf8") : null;
+    return found.isFile() && found.size <= maxSettingsBytes ? readFileSync(file, "utf8") : null;
   } finally {
     closeSync(file);
   }
@@ -67,7 +67,7 @@ function readSettings(text: string): ImportSettings | { readonly fault: string }
   }
 }
 
-/** A value as settings, or what is wrong with it. `place` names where it was kept. */
+/** Returns a value as settings, or what is wrong with it. `place` names where it was stored. */
 export function checkSettings(value: unknown, place: string): ImportSettings | { readonly fault: string } {
   if (Value.Check(ImportSettings, value)) return value;
   const path = Value.Errors(ImportSettings, value).First()?.path.slice(1) ?? "";

@@ -1,11 +1,11 @@
-/** The body of a delivery: JSON, an array or NDJSON, gzipped or not, becomes one line for each visit. */
+/** Reads the body of a delivery: a JSON object, an array, or NDJSON, compressed or not, becomes one line for each visit. */
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { systemCode } from "../../../src/process.ts";
 import { DeliveryRefused } from "./refusal.ts";
 
-/** The bound for a body as it is sent, and again when it is unpacked. */
-export const mostBytes = 1_000_000;
+/** The bound for a body as it is sent, and again when it is decompressed. */
+export const maxBodyBytes = 1_000_000;
 
 const jsonTypes = /^(?:text\/plain|text\/json|application\/(?:[\w.+-]*json[\w.+-]*|gzip|x-gzip|octet-stream))$/;
 const takes = "a JSON object, an array of objects, or one object a line";
@@ -14,14 +14,37 @@ const takes = "a JSON object, an array of objects, or one object a line";
 export function checkType(contentType: string | null): void {
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type === "" || jsonTypes.test(type)) return;
-  // The log has this sentence, and a vendor could write anything there: a token, or what a terminal obeys.
+  // The log has this sentence, and a vendor could write anything there: a token, or an escape sequence of terminals.
   const named = type.length <= 60 && /^[a-z]+\/[a-z.+-]+$/.test(type) ? ` ${type}` : "";
   throw new DeliveryRefused("unsupported_type", `The Content-Type${named} is not read; send application/json.`);
 }
 
-/** One line of JSON for each visit. Throws a DeliveryRefused that names the first line that is no visit. */
+/** Reads a body, and refuses one that is too large. `reserve` is called with the bytes of each chunk. */
+export async function readBody(request: Request, reserve: (bytes: number) => void): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > maxBodyBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of untilClosed(request.body)) {
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) throw tooLarge();
+    reserve(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A client that closes the connection early is refused: that is no failure of the server. */
+async function* untilClosed(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body ?? [];
+  } catch {
+    throw new DeliveryRefused("invalid_body", "The connection was closed before the body was complete.");
+  }
+}
+
+/** Returns one line of JSON for each visit. Throws a DeliveryRefused that names the first line that is no visit. */
 export function readVisits(bytes: Uint8Array, contentEncoding: string | null): string[] {
-  const text = decode(unpack(bytes, contentEncoding)).trim();
+  const text = decode(decompress(bytes, contentEncoding)).trim();
   if (text === "") throw new DeliveryRefused("invalid_body", `The body is empty; it takes ${takes}.`);
   const whole = parse(text);
   if (Array.isArray(whole)) return whole.map((item, place) => writeVisit(item, `Element ${place + 1} of the array`));
@@ -30,21 +53,21 @@ export function readVisits(bytes: Uint8Array, contentEncoding: string | null): s
   return lines.filter(({ line }) => line !== "").map(({ line, number }) => writeVisit(parse(line), `Line ${number}`));
 }
 
-function unpack(bytes: Uint8Array, contentEncoding: string | null): Uint8Array {
+function decompress(bytes: Uint8Array, contentEncoding: string | null): Uint8Array {
   const encoding = contentEncoding?.trim().toLowerCase() ?? "";
   if (!["", "identity", "gzip", "x-gzip"].includes(encoding)) {
     throw new DeliveryRefused("unsupported_type", "The Content-Encoding is not read; send gzip or none.");
   }
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
-    return gunzipSync(bytes, { maxOutputLength: mostBytes });
+    return gunzipSync(bytes, { maxOutputLength: maxBodyBytes });
   } catch (cause) {
     if (systemCode(cause) === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
     throw new DeliveryRefused("invalid_body", "The gzip of the body is damaged or cut off.");
   }
 }
 
-export function tooLarge(): DeliveryRefused {
+function tooLarge(): DeliveryRefused {
   return new DeliveryRefused("too_large", "The body is larger than 1 MB; send fewer visits at once.");
 }
 
@@ -53,7 +76,7 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The value of a JSON text, its numbers with every digit that was sent; undefined when the text is no JSON. */
+/** Returns the value of a JSON text, its numbers with every digit that was sent; undefined if the text is no JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text, keepDigits);

@@ -1,13 +1,13 @@
-/** The webhook endpoint: each POST is a delivery, and lies on the disk before it is answered. */
-
+/** The webhook endpoint: each POST is a delivery, which is on the disk before it is answered. */
 import type { Logger } from "pino";
+import { type Address, type Listener, type Patience, startListener } from "../../../src/api/listener.ts";
 import { digestOf, isWellFormed } from "../../../src/contract/key.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { innermost } from "../../../src/db/failure.ts";
 import type { Source, SourceFinder } from "../../../src/db/sources.ts";
-import { checkType, readVisits } from "./body.ts";
-import { readBody, reserveMemory } from "./incoming.ts";
-import { DeliveryRefused, retryAfterSeconds, tryAgain } from "./refusal.ts";
+import { listeningFailure } from "../../../src/listening.ts";
+import { checkType, maxBodyBytes, readBody, readVisits } from "./body.ts";
+import { DeliveryRefused, tryAgain } from "./refusal.ts";
 import type { Spool } from "./spool.ts";
 
 interface EndpointParts {
@@ -16,55 +16,71 @@ interface EndpointParts {
   readonly log: Logger;
   /** The public origin, to which a delivery over plain HTTP is redirected. */
   readonly baseUrl: string;
-  /** Whether a trusted proxy sets X-Forwarded-Proto. */
+  /** True if a trusted proxy sets X-Forwarded-Proto. */
   readonly trustProxy: boolean;
 }
 
-/** With a larger spool than this, imports do not keep up, and nothing more is taken. */
-const mostSpoolBytes = 1_000_000_000;
+/** At this size of the spool the imports do not keep up, and no delivery is accepted. */
+const maxSpoolBytes = 1_000_000_000;
+/** The bound for the memory of all deliveries that are not on the disk yet. */
+const maxPendingBytes = 32_000_000;
+/** The memory that a string takes in addition to its characters. */
+const bytesPerString = 64;
 
-/** Answers one request: whether the delivery was kept. */
+/** Answers one request. */
 export type Endpoint = (request: Request) => Promise<Response>;
 
-/** Nothing is thrown: whatever goes wrong is answered, and told to the log. */
+/** Creates the endpoint. It throws nothing: it answers and logs every failure. */
 export function createEndpoint(parts: EndpointParts): Endpoint {
-  // Of all deliveries that are not on the disk yet.
-  const held = { bytes: 0 };
+  let pendingBytes = 0;
   return async (request) => {
-    const memory = reserveMemory(held);
-    const startedNs = Bun.nanoseconds();
     const path = pathOf(request);
     if (path === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
-    let source: Source | null = null;
+    let ownBytes = 0;
+    const reserve = (bytes: number) => {
+      ownBytes += bytes;
+      pendingBytes += bytes;
+      if (pendingBytes > maxPendingBytes) throw tryAgain("Too many deliveries come at once");
+    };
     try {
-      source = findSource(request, path, parts.sources);
-      if (cameInTheClear(request, parts)) return sendToHttps(parts, source, path);
-      checkType(request.headers.get("content-type"));
-      const body = await readBody(request, memory);
-      const visits = readVisits(body, request.headers.get("content-encoding"));
-      memory.addTexts(visits);
-      // A slow body may have outlived the token.
-      source = findSource(request, path, parts.sources);
-      await keep(parts.spool, source, visits);
-      logDelivery(parts.log, source, { status: 200, visits: visits.length }, startedNs);
-      return answer(200, { object: "delivery", visits: visits.length });
-    } catch (cause) {
-      const refused = toRefusal(cause, parts.log);
-      const { status, code, message } = refused;
-      logDelivery(parts.log, source, { status, visits: 0, code, why: message }, startedNs);
-      return refuse(refused);
+      return await accept(parts, request, path, reserve);
     } finally {
-      memory.release();
+      pendingBytes -= ownBytes;
     }
   };
 }
 
-/** The path as it was sent, which may hold a token. The URL begins with `http://` and a host. */
+/** Stores a delivery, or answers why it is refused. */
+async function accept(parts: EndpointParts, request: Request, path: string, reserve: (bytes: number) => void) {
+  const startedNs = Bun.nanoseconds();
+  const { sources, spool, log } = parts;
+  let source: Source | null = null;
+  try {
+    source = findSource(request, path, sources);
+    if (isPlainHttp(request, parts)) return redirectToHttps(parts, source, path);
+    checkType(request.headers.get("content-type"));
+    const body = await readBody(request, reserve);
+    const visits = readVisits(body, request.headers.get("content-encoding"));
+    reserve(visits.reduce((sum, { length }) => sum + length + bytesPerString, 0));
+    // The token may have been revoked while the body came.
+    source = findSource(request, path, sources);
+    await store(spool, source, visits);
+    logDelivery(log, source, { status: 200, visits: visits.length }, startedNs);
+    return answer(200, { object: "delivery", visits: visits.length });
+  } catch (cause) {
+    const refused = toRefusal(cause, log);
+    const { status, code, message } = refused;
+    logDelivery(log, source, { status, visits: 0, code, why: message }, startedNs);
+    return refuse(refused);
+  }
+}
+
+/** Returns the path as it was sent, which may contain a token. The URL begins with `http://` and a host. */
 export function pathOf({ url }: Pick<Request, "url">): string {
   return url.slice(url.indexOf("/", "http://".length)).replace(/\?.*$/, "");
 }
 
-/** The live source whose token stands in the path or in the Authorization header. */
+/** Returns the active source of the token in the path or in the Authorization header. */
 function findSource(request: Request, path: string, sources: SourceFinder): Source {
   const inPath = /^\/in(?:\/([^/]*))?$/.exec(path);
   if (inPath === null) throw new DeliveryRefused("not_found", "There is nothing here; deliveries go to /in/TOKEN.");
@@ -89,20 +105,20 @@ function lookUp(token: string, sources: SourceFinder): Source | null {
   }
 }
 
-/** Whether a proxy says that the client spoke plain HTTP, though the public address is HTTPS. */
-function cameInTheClear(request: Request, { baseUrl, trustProxy }: EndpointParts): boolean {
+/** Returns whether a proxy says that the client used plain HTTP, though the public address is HTTPS. */
+function isPlainHttp(request: Request, { baseUrl, trustProxy }: EndpointParts): boolean {
   const proto = request.headers.get("x-forwarded-proto")?.split(",")[0]?.trim().toLowerCase();
   return trustProxy && proto === "http" && baseUrl.startsWith("https:");
 }
 
-function sendToHttps({ baseUrl, log }: EndpointParts, source: Source, path: string): Response {
+function redirectToHttps({ baseUrl, log }: EndpointParts, source: Source, path: string): Response {
   log.warn({ source: source.id }, "the token of a source crossed the network in the clear, over http; revoke it");
   return answer(308, { object: "redirect" }, { Location: baseUrl + path });
 }
 
-async function keep(spool: Spool, source: Source, visits: readonly string[]): Promise<void> {
+async function store(spool: Spool, source: Source, visits: readonly string[]): Promise<void> {
   if (visits.length === 0) return;
-  if ((await spool.size()) >= mostSpoolBytes) throw tryAgain("The import does not keep up");
+  if ((await spool.size()) >= maxSpoolBytes) throw tryAgain("The import does not keep up");
   try {
     await spool.append(source.id, visits);
   } catch (cause) {
@@ -114,18 +130,18 @@ function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
   const why = cause instanceof DeliveryRefused ? cause.cause : cause;
   if (why !== undefined) log.error({ cause: innermost(why) }, "a delivery failed");
   if (cause instanceof DeliveryRefused) return cause;
-  return new DeliveryRefused("internal_error", "The delivery could not be taken; send it again.", retryAfterSeconds);
+  return new DeliveryRefused("internal_error", "The delivery could not be taken; send it again.");
 }
 
 interface Answered {
   readonly status: number;
   readonly visits: number;
-  /** Of a refusal. Many vendors show nobody what was answered. */
+  /** The code and the sentence of a refusal. Many vendors show nobody the answer. */
   readonly code?: string;
   readonly why?: string;
 }
 
-/** Logs the id of the source and the answer. Neither the token nor anything that was delivered is logged. */
+/** Logs the ID of the source and the answer. Neither the token nor anything that was delivered is logged. */
 function logDelivery(log: Logger, source: Source | null, answered: Answered, startedNs: number): void {
   const us = Math.round((Bun.nanoseconds() - startedNs) / 1000);
   log.info({ source: source?.id, ...answered, us }, "delivery");
@@ -148,4 +164,14 @@ function answer(status: number, body: unknown, headers: Readonly<Record<string, 
     status,
     headers: { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", ...headers },
   });
+}
+
+/** Listens for deliveries. Throws a UserError if the address cannot be used. */
+export function listenForDeliveries(address: Address, endpoint: Endpoint, patience: Patience = {}): Listener {
+  try {
+    // The endpoint counts bytes itself, so that a body that is too large gets an answer in words.
+    return startListener(address, { answer: endpoint, maxBodyBytes: 64 * maxBodyBytes, ...patience });
+  } catch (cause) {
+    throw listeningFailure(cause, address, "RECEIVE_");
+  }
 }

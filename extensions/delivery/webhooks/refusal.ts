@@ -1,4 +1,4 @@
-/** Why a delivery is refused: a code with its status, and one sentence for whoever connected the vendor. */
+/** The refusal of a delivery: a code with its status, and one sentence for whoever set up the webhook. */
 
 const statusOf = {
   invalid_body: 400,
@@ -12,32 +12,32 @@ const statusOf = {
   try_again: 503,
 } as const;
 
-type RefusalCode = keyof typeof statusOf;
+/** The time that a vendor is asked to wait. */
+const retryAfterSeconds = 30;
 
-/** Nothing of a refused delivery was kept, so it can be sent again. */
+/** Nothing of a refused delivery is stored, so it can be sent again. */
 export class DeliveryRefused extends Error {
   override readonly name = "DeliveryRefused";
 
   constructor(
-    readonly code: RefusalCode,
+    readonly code: keyof typeof statusOf,
     message: string,
-    /** Seconds to wait before another try; null where another try is of no use. */
-    readonly retryAfterSeconds: number | null = null,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 
   get status(): number {
     return statusOf[this.code];
   }
+
+  /** Returns the seconds to wait before another try; null if another try is of no use. */
+  get retryAfterSeconds(): number | null {
+    return this.status >= 500 ? retryAfterSeconds : null;
+  }
 }
 
-/** How long a vendor is asked to wait. */
-export const retryAfterSeconds = 30;
-
-/** Refuses for now: the same delivery may be taken in a moment. */
+/** Refuses for now: the same delivery may be accepted soon. */
 export function tryAgain(why: string, cause?: unknown): DeliveryRefused {
-  const refused = new DeliveryRefused("try_again", `${why}; send it again in a moment.`, retryAfterSeconds);
-  refused.cause = cause;
-  return refused;
+  return new DeliveryRefused("try_again", `${why}; send it again in a moment.`, { cause });
 }

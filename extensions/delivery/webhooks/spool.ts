@@ -1,27 +1,26 @@
 /**
- * The spool: deliveries lie here, on the disk, from before their answer until their import. Each source has a folder. A
+ * The spool: deliveries are here, on the disk, from before their answer until their import. Each source has a folder. A
  * file in it is `….part` while it is written, and `….ndjson` once it is complete.
  */
-import { mkdir, readdir, rename, rm, stat, truncate } from "node:fs/promises";
-import { join } from "node:path";
-import { openSpoolFile, type SpoolFile } from "./spool-file.ts";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, truncate } from "node:fs/promises";
+import { dirname, join } from "node:path";
 
 export interface Spool {
-  /** Resolves when the lines are on the disk. When it throws, none of them is kept. */
+  /** Resolves when the lines are on the disk. If it throws, none of them is stored. */
   append(sourceId: string, lines: readonly string[]): Promise<void>;
-  /** Completes the files, so that the import takes them. When it throws, the next start completes what is left. */
+  /** Completes the files, so that the import takes them. If it throws, the next start completes the others. */
   complete(): Promise<void>;
   /** The bytes of all files, at most a second old. */
   size(): Promise<number>;
 }
 
-const sizeHoldsMs = 1_000;
+const sizeValidMs = 1_000;
 
 /** Opens a spool, and completes files that a killed process has left. */
 export async function openSpool(folder: string, now: () => number): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await completeLeftovers(folder);
-  const writers = new Map<string, SpoolWriter>();
+  const writers = new Map<string, SourceWriter>();
   let known = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
   return {
     append(sourceId, lines) {
@@ -32,15 +31,10 @@ export async function openSpool(folder: string, now: () => number): Promise<Spoo
       for (const end of ended) if (end.status === "rejected") throw end.reason;
     },
     async size() {
-      if (Math.abs(now() - known.atMs) > sizeHoldsMs) known = { atMs: now(), bytes: await sizeOf(folder) };
+      if (Math.abs(now() - known.atMs) > sizeValidMs) known = { atMs: now(), bytes: await sizeOf(folder) };
       return known.bytes;
     },
   };
-}
-
-interface SpoolWriter {
-  append(lines: readonly string[]): Promise<void>;
-  complete(): Promise<void>;
 }
 
 interface Pending {
@@ -48,24 +42,29 @@ interface Pending {
   readonly written: PromiseWithResolvers<void>;
 }
 
+type SourceWriter = ReturnType<typeof createWriter>;
+
 /** Writes the files of one source. Deliveries that come together share one sync. */
-function createWriter(folder: string, now: () => number): SpoolWriter {
-  let file: SpoolFile | null = null;
+function createWriter(folder: string, now: () => number) {
+  let file: OpenFile | null = null;
   let pending: Pending[] = [];
   let turn: Promise<void> = Promise.resolve();
-  let made = 0;
+  let created = 0;
 
   async function write(): Promise<void> {
     const together = pending;
     pending = [];
     if (together.length === 0) return;
     try {
-      file ??= await openSpoolFile(folder, `${now()}-${process.pid}-${++made}`);
-      await file.write(together.flatMap(({ lines }) => lines));
+      file ??= await createFile(folder, `${now()}-${process.pid}-${++created}`);
+      await writeLines(
+        file,
+        together.flatMap(({ lines }) => lines),
+      );
       for (const { written } of together) written.resolve();
     } catch (cause) {
       // After a failed sync nothing is known of the file: the next lines go into another one.
-      await file?.giveUp();
+      if (file !== null) await giveUp(file);
       file = null;
       for (const { written } of together) written.reject(cause);
     }
@@ -74,17 +73,18 @@ function createWriter(folder: string, now: () => number): SpoolWriter {
   async function complete(): Promise<void> {
     const whole = file;
     file = null;
-    await whole?.complete();
+    await whole?.handle.close();
+    if (whole !== null) await makeComplete(whole.path);
   }
 
-  /** Runs work after all that was begun before, whether that succeeded or not. */
+  /** Runs work after all earlier work, whether that succeeded or not. */
   const inTurn = (work: () => Promise<void>) => {
     const done = turn.then(work);
     turn = done.catch(() => undefined);
     return done;
   };
   return {
-    append(lines) {
+    append(lines: readonly string[]): Promise<void> {
       const written = Promise.withResolvers<void>();
       pending.push({ lines, written });
       inTurn(write).catch(() => undefined);
@@ -94,22 +94,60 @@ function createWriter(folder: string, now: () => number): SpoolWriter {
   };
 }
 
-/** Cuts off a line without its end: it was never answered, and its vendor sends it again. */
+/** A file that is being written. */
+interface OpenFile {
+  readonly path: string;
+  readonly handle: FileHandle;
+  syncedBytes: number;
+}
+
+/** Creates a file. Its name is on the disk before anything is in it. */
+async function createFile(folder: string, name: string): Promise<OpenFile> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${name}.part`);
+  const handle = await open(path, "ax", 0o600);
+  for (const parent of [folder, dirname(folder)]) {
+    const opened = await open(parent, "r");
+    await opened.sync();
+    await opened.close();
+  }
+  return { path, handle, syncedBytes: 0 };
+}
+
+/** Resolves when the lines are on the disk. */
+async function writeLines(file: OpenFile, lines: readonly string[]): Promise<void> {
+  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+  await file.handle.appendFile(bytes);
+  await file.handle.datasync();
+  if ((await file.handle.stat()).nlink === 0) throw new Error("the file in the spool was removed");
+  file.syncedBytes += bytes.length;
+}
+
+/** Keeps what was synced, as a complete file, and removes the rest. The next start does what fails here. */
+async function giveUp({ path, handle, syncedBytes }: OpenFile): Promise<void> {
+  const rest = syncedBytes === 0 ? [() => rm(path)] : [() => truncate(path, syncedBytes), () => makeComplete(path)];
+  for (const step of [() => handle.close(), ...rest]) await step().catch(() => undefined);
+}
+
+/** Gives a file the name under which the import takes it. */
+function makeComplete(path: string): Promise<void> {
+  return rename(path, path.replace(/\.part$/, ".ndjson"));
+}
+
+/** Completes files without their last line if that has no end: it was never answered, and its vendor sends it again. */
 async function completeLeftovers(folder: string): Promise<void> {
-  for (const path of await filesIn(folder)) {
-    if (!path.endsWith(".part")) continue;
-    const text = await Bun.file(path).bytes();
-    const whole = text.lastIndexOf(10) + 1;
-    if (whole === 0) {
+  for (const path of (await filesIn(folder)).filter((path) => path.endsWith(".part"))) {
+    const wholeBytes = (await Bun.file(path).bytes()).lastIndexOf(10) + 1;
+    if (wholeBytes === 0) {
       await rm(path);
       continue;
     }
-    await truncate(path, whole);
-    await rename(path, path.replace(/\.part$/, ".ndjson"));
+    await truncate(path, wholeBytes);
+    await makeComplete(path);
   }
 }
 
-/** The files that wait for their import. What was rejected or failed lies deeper. */
+/** Returns the files that wait for their import. Rejected rows and failed files are in folders below. */
 async function filesIn(folder: string): Promise<string[]> {
   const sources = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   const perSource = sources.map(async ({ name }) => {
@@ -120,10 +158,7 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 async function sizeOf(folder: string): Promise<number> {
-  const sizes = (await filesIn(folder)).map(async (path) => {
-    // The import may have taken it in this very moment.
-    const found = await stat(path).catch(() => null);
-    return found?.size ?? 0;
-  });
+  // The import may just have removed a file.
+  const sizes = (await filesIn(folder)).map(async (path) => (await stat(path).catch(() => null))?.size ?? 0);
   return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
 }

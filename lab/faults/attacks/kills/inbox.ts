@@ -25,13 +25,13 @@ export const killInbox: Fault = {
       patches: [
         {
           file: "extensions/delivery/inbox/drop-folder.ts",
-          from: "return isSame && now.isFile() && nowMs - before.sinceMs >= settleMs;",
-          to: "return now.isFile();",
+          from: "return isFile && nowMs - sinceMs >= this.#settleMs;",
+          to: "return isFile;",
         },
         // A copy that goes on while its file is imported would be noticed, and the file taken again.
         {
           file: "extensions/delivery/inbox/drop-folder.ts",
-          from: "versionOf(entryAt(file)) === version ? imported : changedMeanwhile",
+          from: "versionOf(entryAt(file)) === version ? imported : changedDuringImport",
           to: "imported",
         },
       ],

@@ -27,8 +27,8 @@ export const killReceive: Fault = {
       patches: [
         {
           file: "extensions/delivery/webhooks/spool.ts",
-          from: "      file ??= await openSpoolFile(",
-          to: "      for (const { written } of together) written.resolve();\n      await Bun.sleep(200);\n      file ??= await openSpoolFile(",
+          from: "      file ??= await createFile(",
+          to: "      for (const { written } of together) written.resolve();\n      await Bun.sleep(200);\n      file ??= await createFile(",
         },
       ],
     },

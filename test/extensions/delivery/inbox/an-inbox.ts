@@ -1,8 +1,8 @@
 /** An inbox for tests, with a clock and an import that the test holds. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openInbox } from "../../../../extensions/delivery/inbox/inbox.ts";
-import type { Outcome } from "../../../../extensions/delivery/inbox/put-away.ts";
+import type { Outcome } from "../../../../extensions/delivery/inbox/archive.ts";
+import { Inbox } from "../../../../extensions/delivery/inbox/inbox.ts";
 import { type ImportSettings, settingsIn } from "../../../../extensions/delivery/inbox/settings.ts";
 import { aFolder } from "../../../support/folder.ts";
 
@@ -13,13 +13,13 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
   const taken: { file: string; settings: ImportSettings }[] = [];
   const said: string[] = [];
   mkdirSync(join(folder, "acme"));
-  const inbox = openInbox(folder, {
+  const inbox = new Inbox(folder, {
     destinationOf(name, path) {
       if (!name.startsWith("acme") || name === "acmee") return { fault: "no account has this name" };
       const settings = settingsIn(path);
       return "fault" in settings ? settings : { account: name, settings };
     },
-    whenDone: "keep",
+    source: "uploads",
     keepDays: 30,
     now: () => clock.nowMs,
     say: (line) => void said.push(line),
@@ -37,10 +37,14 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
     drop: (name: string, text = "email\na@example.com\n") => writeFileSync(join(folder, name), text),
     path: (name: string) => join(folder, name),
     in: (name: string) => (existsSync(join(folder, name)) ? readdirSync(join(folder, name)).toSorted() : []),
-    /** Looks at the folder after so many seconds. */
-    async lookAfter(seconds: number) {
-      clock.nowMs += seconds * 1000;
-      return (await inbox.look()).waiting;
+    /** Looks at the folder after each of some pauses in seconds. Returns how many files wait in the end. */
+    async lookAfter(...pauses: readonly number[]) {
+      let waiting = 0;
+      for (const seconds of pauses) {
+        clock.nowMs += seconds * 1000;
+        ({ waiting } = await inbox.look());
+      }
+      return waiting;
     },
   };
 }

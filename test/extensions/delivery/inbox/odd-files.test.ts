@@ -11,7 +11,7 @@ test("a folder that cannot be used is reported, and the files of the others are 
   inbox.drop("acme/a.csv");
   inbox.drop("acme/done", "a file where a folder is wanted");
   inbox.drop("acme-2/b.csv");
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.in("acme-2/done")).toEqual(["b.csv"]);
   expect(inbox.said.filter((line) => line.startsWith("acme/"))).toEqual([expect.stringContaining("done")]);
   expect(inbox.in("acme")).toEqual(["a.csv", "done"]);
@@ -25,7 +25,7 @@ test("a file on which Leadfile fails by a mistake of its own is reported once, a
   mkdirSync(inbox.path("acme-2"));
   inbox.drop("acme/a.csv");
   inbox.drop("acme-2/b.csv");
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.said.toSorted()).toEqual([
     "acme-2/b.csv: done",
     "acme/: its files are tried again: Leadfile failed (RangeError: Maximum call stack size exceeded.)",
@@ -38,7 +38,7 @@ test("a file beside the folders is reported once, and the files in them are take
   inbox.drop(".hidden.csv");
   inbox.drop("visits.csv");
   inbox.drop("acme/a.csv");
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.said.toSorted()).toEqual([
     "acme/a.csv: done",
     "visits.csv: it is not in the folder of an account; move it into one.",
@@ -50,7 +50,7 @@ needing("mount")("no file is imported while a folder of the inbox is on another 
   inbox.drop("acme/a.csv");
   mkdirSync(inbox.path("acme/done"));
   using _ = mountAt(inbox.path("acme/done"), "size=16k");
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.taken).toEqual([]);
   expect(inbox.said).toEqual([expect.stringMatching(/done is on another disk, .*; mend that first\.$/)]);
 });
@@ -73,7 +73,7 @@ test.each([
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   spoil(inbox.path(`acme/${name}`));
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.taken).toEqual([]);
   expect(inbox.said).toEqual([`acme/a.csv: it is tried again: ${inbox.path(`acme/${name}`)} ${why}`]);
   rmSync(inbox.path(`acme/${name}`));
@@ -87,7 +87,7 @@ test("a file that cannot be moved to failed/ is read once, and moved when it can
     return { kind: "failed", reason: "It is a picture." };
   });
   inbox.drop("acme/a.csv");
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.taken).toHaveLength(1);
   rmSync(inbox.path("acme/failed"));
   await inbox.lookAfter(1);
@@ -101,11 +101,11 @@ test("a file that could not be moved and was changed since is imported again", a
     return { kind: "failed", reason: "It is a picture." };
   });
   inbox.drop("acme/a.csv");
-  for (let second = 0; second < 4; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3);
   expect(inbox.taken).toHaveLength(1);
   inbox.drop("acme/a.csv", "email\nb@example.com\nc@example.com\n");
   rmSync(inbox.path("acme/failed"));
-  for (let second = 0; second < 4; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3);
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv"]]);
 });
 
@@ -113,7 +113,7 @@ test("a folder within a folder is reported once, but not those in which files li
   const inbox = anInbox();
   for (const name of ["2026", "done", "rejected", "failed", ".hidden"]) mkdirSync(inbox.path(`acme/${name}`));
   inbox.drop("acme/2026/a.csv");
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.said).toEqual(["acme/2026: it is a folder; move its files out of it."]);
 });
 
@@ -127,7 +127,7 @@ test.each([
   writeFileSync(inbox.path("other/b.csv"), "email\n");
   symlinkSync(target, inbox.path("acme/link.csv"));
   inbox.drop("acme/a.csv");
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   const ofAcme = inbox.said.filter((line) => line.startsWith("acme/"));
   expect(ofAcme).toEqual(["acme/link.csv: it is a link; put the file itself in its place.", "acme/a.csv: done"]);
 });
@@ -136,15 +136,14 @@ test("a file whose name is not UTF-8 is reported once, and the files beside it a
   const inbox = anInbox();
   writeFileSync(Buffer.concat([Buffer.from(inbox.path("acme/")), Buffer.from("f\xfcr.csv", "latin1")]), "email\n");
   inbox.drop("acme/a.csv");
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.said).toEqual([expect.stringContaining("its name is not UTF-8"), "acme/a.csv: done"]);
 });
 
 test.each(["done", "failed"] as const)("a file with a name as long as names can be goes to %s/", async (kind) => {
   const inbox = anInbox(() => (kind === "done" ? { kind, rejected: 1 } : { kind, reason: "It is a picture." }));
   inbox.drop(`acme/${"x".repeat(251)}.csv`);
-  await inbox.lookAfter(0);
-  await inbox.lookAfter(2);
+  await inbox.lookAfter(0, 2);
   expect(inbox.in(`acme/${kind}`)[0]).toMatch(/^x{200,}\.csv$/);
   expect(inbox.in("acme")).toEqual(kind === "done" ? ["done", "rejected"] : ["failed"]);
 });
@@ -153,8 +152,7 @@ test("the text that says why is never written over another file", async () => {
   const inbox = anInbox(() => ({ kind: "failed", reason: "It is a picture." }));
   for (const name of ["a.csv.txt", "a.csv"]) {
     inbox.drop(`acme/${name}`, `leads of ${name}`);
-    await inbox.lookAfter(0);
-    await inbox.lookAfter(2);
+    await inbox.lookAfter(0, 2);
   }
   expect(readFileSync(inbox.path("acme/failed/a.csv.txt"), "utf8")).toBe("leads of a.csv.txt");
   expect(readFileSync(inbox.path("acme/failed/a-2.csv"), "utf8")).toBe("leads of a.csv");
@@ -163,8 +161,7 @@ test("the text that says why is never written over another file", async () => {
 test("what a terminal would obey in the name of a file is said as ?", async () => {
   const inbox = anInbox();
   inbox.drop("acme/\u001b[31m.csv");
-  await inbox.lookAfter(0);
-  await inbox.lookAfter(2);
+  await inbox.lookAfter(0, 2);
   expect(inbox.said).toEqual(["acme/?[31m.csv: done"]);
 });
 
@@ -175,7 +172,7 @@ test.each([
   const inbox = anInbox();
   make(inbox.path("acme/import.json"));
   inbox.drop("acme/a.csv");
-  for (let second = 0; second < 5; second++) await inbox.lookAfter(second);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.said).toEqual([expect.stringContaining("import.json cannot be read")]);
   expect(inbox.taken).toEqual([]);
 });
@@ -184,7 +181,6 @@ test("an import.json that an editor began with a byte order mark is read", async
   const inbox = anInbox();
   inbox.drop("acme/import.json", `\ufeff{"pixel":"px_shop"}`);
   inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0);
-  await inbox.lookAfter(2);
+  await inbox.lookAfter(0, 2);
   expect(inbox.taken).toEqual([{ file: "acme/a.csv", settings: { pixel: "px_shop" } }]);
 });

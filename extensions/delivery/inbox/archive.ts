@@ -1,0 +1,173 @@
+/** Moves imported files to done/, unreadable files to failed/ with the reason next to them, and rejected rows to rejected/. */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join, parse } from "node:path";
+import { dayMs } from "../../../src/contract/calendar.ts";
+import { systemCode } from "../../../src/process.ts";
+
+/**
+ * The outcome of a file. `remarks` and `reason` go into a log and contain no personal data; `advice` may, and is only
+ * written next to the file. `later`: something else is wrong, such as a full disk. The file stays, and is tried again.
+ */
+export type Outcome =
+  | { readonly kind: "done"; readonly rejected: number; readonly remarks?: readonly string[] }
+  | { readonly kind: "failed"; readonly reason: string; readonly advice?: string }
+  | { readonly kind: "later"; readonly reason: string };
+
+/**
+ * `uploads` may still be written to: a file is imported once it has not changed for two seconds, and then kept in done/.
+ * `deliveries` are complete under their name, and removed after their import.
+ */
+export type FileSource = "uploads" | "deliveries";
+
+const doneFolder = "done";
+export const rejectedFolder = "rejected";
+export const failedFolder = "failed";
+export const ownFolders: ReadonlySet<string> = new Set([doneFolder, rejectedFolder, failedFolder]);
+/** File systems take 255 bytes. A few are left for a number and an extension. */
+const maxNameBytes = 240;
+
+/**
+ * Returns which link would lead an imported file or its rejected rows elsewhere; null if there is none. Whoever may drop
+ * files could otherwise write into the folder of another account, or over any other file.
+ */
+export function linkIn(folder: string, name: string): string | null {
+  const paths = [...[...ownFolders].map((own) => join(folder, own)), rejectsDraft(folder, name)];
+  const link = paths.find((path) => entryAt(path)?.isSymbolicLink());
+  return link === undefined ? null : `${link} is a link; remove it first.`;
+}
+
+/** Returns why a file could not be moved after its import, or would be led elsewhere; null if nothing is in the way. */
+export function obstacleIn(folder: string, name: string, source: FileSource): string | null {
+  const link = linkIn(folder, name);
+  if (link !== null) return link;
+  if (entryAt(join(folder, name))?.isFile() !== true) return "it was replaced or removed.";
+  const wanted = source === "uploads" ? [doneFolder, rejectedFolder] : [rejectedFolder];
+  for (const place of [folder, ...wanted.map((own) => join(folder, own)).filter(isThere)]) {
+    try {
+      // Only a folder has a dot in it.
+      accessSync(`${place}/.`, constants.W_OK | constants.X_OK);
+    } catch (cause) {
+      return `${place} takes no file after its import (${systemCode(cause) ?? "unknown"}); mend that first.`;
+    }
+  }
+  const disk = entryAt(folder)?.dev;
+  const apart = [...ownFolders].map((own) => join(folder, own)).find((own) => (entryAt(own)?.dev ?? disk) !== disk);
+  return apart === undefined ? null : `${apart} is on another disk, to which no file can be renamed; mend that first.`;
+}
+
+/** Returns the entry at a path, of a link the link itself; undefined if there is none. */
+export function entryAt(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** Returns whether there is an entry at a path. A link counts, wherever it leads. */
+function isThere(path: string): boolean {
+  return entryAt(path) !== undefined;
+}
+
+/** Returns another text for a file that was written to, replaced, or removed; empty if there is no file. */
+export function versionOf(now: Stats | undefined): string {
+  return now?.isFile() === true ? `${now.ino} ${now.size} ${now.mtimeMs}` : "";
+}
+
+/** Returns the path for the rejected rows of a file while it is imported. A try after a kill writes them anew. */
+export function rejectsDraft(folder: string, name: string): string {
+  return join(folder, `.rejected-${shortened(rejectsName(name))}`);
+}
+
+/** Rejected rows are plain text, even if the file was compressed. */
+function rejectsName(name: string): string {
+  return name.replace(/\.gz$/i, "");
+}
+
+/** Moves a file and its rejected rows by its outcome. Returns the new path of the file; null if it was not moved. */
+export function archive(
+  folder: string,
+  name: string,
+  outcome: Outcome,
+  source: FileSource,
+  nowMs: number,
+): string | null {
+  const file = join(folder, name);
+  const rejects = rejectsDraft(folder, name);
+  if (outcome.kind !== "done" || outcome.rejected === 0) rmSync(rejects, { force: true });
+  // An earlier try that could not move the file has moved them.
+  else if (existsSync(rejects)) renameSync(rejects, unusedPath(folder, rejectedFolder, rejectsName(name)));
+  if (outcome.kind === "later") return null;
+  if (outcome.kind === "done" && source === "deliveries") {
+    rmSync(file);
+    return null;
+  }
+  const place = unusedPath(folder, outcome.kind, name);
+  if (outcome.kind === "failed") {
+    // By now there may be a link, also one to nowhere: it is not followed.
+    writeFileSync(`${place}.txt`, `${`${outcome.reason} ${outcome.advice ?? ""}`.trim()}\n`, { flag: "wx" });
+  }
+  renameSync(file, place);
+  if (outcome.kind === "done") restartAge(place, nowMs);
+  return place;
+}
+
+/** A file is kept for some days from now on, however old its upload says it is. */
+function restartAge(path: string, nowMs: number): void {
+  try {
+    utimesSync(path, nowMs / 1000, nowMs / 1000);
+  } catch {
+    // The file of another user keeps its time.
+  }
+}
+
+/** Returns a path in one of the three folders without a file, and without one next to it for the text that says why. */
+function unusedPath(folder: string, own: string, name: string): string {
+  const place = join(folder, own);
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  const { name: stem, ext } = parse(shortened(name));
+  for (let number = 1; ; number++) {
+    const path = join(place, number === 1 ? `${stem}${ext}` : `${stem}-${number}${ext}`);
+    if (!isThere(path) && !(own === failedFolder && isThere(`${path}.txt`))) return path;
+  }
+}
+
+/** Cuts the beginning of a name that is too long. It keeps its end, such as .csv. */
+function shortened(name: string): string {
+  const letters = [...name];
+  while (Buffer.byteLength(letters.join("")) > maxNameBytes) letters.shift();
+  return letters.join("");
+}
+
+/** Returns the names in a folder; none if it cannot be read. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Deletes the files in done/ and rejected/ of a folder that are older than some days: they contain personal data. */
+export function deleteOldFiles(folder: string, keepDays: number, nowMs: number): void {
+  for (const own of [doneFolder, rejectedFolder].map((name) => join(folder, name))) {
+    // A link could lead to the files of somebody else.
+    if (entryAt(own)?.isDirectory() !== true) continue;
+    for (const path of namesIn(own).map((name) => join(own, name))) {
+      try {
+        const found = entryAt(path);
+        if (found?.isFile() && nowMs - found.mtimeMs > keepDays * dayMs) rmSync(path, { force: true });
+      } catch {
+        // It is tried again in an hour.
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** Counts the files in an inbox or in the spool: those that wait for their import, failed files, and rejected rows. */
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { failedFolder, namesIn, rejectedFolder } from "./archive.ts";
+import { isDropped } from "./drop-folder.ts";
+
+type Kind = "waiting" | "failed" | "rejected";
+
+/** Files of one kind in one folder, or in all of them. */
+export interface Pending {
+  /** The number of files, or of rejected rows. */
+  readonly count: number;
+  readonly bytes: number;
+  /** The time of the oldest file, in Unix milliseconds; null if there is none. */
+  readonly sinceMs: number | null;
+}
+
+export interface FolderQueue extends Readonly<Record<Kind, Pending>> {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Looks once at all folders. A folder that cannot be read counts as empty. */
+export function readQueue(folder: string): FolderQueue[] {
+  return namesIn(folder)
+    .filter((name) => !name.startsWith("."))
+    .map((name) => ({ name, path: join(folder, name) }))
+    .filter(({ path }) => statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    .map(({ name, path }) => {
+      const waiting = namesIn(path).filter((file) => isDropped(file) || file.endsWith(".part"));
+      const [failedPath, rejectedPath] = [join(path, failedFolder), join(path, rejectedFolder)];
+      const failed = namesIn(failedPath);
+      // The text next to each failed file says why, and does not count.
+      const reasons = new Set(failed.map((file) => `${file}.txt`));
+      return {
+        name,
+        path,
+        waiting: countFiles(path, waiting),
+        failed: countFiles(
+          failedPath,
+          failed.filter((file) => !reasons.has(file)),
+        ),
+        rejected: countFiles(rejectedPath, namesIn(rejectedPath), rowsIn),
+      };
+    });
+}
+
+/** Adds up one kind of several folders. */
+export function total(folders: readonly FolderQueue[], kind: Kind): Pending {
+  return sum(folders.map((folder) => folder[kind]));
+}
+
+function sum(all: readonly Pending[]): Pending {
+  const times = all.flatMap(({ sinceMs }) => sinceMs ?? []);
+  return {
+    count: all.reduce((sum, { count }) => sum + count, 0),
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    sinceMs: times.length === 0 ? null : times.reduce((one, other) => Math.min(one, other)),
+  };
+}
+
+function countFiles(folder: string, names: readonly string[], countIn: (path: string) => number = () => 1): Pending {
+  const files = names.flatMap((name) => {
+    const path = join(folder, name);
+    // An import may just have moved it.
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found?.isFile() ? [{ count: countIn(path), bytes: found.size, sinceMs: found.mtimeMs }] : [];
+  });
+  return sum(files);
+}
+
+/** Larger files are not counted to their end. */
+const maxCountedBytes = 64 * 1024 * 1024;
+
+/** Returns the rejected rows in a file: its lines, without the header of CSV. A row with line breaks counts as several. */
+function rowsIn(path: string): number {
+  try {
+    const bytes = readFileSync(path);
+    if (bytes.length === 0) return 0;
+    let lines = bytes.at(-1) === 10 ? 0 : 1;
+    for (let at = bytes.indexOf(10); at !== -1 && at < maxCountedBytes; at = bytes.indexOf(10, at + 1)) lines++;
+    return bytes[0] === 0x7b ? lines : Math.max(1, lines - 1);
+  } catch {
+    return 1;
+  }
+}
