@@ -26,8 +26,10 @@ export interface Outcome {
 /** Lines of the product as they must not be: the attack has to notice. */
 export interface Breakage {
   readonly name: string;
-  /** How many times are enough to notice it; as many as in the suite where nothing is said. */
+  /** The number of times that is enough to notice it; by default, that of the suite. */
   readonly times?: number;
+  /** Set if it takes more than 10 s to notice. Only `bun run faults --broken` tries it then, and not the suite. */
+  readonly isSlow?: true;
   readonly patches: readonly Patch[];
 }
 

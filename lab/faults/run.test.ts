@@ -2,6 +2,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { plain, startOnTerminal } from "../../test/support/terminal.ts";
+import { brokenFile } from "./breaking/build.ts";
+import { mutations } from "./breaking/mutations.ts";
 import { faults } from "./faults.ts";
 
 const program = join(import.meta.dir, "run.ts");
@@ -41,4 +43,9 @@ test.each([
   const { stdout, stderr, status } = await run(...args);
   expect(stderr).toContain(says);
   expect([stdout, stderr.trimEnd().split("\n").length, status]).toEqual(["", 1, 2]);
+});
+
+test("every line that a full run breaks on purpose is in the product once", () => {
+  const patches = faults.flatMap(({ breakages }) => breakages.flatMap((breakage) => breakage.patches));
+  for (const patch of [...patches, ...mutations.map(({ patch }) => patch)]) expect(brokenFile(patch)).toBeString();
 });

@@ -30,6 +30,7 @@ export const clusterFullDisk: Fault = {
   breakages: [
     {
       name: "a server that trusts the leader alone",
+      isSlow: true,
       times: 4,
       patches: [
         {

@@ -20,6 +20,7 @@ export const clusterImports: Fault = {
   breakages: [
     {
       name: "an import without its premises",
+      isSlow: true,
       times: 2,
       patches: [
         {

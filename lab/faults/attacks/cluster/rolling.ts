@@ -24,6 +24,7 @@ export const clusterRolling: Fault = {
   breakages: [
     {
       name: "a balancer that asks no other node",
+      isSlow: true,
       times: 3,
       patches: [
         {

@@ -18,6 +18,7 @@ export const killImport: Fault = {
   breakages: [
     {
       name: "ids that are new at every import",
+      isSlow: true,
       patches: [
         {
           file: "src/import/map/identity.ts",

@@ -25,6 +25,7 @@ export const polledImport: Fault = {
   breakages: [
     {
       name: "an import that begins with the newest lead",
+      isSlow: true,
       patches: [
         {
           file: "src/import/write/staging.ts",

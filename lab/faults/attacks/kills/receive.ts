@@ -24,6 +24,7 @@ export const killReceive: Fault = {
   breakages: [
     {
       name: "an answer before the delivery is written",
+      isSlow: true,
       patches: [
         {
           file: "extensions/delivery/webhooks/spool.ts",

@@ -14,6 +14,7 @@ export const restores: Fault = {
   breakages: [
     {
       name: "a restore that repeats erasures by identifiers that they only derived",
+      isSlow: true,
       times: 40,
       patches: [
         {
@@ -25,6 +26,7 @@ export const restores: Fault = {
     },
     {
       name: "a restore that repeats no erasure",
+      isSlow: true,
       times: 20,
       patches: [
         {

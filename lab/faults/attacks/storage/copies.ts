@@ -33,6 +33,7 @@ export const copies: Fault = {
   breakages: [
     {
       name: "a backup of the file without its log",
+      isSlow: true,
       times: 4,
       patches: [
         {
