@@ -1,5 +1,8 @@
 /** The database of a test, which is set up without waiting. */
-
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { sql } from "drizzle-orm";
 import { type Account, createAccount, findAccount, listAccounts, setSubscription } from "../../src/db/accounts.ts";
 import { listActs } from "../../src/db/audit.ts";
 import { createKey, expireKey, findKey, findKeyByDigest, listKeysOf, revokeKey } from "../../src/db/keys.ts";
@@ -23,8 +26,27 @@ export interface LeadImport {
 
 export type AdminStore = ReturnType<typeof openAdminStore>;
 
-/** Opens the file at a path. On a file, a write is done when its function returns; only its result has to be waited for. */
+let template: Uint8Array | null = null;
+
+/** The bytes of an empty database of this version. To write them takes a tenth of the time that the migrations take. */
+function theTemplate(): Uint8Array {
+  if (template !== null) return template;
+  const folder = mkdtempSync(join(tmpdir(), "leadfile-template-"));
+  const database = openFileDatabase(join(folder, "leadfile.db"));
+  // Each copy makes its own when it is opened.
+  database.read.run(sql`DELETE FROM instances`);
+  template = database.read.$client.serialize();
+  database.close();
+  rmSync(folder, { recursive: true });
+  return template;
+}
+
+/** Opens the file at a path, which is created if need be. On a file, a write is done when its function returns; only its result has to be waited for. */
 export function openAdminStore(path: string) {
+  if (!existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, theTemplate(), { mode: 0o600 });
+  }
   const database = openFileDatabase(path);
   const { read } = database;
   const accountOf = (number: number): Account => {

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "leadfile-test-"));
+export function aFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, "leadfile-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

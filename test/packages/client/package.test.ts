@@ -70,7 +70,8 @@ const { fileCheckpoint } = require("@leadfile/client/file");
 async function runIn(command: readonly string[], name = "program.mjs", program = modules): Promise<void> {
   const leads = someLeads(5);
   const { url, aKey } = await serve({ leads });
-  const folder = install(aFolder());
+  // Deno guards all of /dev, where the temporary folder may be.
+  const folder = install(aFolder("/tmp"));
   writeFileSync(join(folder, name), program);
   writeFileSync(join(folder, "package.json"), '{"dependencies":{"@leadfile/client":"*"}}');
   const child = Bun.spawn([...command, name, url, aKey(), "checkpoint.json"], {
