@@ -46,7 +46,7 @@ function highWater(pid: number): number | null {
 const text = "a".repeat(900_000);
 /** Compresses 300 rows of nearly a mebibyte each, one at a time. */
 const largeRows = (head: string, row: (n: number) => string) =>
-  Buffer.concat(Array.from({ length: 300 }, (_, n) => gzipSync((n === 0 ? head : "") + row(n), { level: 1 })));
+  Buffer.concat(Array.from({ length: 300 }, (_, n) => gzipSync((n === 0 ? head : "") + row(n))));
 
 test.each<[string, () => Buffer, RegExp]>([
   ["a cell that is never closed", () => bomb('email,name\n"', "a"), /rejected|recognised|more than 8 MiB/],
