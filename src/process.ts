@@ -75,12 +75,12 @@ export function writeNow(stream: 1 | 2, text: string): string | null {
 
 /**
  * Breaks the lines of a text between words if the stream is a terminal, which would break them within words. Columns, JSON,
- * and indented lines stay as they are.
+ * indented lines, and commands with a pipe stay as they are.
  */
 export function wrapped(text: string, stream: NodeJS.WriteStream): string {
   const width = columnsOf(stream);
   if (width === null) return text;
-  return text.replaceAll(/^(?![\s{[])(?!.* {2}).+$/gm, (line) => wrapAt(width, line));
+  return text.replaceAll(/^(?![\s{[])(?!.*(?: {2}| \| )).+$/gm, (line) => wrapAt(width, line));
 }
 
 /** A command in a text, up to the end of its sentence, or an option with its value. */

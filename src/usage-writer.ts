@@ -1,7 +1,7 @@
 /** Writes the counts to the store while the server runs: a request is on the disk a second after it was counted. */
 import type { Logger } from "pino";
 import { innermost } from "./db/failure.ts";
-import type { Flushed } from "./db/usage-counter.ts";
+import type { Flushed } from "./db/usage.ts";
 import type { ServedStore } from "./served-store.ts";
 
 const writeMs = 500;

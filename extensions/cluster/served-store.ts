@@ -10,7 +10,7 @@ import type { Statement } from "../../src/db/connection.ts";
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import type { StoreGauge } from "../../src/db/reader.ts";
 import { accounts } from "../../src/db/schema.ts";
-import { createUsageCounter } from "../../src/db/usage-counter.ts";
+import { createUsageCounter } from "../../src/db/usage.ts";
 import { ledgerBegins, ledgerEnds } from "../../src/privacy/disclosures/gaps.ts";
 import { createDisclosureLedger } from "../../src/privacy/disclosures/ledger.ts";
 import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";

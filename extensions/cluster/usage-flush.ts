@@ -7,7 +7,7 @@ import { sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
 import type { KeyNumber } from "../../src/db/keys.ts";
 import { usage } from "../../src/db/schema.ts";
-import type { CountedUsage, UsagePart } from "../../src/db/usage-counter.ts";
+import type { CountedUsage, UsagePart } from "../../src/db/usage.ts";
 import { type createDisclosureLedger, disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
 import { type RqliteNode, statementOf } from "./node.ts";
 import { flushes } from "./tables.ts";

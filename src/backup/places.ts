@@ -27,26 +27,6 @@ export interface StoredBackup {
   readonly encrypted: boolean;
 }
 
-/** A place for backups. A backup without its manifest is incomplete and not listed. Throws a UserError if it cannot be used. */
-export interface Place {
-  /** The complete backups with a name of ours, newest first. */
-  list(): Promise<readonly StoredBackup[]>;
-  /** Moves a backup and its manifest into the place, and returns the address of the backup. */
-  put(file: string): Promise<string>;
-  remove(address: string): Promise<void>;
-}
-
-/** Files that have names, in a folder or a bucket. A file appears complete or not at all. */
-interface Storage {
-  addressOf(name: string): string;
-  sizes(): Promise<ReadonlyMap<string, number>>;
-  read(name: string): Promise<string>;
-  put(name: string, file: string): Promise<void>;
-  remove(name: string): Promise<void>;
-  /** Gives the path of a file: its own, or that of a copy in a folder. */
-  bring(name: string, folder: string): Promise<string>;
-}
-
 /** Tells whether a word names a place in an object store. */
 export function isS3(place: string): boolean {
   return place.startsWith("s3://");
@@ -61,73 +41,88 @@ export function backupName(ms: number): string {
 
 const namePattern = /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/;
 
-/** Opens a folder that exists, or `s3://bucket/prefix`. `access` is asked for only if the place needs it. */
-export function openPlace(place: string, access: () => S3Access): Place {
-  const storage = openStorage(place, access);
+export type Place = ReturnType<typeof openPlace>;
+
+/**
+ * Opens a folder that exists, or `s3://bucket/prefix`. `access` is called only if the place needs it. A backup without its
+ * manifest is incomplete and not listed. Throws a UserError if the place cannot be used.
+ */
+export function openPlace(place: string, access: () => S3Access) {
+  const storage = isS3(place) ? openBucket(place, access()) : openFolder(place);
+
+  /** Lists the complete backups whose names fit, newest first, and the addresses of those whose manifest is none. */
+  async function listFitting(fits: (name: string) => boolean) {
+    const sizes = await storage.sizes();
+    const names = [...sizes.keys()].filter((name) => fits(name) && sizes.has(manifestPath(name)));
+    const unreadable: string[] = [];
+    const read = async (name: string): Promise<StoredBackup[]> => {
+      const manifest = parseManifest(await storage.read(manifestPath(name)));
+      const file = storage.addressOf(name);
+      if (manifest === null) {
+        unreadable.push(file);
+        return [];
+      }
+      const { made_at, counts } = manifest;
+      const encrypted = name.endsWith(encryptedSuffix);
+      return [{ file, made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted }];
+    };
+    const backups = (await Promise.all(names.map(read))).flat();
+    return { backups: backups.toSorted((one, other) => other.made_at.localeCompare(one.made_at)), unreadable };
+  }
+
   return {
-    list: () => naming(place, "read", async () => (await listIn(storage, (name) => namePattern.test(name))).backups),
-    put: (file) =>
+    listFitting: (fits: (name: string) => boolean) => naming(place, "read", () => listFitting(fits)),
+    /** The complete backups with a name of ours, newest first. */
+    list: () => naming(place, "read", async () => (await listFitting((name) => namePattern.test(name))).backups),
+    /** Moves a backup and its manifest into the place, and returns the address of the backup. */
+    put: (file: string) =>
       naming(place, "written", async () => {
         const name = basename(file);
         await storage.put(name, file);
         await storage.put(manifestPath(name), manifestPath(file));
         return storage.addressOf(name);
       }),
-    remove: (address) =>
+    remove: (address: string) =>
       naming(place, "written", async () => {
         const name = basename(address);
         for (const one of [manifestPath(name), name]) await storage.remove(one);
       }),
+    /** Returns the path of a backup with its manifest next to it: its own, or that of a copy in a folder. */
+    bring: (address: string, folder: string) =>
+      naming(place, "read", async () => {
+        const name = basename(address);
+        await storage.bring(manifestPath(name), folder);
+        return storage.bring(name, folder);
+      }),
   };
 }
 
-function openStorage(place: string, access: () => S3Access): Storage {
-  if (isS3(place)) return openBucket(place, access());
-  if (statSync(place, { throwIfNoEntry: false })?.isDirectory()) return openFolder(place);
-  throw new UserError(`There is no folder ${place}.`, "Create it, or set BACKUP_TO to another one.");
-}
-
-/** Lists the backups whose names fit, newest first, and the addresses of those whose manifest is none. */
-async function listIn(storage: Storage, fits: (name: string) => boolean) {
-  const sizes = await storage.sizes();
-  const names = [...sizes.keys()].filter((name) => fits(name) && sizes.has(manifestPath(name)));
-  const found = await Promise.all(
-    names.map(async (name) => ({ name, manifest: parseManifest(await storage.read(manifestPath(name))) })),
-  );
-  const backups = found.flatMap(({ name, manifest }): StoredBackup[] => {
-    if (manifest === null) return [];
-    const { made_at, counts } = manifest;
-    const encrypted = name.endsWith(encryptedSuffix);
-    return [{ file: storage.addressOf(name), made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted }];
-  });
-  return {
-    backups: backups.toSorted((one, other) => other.made_at.localeCompare(one.made_at)),
-    unreadable: found.flatMap(({ name, manifest }) => (manifest === null ? storage.addressOf(name) : [])),
-  };
-}
-
-function openFolder(folder: string): Storage {
+function openFolder(folder: string) {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UserError(`There is no folder ${folder}.`, "Create it, or set BACKUP_TO to another one.");
+  }
   const addressOf = (name: string) => join(folder, name);
   return {
     addressOf,
     sizes: async () => new Map(readdirSync(folder).map((name) => [name, sizeOf(addressOf(name))])),
-    async read(name) {
+    async read(name: string) {
       try {
         return readFileSync(addressOf(name), "utf8");
       } catch {
         return "";
       }
     },
-    async put(name, file) {
+    /** The file appears complete or not at all. */
+    async put(name: string, file: string) {
       publish(file, addressOf(name));
       sync(folder);
     },
-    remove: async (name) => rmSync(addressOf(name), { force: true }),
-    bring: async (name) => addressOf(name),
+    remove: async (name: string) => rmSync(addressOf(name), { force: true }),
+    bring: async (name: string, _folder: string) => addressOf(name),
   };
 }
 
-function openBucket(address: string, { endpoint, ...access }: S3Access): Storage {
+function openBucket(address: string, { endpoint, ...access }: S3Access): ReturnType<typeof openFolder> {
   const [, bucket = "", path = ""] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(address) ?? [];
   const prefix = path === "" || path.endsWith("/") ? path : `${path}/`;
   const client = new S3Client({ bucket, ...access, ...(endpoint === null ? {} : { endpoint }) });
@@ -184,29 +179,21 @@ export async function fetchBackup(named: string, { folder, identity, access }: F
   if (!isRemote) readManifest(named);
   const isOne = !isRemote || namePattern.test(basename(named));
   const place = isOne ? dirname(isRemote ? named : resolve(named)) : named;
-  const storage = openStorage(place, access);
+  const { listFitting, bring } = openPlace(place, access);
   // In a folder any backup counts, whatever its name is.
-  const fits = (name: string) => !isRemote || namePattern.test(name);
-  const { backups, unreadable } = await naming(place, "read", () => listIn(storage, fits));
+  const { backups, unreadable } = await listFitting((name) => !isRemote || namePattern.test(name));
   const wanted = isOne ? named : backups[0]?.file;
   if (wanted === undefined)
     throw new UserError(`There are no backups in ${named}.`, "Check the bucket and the prefix.");
-  const bring = async (address: string) => {
-    const name = basename(address);
-    const file = await naming(place, "read", async () => {
-      await storage.bring(manifestPath(name), folder);
-      return storage.bring(name, folder);
-    });
-    return decrypted(address, file, folder, identity);
-  };
-  const file = await bring(wanted);
+  const fetch = async (address: string) => decrypted(address, await bring(address, folder), folder, identity);
+  const file = await fetch(wanted);
   const made = backups.find((backup) => basename(backup.file) === basename(wanted))?.made_at;
   const warnings = unreadable.map((address) => unreadText(address, "it has another manifest."));
   const newer: NewerBackup[] = [];
   const newest = backups.filter(({ made_at }) => made !== undefined && made_at > made).slice(0, maxNewer);
   for (const { file: address } of newest) {
     try {
-      newer.push({ name: address, file: await bring(address) });
+      newer.push({ name: address, file: await fetch(address) });
     } catch (cause) {
       if (!(cause instanceof UserError)) throw cause;
       warnings.push(unreadText(address, cause.message));

@@ -9,9 +9,9 @@ import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { randomText } from "../contract/key.ts";
 import { build } from "../program-name.ts";
 import { type Connection, type LeadDatabase, type Statement, WriteRefused } from "./connection.ts";
-import { codeOf, explainFailure, isLocked, underlying } from "./failure.ts";
+import { codeOf, explainFailure, underlying } from "./failure.ts";
 import { inodeOf } from "./files.ts";
-import { lockWaitMs, writeWhenFree } from "./locks.ts";
+import { writeWhenFree } from "./locks.ts";
 import { lastBuild, migrateSchema, refuseUnusable } from "./migrate.ts";
 import { instances } from "./schema.ts";
 
@@ -85,14 +85,13 @@ export function openAgain(path: string, inode?: number): Connection {
     // While this process waited, a restore may have put another file here. SQLite finds the log of a file by its name: a
     // connection to the old file would use the log of the new one, and might delete it.
     const isReplaced = () => inode !== undefined && inode !== inodeOf(path);
-    untilUnlocked(() => isReplaced() || refuseUnusable(drizzle({ client }), path));
+    writeWhenFree(client, () => isReplaced() || refuseUnusable(drizzle({ client }), path));
     if (isReplaced()) {
       client.close();
       return openAgain(path, inodeOf(path));
     }
     // Readers and the one writer do not wait for each other then.
-    untilUnlocked(() => client.run("PRAGMA journal_mode = WAL"));
-    client.run(`PRAGMA busy_timeout = ${lockWaitMs.toWrite}`);
+    writeWhenFree(client, () => client.run("PRAGMA journal_mode = WAL"));
     // A key, a revocation or an import that was reported as done survives a power cut; NORMAL would lose the last ones.
     client.run("PRAGMA synchronous = FULL");
     client.run("PRAGMA foreign_keys = ON");
@@ -108,20 +107,6 @@ export function openAgain(path: string, inode?: number): Connection {
   } catch (cause) {
     client.close();
     throw cause;
-  }
-}
-
-/** Tries for as long as another program has the file locked, and throws what SQLite says then. */
-function untilUnlocked(work: () => unknown): void {
-  const endMs = performance.now() + lockWaitMs.toWrite;
-  for (;;) {
-    try {
-      work();
-      return;
-    } catch (cause) {
-      if (!isLocked(cause) || performance.now() > endMs) throw cause;
-      Bun.sleepSync(5);
-    }
   }
 }
 

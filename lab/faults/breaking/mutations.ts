@@ -114,7 +114,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "usage that is not told while it is written",
-    "src/db/usage-counter.ts",
+    "src/db/usage.ts",
     "[...leaving, ...pending]",
     "[...pending]",
     "test/spec/4-3-usage.test.ts",

@@ -106,6 +106,14 @@ test("on a terminal a restore asks before leads are lost, and no leaves everythi
   expect(kept(admin)).toEqual([]);
 });
 
+test("the command that carries leads over stays on one line of a narrow terminal, to be pasted", async () => {
+  const { admin, file } = await aBackupWithMore();
+  const terminal = onTerminal(admin.file, ["restore", file, "--yes"], { columns: 50 });
+  expect(await terminal.ended).toBe(0);
+  const lines = plain(terminal.shown()).split("\r\n");
+  expect(lines.filter((line) => /^To carry over these leads: .* --create-pixels$/.test(line))).toHaveLength(2);
+});
+
 test("on an empty machine a restore says that there is no database", async () => {
   const { file } = await aBackup();
   const other = anAdmin([]);

@@ -12,7 +12,7 @@ import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
 import { transactionOf } from "../../../extensions/cluster/transaction.ts";
 import { createFlush } from "../../../extensions/cluster/usage-flush.ts";
-import { createUsageCounter } from "../../../src/db/usage-counter.ts";
+import { createUsageCounter } from "../../../src/db/usage.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { noonMs } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
