@@ -59,8 +59,8 @@ test("a backup that a restart within the last hour has missed is made at start",
 });
 
 test("a server that was down at BACKUP_AT makes its backup when the last one becomes older than 25 hours", async () => {
-  const from = local("2026-05-20T04:14:00");
-  const last = local("2026-05-19T03:15:00");
+  const from = local("2026-05-20T05:00:00");
+  const last = local("2026-05-19T04:30:00");
   expect(await timesOf(from, 24, last)).toEqual([last + 25 * hourMs + 1, local("2026-05-21T03:15:00")]);
 });
 
