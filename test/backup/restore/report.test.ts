@@ -110,7 +110,7 @@ test("the command that carries leads over stays on one line of a narrow terminal
   const { admin, file } = await aBackupWithMore();
   const terminal = onTerminal(admin.file, ["restore", file, "--yes"], { columns: 50 });
   expect(await terminal.ended).toBe(0);
-  const lines = plain(terminal.shown()).split("\r\n");
+  const lines = plain(terminal.shown()).split("\n");
   expect(lines.filter((line) => /^To carry over these leads: .* --create-pixels$/.test(line))).toHaveLength(2);
 });
 
