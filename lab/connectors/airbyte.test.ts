@@ -55,7 +55,7 @@ function aSync(tool: string, url: string, key: string) {
   return {
     records: () => records,
     leads: () => [...kept.values()].toSorted((one, other) => one.identified_at.localeCompare(other.identified_at)),
-    /** Reads to the end, or is killed at so many messages; gives the status. */
+    /** Reads to the end, or is killed after a number of messages. Returns the status. */
     async read(most = Number.POSITIVE_INFINITY): Promise<number> {
       put("state.json", state);
       const child = start(tool, {

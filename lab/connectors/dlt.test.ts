@@ -29,7 +29,7 @@ function aPipeline(tool: string, url: string, key: string) {
     SOURCES__LEADFILE__BASE_URL: url,
     SOURCES__LEADFILE__KEY: key,
     RUNTIME__DLTHUB_TELEMETRY: "false",
-    // For root, dlt keeps its pipelines in one place for all, and one that was cut off would go on there.
+    // For root, dlt keeps its pipelines in one place for all, and an interrupted one would continue there.
     DLT_DATA_DIR: join(folder, "dlt"),
   };
   const begin = () => start(tool, { args: [join(connectors, "dlt/leadfile.py")], folder, settings });

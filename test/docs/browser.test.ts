@@ -89,7 +89,7 @@ inBrowser("the key that is typed at /docs/try is kept nowhere but in its field",
   expect(await page.getByLabel("API key").inputValue()).toBe("");
 });
 
-inBrowser("the docs link of every error lands on its entry at once", async () => {
+inBrowser("the docs link of every error opens at its entry", async () => {
   const { url, anonymous } = await serve();
   const { docs } = (await anonymous.get("/leads")).body.error;
   expect(docs).toBe(`${url}/docs#missing_api_key`);
@@ -128,7 +128,7 @@ inBrowser("the keyboard alone reaches content, languages and code, and shows whe
   expect(await focused()).toMatchObject({ outline: "solid 3px", text: expect.stringContaining("await fetch") });
 });
 
-inBrowser("a copy button gives the program as it stands", async () => {
+inBrowser("a copy button copies the program unchanged", async () => {
   const { url } = await serve();
   const permissions = ["clipboard-read", "clipboard-write"];
   const { page } = await look(`${url}/docs`, { viewport: desktop, permissions });

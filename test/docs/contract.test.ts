@@ -1,5 +1,5 @@
 /**
- * Whatever is asked, the answer is as /openapi.json describes it, and what the description admits is never refused
+ * Every response is as /openapi.json describes it, and no request that the description admits is refused
  * as malformed. `CONTRACT_REQUESTS=100000 bun test test/docs/contract.test.ts` asks more than the usual 2,000.
  */
 import { expect, test } from "bun:test";
@@ -134,7 +134,7 @@ test("an answer over the limit and a redirect are as described, too", async () =
   }
 });
 
-/** Percent-encoded as it stands; half a surrogate pair, which UTF-8 cannot hold, becomes its replacement. */
+/** Percent-encodes a text; half a surrogate pair, which UTF-8 cannot hold, becomes its replacement. */
 function encode(value: string): string {
   return encodeURIComponent(value.toWellFormed());
 }

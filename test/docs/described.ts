@@ -138,7 +138,7 @@ function sharedPointer(method: string, isOperation: boolean, status: number): st
   return undefined;
 }
 
-/** The value that a text in a query stands for; one that stands for none stays a text, which no number admits. */
+/** The value of a text in a query. A text that is no value of the type stays a text, which no number admits. */
 function valueFrom(type: string, text: string): unknown {
   if (type === "integer") return wholeNumber(text);
   return type === "boolean" && (text === "true" || text === "false") ? text === "true" : text;

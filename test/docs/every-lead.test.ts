@@ -16,7 +16,7 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 interface Case {
   readonly name: string;
-  /** The name of its file, below which it runs with the arguments behind it. */
+  /** The name of its file. */
   readonly file: string;
   /** The text of the program; without one the file is of examples/. */
   readonly code?: (url: string) => string;
@@ -30,7 +30,7 @@ const sum = (printed: string) => Array.from({ length: Number(/^(\d+) leads$/m.ex
 const inFile = (example: string, name: string) => (folder: string) => arrived[example]?.(join(folder, name)) ?? [];
 
 const clientPrograms = blocksOf(read("docs/client.md")).filter(({ info }) => info === "ts");
-/** The guide makes the client once; the other programs go on from there. */
+/** The guide creates the client once, for all programs. */
 const theClient = clientPrograms[0]?.text.match(/^[\s\S]*?\n}\);\n/)?.[0] ?? "";
 const clientProgram = (words: string) =>
   theClient + (clientPrograms.find(({ text }) => text.includes(words))?.text ?? "");

@@ -82,7 +82,7 @@ const expected: Readonly<Record<string, RegExp>> = {
 
 const languages = ["curl", "TypeScript", "Python"] as const;
 describe.each(Object.keys(expected))("%s", (topic) => {
-  test.each(languages)("in %s runs as it stands on the page", async (language) => {
+  test.each(languages)("in %s runs as printed on the page", async (language) => {
     if (language === "Python" && python === null) return void process.stderr.write("Skipped: no python3 here.\n");
     const now = () => new Date(Date.now() - 60_000).toISOString();
     const server = await serve({ leads: [...someLeads(119), aLead({ identified_at: now() })], nowMs: Date.now() });
@@ -173,7 +173,7 @@ describe("the address in the programs", () => {
   });
 
   test.each(["evil.example", "leads.lan:3000", "user@evil.example", "$(id)", 'x"><script>alert(1)</script>', ""])(
-    "is otherwise the one that the server listens on, though the request asked for the host %j",
+    "is otherwise the one that the server listens on, whatever the Host: %j",
     async (host) => {
       const { url, send } = await serve();
       const { status, body } = await send({ target: "/docs", host });
@@ -232,7 +232,7 @@ test("it is one answer of less than 300 KB, in which the browser may run nothing
 });
 
 test.each(["/docs", "/docs/try"])(
-  "%s is in no frame, sends nothing elsewhere, and is asked for anew",
+  "%s refuses frames, sends nothing to other sites, and is revalidated",
   async (target) => {
     const { headers } = await (await serve()).send({ target });
     const policy = headers.get("content-security-policy")?.split("; ") ?? [];

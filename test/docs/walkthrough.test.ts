@@ -8,7 +8,7 @@ const vendors = readdirSync(join(import.meta.dir, "../../docs/importing")).map((
 
 // page.test.ts runs the programs of docs/api.md.
 test.each(["README.md", "docs/getting-started.md", "docs/importing.md", ...vendors])(
-  "%s can be followed as it stands",
+  "every command of %s works as printed",
   async (path) => {
     expect(await walk(path)).toEqual([]);
   },

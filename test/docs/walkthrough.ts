@@ -1,4 +1,4 @@
-/** Runs a document as a reader would: saves its files, types its commands, and compares what it says comes out. */
+/** Runs a document like a reader: saves its files, runs its commands, and compares their output with the document. */
 
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { aFreePort } from "../support/proxy.ts";
 const root = join(import.meta.dir, "../..");
 
 interface Block {
-  /** `sh`, a language with the name of a file behind it, nothing for what a command says, `text` for an illustration. */
+  /** `sh`, a language and the name of a file, nothing for the output of a command, `text` for an illustration. */
   readonly info: string;
   readonly text: string;
 }
@@ -42,7 +42,7 @@ function aClone(): string {
   return folder;
 }
 
-/** What differs between a document and what happens; empty where all is as it says. */
+/** Returns the differences between a document and the output of its commands. */
 export async function walk(path: string): Promise<string[]> {
   const folder = aClone();
   const differences: string[] = [];
@@ -95,7 +95,7 @@ function startAs(command: string, folder: string): ReturnType<typeof start> {
   return start({ DATABASE_PATH: "data/demo.db" }, folder, [process.execPath, join(root, "src/demo.ts")]);
 }
 
-/** A command that goes on until it is ended: what it says is waited for. */
+/** A command that runs until it is stopped. */
 function startAdmin(command: string, folder: string, receivePort: string): ReturnType<typeof start> {
   const variables = existsSync(join(folder, ".variables")) ? readFileSync(join(folder, ".variables"), "utf8") : "";
   const [, LEADFILE_KEY = ""] = /LEADFILE_KEY="([^"]*)"/.exec(variables) ?? [];
@@ -138,7 +138,7 @@ async function type(folder: string, commands: string, receivePort: string, diffe
   return said.replaceAll("\r", "");
 }
 
-/** A text of a document in which … stands for anything. */
+/** A pattern of a text of a document, in which … means any text. */
 function patternOf(text: string): RegExp {
   const parts = text
     .trimEnd()

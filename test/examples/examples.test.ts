@@ -109,7 +109,7 @@ interface Delivery {
   readonly signed: boolean;
 }
 
-/** A receiver that checks what arrives, and refuses the first so many. */
+/** A receiver that checks each lead, and refuses the first ones. */
 function aReceiver(secret: Buffer, refusals: number) {
   const taken: Delivery[] = [];
   let left = refusals;
@@ -131,7 +131,7 @@ function aReceiver(secret: Buffer, refusals: number) {
   return { taken, url: receiver.url.href };
 }
 
-test("leads-to-webhook.ts posts every lead, signed, again where it was refused, and goes on after a stop", async () => {
+test("leads-to-webhook.ts posts every lead, signed, repeats refused ones, and continues after a stop", async () => {
   const leads = someLeads(4);
   const { url, aKey, importMore } = await serve({ leads: leads.slice(0, 2) });
   const secret = Buffer.from("sixteen bytes and more");

@@ -70,7 +70,7 @@ test.each<[string, () => Buffer, RegExp]>([
   expect(megabytes - little.megabytes).toBeLessThan(maxMegabytes);
 });
 
-/** A page of so many mebibytes on one line. */
+/** A page of a size on one line. */
 function aPage(mebibytes: number): string {
   const record = (n: number) =>
     `{"email":"d${n}@example.com","timestamp":"2026-01-31T09:15:00Z","page_url":"https://example.com/${n}",` +

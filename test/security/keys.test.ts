@@ -1,4 +1,4 @@
-/** Keys against guessing: how many there are, what a wrong one costs, and what it tells whoever tries. */
+/** Keys against guessing: their number, the cost of a wrong one, and what its response reveals. */
 import { expect, test } from "bun:test";
 import { createKey, digestOf, isWellFormed } from "../../src/contract/key.ts";
 import { anAdmin } from "../support/admin.ts";

@@ -5,7 +5,7 @@ import { createPageCache } from "../../src/api/leads.ts";
 
 const aCache = (largestSize = 1000) => createCache<string>(largestSize, (body) => body.length);
 
-/** How often a page is made that is asked for three times. */
+/** Returns the number of times that a page is made for three requests. */
 function madeFor(question: string): number {
   const cache = aCache();
   let made = 0;
@@ -26,7 +26,7 @@ test("a question as long as a head can be is made anew each time: a client with 
   expect(madeFor(`1 limit=25${"&".repeat(8000)}`)).toBe(3);
 });
 
-test("however many pages are asked for, 20 MB of them are kept and no more", () => {
+test("the cache keeps at most 20 MB of pages", () => {
   const cache = createPageCache();
   const mebibyte = { body: new Uint8Array(1024 * 1024), disclosed: null };
   const questions = Array.from({ length: 100 }, (_, n) => `1 limit=${n}`);

@@ -47,7 +47,7 @@ describe("a request inside a body is never answered:", () => {
     ],
     ["in chunks after a tab", (text) => `Transfer-Encoding:\tchunked\r\nContent-Length: 0\r\n\r\n${chunked(text)}`],
     ["with a space before the colon", (text) => `Content-Length : ${text.length}\r\n\r\n${text}`],
-    ["behind a folded header", (text) => `X: a\r\n Content-Length: 0\r\nContent-Length: ${text.length}\r\n\r\n${text}`],
+    ["after a folded header", (text) => `X: a\r\n Content-Length: 0\r\nContent-Length: ${text.length}\r\n\r\n${text}`],
     ["with a bare line feed", (text) => `X: a\nContent-Length: ${text.length}\r\n\r\n${text}`],
     ["in chunks with an odd size", (text) => `Transfer-Encoding: chunked\r\n\r\n0x${chunked(text)}`],
     ["in chunks twice", (text) => `Transfer-Encoding: chunked, chunked\r\n\r\n${chunked(text)}`],

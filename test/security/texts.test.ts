@@ -103,7 +103,7 @@ test("with --spreadsheet-safe no cell of an export begins a formula, in whatever
   expect(cells.filter((cell) => cell.startsWith("'"))).not.toEqual([]);
 });
 
-test("a line of the log is one object on one line, whatever path is asked for", async () => {
+test("a line of the log is one object on one line, whatever the path of a request", async () => {
   const { send, logged } = await serve();
   const paths = [
     '/"},{"level":60,"msg":"owned"',

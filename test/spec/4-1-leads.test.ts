@@ -55,7 +55,7 @@ describe("the bounds of time", () => {
   });
 
   test.each(["", `&pixel_id=${first.pixel_id}`, `&state=${first.state}`, `&city=${first.city}`, "&has_email=true"])(
-    "since and before together give what lies between them, the lower end included; filter %j",
+    "since and before together give the leads between them, including the lower bound; filter %j",
     async (filter) => {
       const query = `since=2026-01-31T09:15:00.100Z&before=2026-01-31T09:15:00.102Z${filter}`;
       expect(await asked({ leads }, `/leads?${query}`)).toEqual(ids([second, first]));

@@ -106,7 +106,7 @@ test("a client that polls with since receives every lead that is imported withou
     const newest = (await client.get("/leads?limit=1")).body.data[0]?.identified_at;
     const arrived = someLeads(3);
     const timeless = arrived.map((lead) => ({ ...newLead(lead), identifiedMs: null }));
-    // The clock of the import stands still, and even then each lead is newer than those before.
+    // The clock of the import does not advance, and still each lead is newer than the ones before.
     importLeads(admin.leads, account.number, timeless);
     arrivals.push(...arrived);
     for (const lead of await walk(client, `limit=2&since=${newest}`)) seen.add(lead.id);

@@ -95,7 +95,7 @@ const publicPages = [
   ["/", 302, "text/plain"],
 ] as const;
 
-describe("beside the API", () => {
+describe("a public path", () => {
   test.each(publicPages)("GET %s needs no key and has no limit", async (target, status, type) => {
     const { send } = await serve();
     const answer = await send({ target });

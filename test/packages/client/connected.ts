@@ -35,7 +35,7 @@ export async function connected(setup: Setup = {}, options: Partial<LeadfileOpti
   };
 }
 
-/** Takes so many from an endless source, and leaves it as a `break` does. */
+/** Takes some values from an endless source, and leaves it like a `break`. */
 export async function take<Value>(source: AsyncIterable<Value>, count: number): Promise<Value[]> {
   const taken: Value[] = [];
   for await (const value of source) if (taken.push(value) >= count) break;

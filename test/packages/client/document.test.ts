@@ -18,7 +18,7 @@ const blocksOf = (language: string) =>
     .filter(([, name]) => name === language)
     .map(([, , code]) => code ?? "");
 const written = blocksOf("ts");
-/** The guide makes the client once; the other programs go on from there. */
+/** The guide creates the client once, for all programs. */
 const beginning = written[0]?.match(/^[\s\S]*?\n}\);\n/)?.[0] ?? "";
 const programs = written.map((code) => (code.startsWith(beginning) ? code : beginning + code));
 

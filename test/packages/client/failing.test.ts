@@ -33,7 +33,7 @@ const thrownBy = (promise: Promise<unknown>) =>
 /** Only what is late is given up: a slow machine is no fault. */
 const patience = (fault: Fault) => (fault === "late" ? "2s" : "1m");
 
-test("what the server refuses is thrown as the class of its code, at once, with docs and request id", async () => {
+test("an error of the server is thrown as the class of its code, without a retry, with docs and request ID", async () => {
   const { leadfile, aClient, aKey, aRevokedKey, anAccount, line, url } = await connected();
   const lapsed = aKey(anAccount({ active: false }));
   const wrong = [
@@ -94,7 +94,7 @@ test.each([
   expect(error).toMatchObject({ transient: true });
 });
 
-test("a Retry-After is waited for, whoever says it", async () => {
+test("a Retry-After of a proxy is waited for", async () => {
   const { leadfile, line, slept } = await connected();
   line.faults.push("busy");
   await leadfile.usage.get();
@@ -118,7 +118,7 @@ test("where another client uses the window up, Retry-After is honoured and the r
   expect(slept).toEqual([60_000]);
 });
 
-test("whoever will not wait gets the 429, with what it says", async () => {
+test("a client that does not wait throws the 429 with its Retry-After", async () => {
   const { leadfile, line } = await connected({ limit: 1 }, { longestWait: 0 });
   await leadfile.usage.get();
   const error = await thrownBy(leadfile.usage.get());
@@ -127,7 +127,7 @@ test("whoever will not wait gets the 429, with what it says", async () => {
   expect(line.heads).toHaveLength(2);
 });
 
-test("an abort ends a request, a wait and a walk at once, with the reason of the signal", async () => {
+test("an abort ends a request, a wait, and a walk with the reason of the signal", async () => {
   const { leadfile, line } = await connected({ leads: someLeads(5) });
   const reason = new Error("enough");
   for (const call of [

@@ -10,7 +10,7 @@ import { aFolder } from "../../support/folder.ts";
 import { connected, take } from "./connected.ts";
 import { aCheckpoint, followFor } from "./followed.ts";
 
-test("a restart repeats nothing and loses nothing, and goes on where it was though since is another", async () => {
+test("a restart repeats nothing, loses nothing, and ignores another since", async () => {
   const leads = someLeads(7);
   const server = await connected({ leads });
   const checkpoint = aCheckpoint();
@@ -90,7 +90,7 @@ test("a file whose last line a crash has cut off gives that lead again, and no o
   expect(await take(begin(), 1)).toEqual(leads.slice(4, 5));
 });
 
-test("a checkpoint that is taken away meanwhile is not begun anew", async () => {
+test("a checkpoint that is deleted during a follow is not recreated", async () => {
   const server = await connected({ leads: someLeads(4) });
   const path = join(aFolder(), "checkpoint.json");
   const source = server.leadfile.leads.follow({ checkpoint: fileCheckpoint(path) });
@@ -113,7 +113,7 @@ test("a file keeps the checkpoint, whole, for its owner alone", async () => {
   expect((await Bun.file(path).stat()).mode & 0o777).toBe(0o600);
 });
 
-test("a checkpoint in a file is written through no link that lies beside it, and over what a crash has left", async () => {
+test("a checkpoint is not written through a link, and replaces the rest of a crash", async () => {
   const folder = aFolder();
   const [path, precious] = [join(folder, "leads.checkpoint"), join(folder, "precious")];
   writeFileSync(precious, "years of work");

@@ -6,7 +6,7 @@ import { someLeads } from "../../support/builders.ts";
 import { connected } from "./connected.ts";
 import { followFor } from "./followed.ts";
 
-test("an outage ends nothing: it is told of, and what came meanwhile follows", async () => {
+test("an outage is reported, and the leads that arrived during it follow", async () => {
   const leads = someLeads(2);
   const server = await connected({ leads: leads.slice(0, 1) }, { retries: 1 });
   const troubles: string[] = [];

@@ -1,4 +1,4 @@
-/** A checkpoint is of one account: with another one it is refused, with another key or address of the same it goes on. */
+/** A checkpoint belongs to one account: it is refused with another account, and accepted with another key or address. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileCheckpoint } from "../../../packages/client/src/file.ts";
@@ -11,7 +11,7 @@ import { connected, take } from "./connected.ts";
 import { aCheckpoint, at, followFor } from "./followed.ts";
 
 describe("another account is not followed from where a checkpoint ends", () => {
-  test("behind another key it is refused with the time at which a new one begins, and stays as it was", async () => {
+  test("with another key it is refused with the time at which a new one begins, and stays unchanged", async () => {
     const [others, leads] = [someLeads(2), someLeads(3)];
     const server = await connected({ leads });
     const checkpoint = aCheckpoint();
@@ -34,7 +34,7 @@ describe("another account is not followed from where a checkpoint ends", () => {
     await expect(refused).rejects.toThrow(`with ${server.line.url}, and its last leads are not here`);
   });
 
-  test("behind another key it is refused, although its leads are all newer, when it lacks the pixel", async () => {
+  test("with another key and without the pixel it is refused, although all leads are newer", async () => {
     const server = await connected({ leads: someLeads(1) });
     const checkpoint = aCheckpoint();
     await followFor(server, 1, { checkpoint });
@@ -44,7 +44,7 @@ describe("another account is not followed from where a checkpoint ends", () => {
   });
 });
 
-describe("the same account goes on", () => {
+describe("the same account is followed further", () => {
   const hourMs = 3_600_000;
   /** Leads of eight hours, a quarter of an hour apart. */
   const aDay = () =>

@@ -49,7 +49,7 @@ test("a backlog comes oldest first, whole and once, in parts that fit into memor
   const backlog = leads.map((ms) => aLead({ identified_at: at(first, ms - dayMs * 61) }));
   const server = await connected({ leads: backlog });
   expect(await followFor(server, backlog.length, {})).toEqual(backlog);
-  // 15 pages hold them all; finding where they lie costs the rest.
+  // 15 pages hold them all; finding their beginning costs the rest.
   expect(server.line.heads.length).toBeLessThan(150);
   let largest = 0;
   for await (const { leads } of server.leadfile.leads.batches({})) {
@@ -59,7 +59,7 @@ test("a backlog comes oldest first, whole and once, in parts that fit into memor
   expect(largest).toBeLessThan(600);
 });
 
-test("leads that come while a backlog is read are not passed, though they lie in a part that was read", async () => {
+test("leads that arrive in a span that was already read are not missed", async () => {
   const leads = Array.from({ length: 700 }, (_, n) => aLead({ identified_at: at(someLeads(1)[0], n * 1000) }));
   const server = await connected({ leads });
   const source = server.leadfile.leads.follow({ overlap: "10m", every: 0 });
@@ -82,7 +82,7 @@ test("polls keep to every, and to the limit when that is tighter", async () => {
   while (server.line.heads.length < 5) await Bun.sleep(1);
   controller.abort();
   await ended;
-  // The clock stands at 12:00:10: polls at :10 and :30, then the window is used up until 12:01:00.
+  // The time is 12:00:10: polls at :10 and :30, then the window is used up until 12:01:00.
   expect(server.slept.slice(0, 4)).toEqual([20_000, 20_000, 10_000, 10_000]);
 });
 

@@ -10,7 +10,7 @@ export function aCheckpoint(): Checkpoint & { readonly saved: string[] } {
   return { saved, load: () => saved.at(-1), save: (text) => saved.push(text) };
 }
 
-/** Follows until so many leads were dealt with, and ends by the signal. */
+/** Follows until a number of leads were processed, and ends by the signal. */
 export async function followFor(
   { leadfile }: Pick<Awaited<ReturnType<typeof connected>>, "leadfile">,
   count: number,
@@ -24,6 +24,6 @@ export async function followFor(
   return got;
 }
 
-/** A moment, so many milliseconds from that of a lead. */
+/** The timestamp of a lead, shifted by some milliseconds. */
 export const at = (lead: Lead | undefined, ms: number) =>
   new Date(Date.parse(lead?.identified_at ?? "") + ms).toISOString();

@@ -15,7 +15,7 @@ export interface Line {
   readonly faults: Fault[];
 }
 
-/** How long a late answer is held back. */
+/** The delay of a late response. */
 const lateMs = 3_000;
 
 /** Opens a line to a server whose clock says what Date is. */

@@ -23,7 +23,7 @@ test("all leads are every lead once, newest first, whatever the size of a page",
   }
 });
 
-test("no page is asked for before its leads are wanted", async () => {
+test("no page is requested before its leads are needed", async () => {
   const { leadfile, line } = await connected({ leads: someLeads(30) });
   await take(leadfile.leads.all({ pageSize: 10 }), 10);
   expect(line.heads).toHaveLength(1);
@@ -60,7 +60,7 @@ test("pixels come in the order of the server, usage counts its own call", async 
   expect(await leadfile.usage.get()).toMatchObject({ object: "usage", requests_today: 2 });
 });
 
-test("a cursor that stands still, or a page without one, ends with an error and not with a loop", async () => {
+test("a cursor that does not move, or a page without one, is an error and no endless loop", async () => {
   const lead = aLead();
   for (const next of [lead.identified_at, null, "soon"]) {
     const { aClient } = await connected();

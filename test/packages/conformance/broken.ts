@@ -1,4 +1,4 @@
-/** A server that conforms but for one thing: what stands before it changes the questions or the answers. */
+/** A server that breaks one rule: a proxy changes its requests or responses. */
 import { onTestFinished } from "bun:test";
 
 export interface Reply {
@@ -17,14 +17,14 @@ export interface Json {
 }
 
 export interface Break {
-  /** Changes what the server is asked. */
+  /** Changes a request. */
   readonly ask?: (url: URL, request: Request) => void;
-  /** Changes what it answered. */
+  /** Changes a response. */
   readonly tell?: (reply: Reply, url: URL, request: Request) => void;
 }
 
-/** Stands before a server, which may be named later; gives its own address. */
-export function standBefore(server: { url: string }, { ask, tell }: Break = {}): URL {
+/** Starts a proxy of a server, whose URL may be set later, and returns its address. */
+export function proxyOf(server: { url: string }, { ask, tell }: Break = {}): URL {
   const before = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

@@ -11,7 +11,7 @@ import { anAdmin } from "../../support/admin.ts";
 import { aLead } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
 import { broken, brokenLimits } from "./breaks.ts";
-import { type Reply, standBefore } from "./broken.ts";
+import { proxyOf, type Reply } from "./broken.ts";
 
 /** Enough of everything: three pixels, states and cities, with and without an e-mail. */
 const leads = Array.from({ length: 130 }, (_, n) =>
@@ -40,7 +40,7 @@ const verdicts = (report: Report, verdict: string) =>
 
 test("Leadfile conforms, and everything is checked that can be from outside", async () => {
   const server = { url: "" };
-  const { port } = standBefore(server);
+  const { port } = proxyOf(server);
   const url = `http://www.localhost:${port}`;
   const leadfile = await serve({ leads, limit: 60, baseUrl: url });
   server.url = leadfile.url;
@@ -55,13 +55,13 @@ test("Leadfile conforms, and everything is checked that can be from outside", as
 
 test.each(Object.entries(broken))("it is caught when %s", async (_, [change, caught]) => {
   const server = await serve({ leads, limit: 60 });
-  const report = await check(standBefore(server, change).origin, server);
+  const report = await check(proxyOf(server, change).origin, server);
   expect(verdicts(report, "failed").join("\n")).toContain(caught);
 });
 
 test.each(Object.entries(brokenLimits))("with --limits it is caught when %s", async (_, change) => {
   const server = await serve({ leads, limit: 60 });
-  const report = await check(standBefore(server, change).origin, server, { limits: true });
+  const report = await check(proxyOf(server, change).origin, server, { limits: true });
   expect(verdicts(report, "failed").join("\n")).toContain("the request past the limit");
 });
 
@@ -71,7 +71,7 @@ test("a redirect with another status, or to another place, is caught", async () 
     ({ headers }: Reply) => void (headers.has("location") && headers.set("Location", "http://www.localhost/")),
   ]) {
     const server = { url: "" };
-    const url = `http://www.localhost:${standBefore(server, { tell }).port}`;
+    const url = `http://www.localhost:${proxyOf(server, { tell }).port}`;
     const leadfile = await serve({ baseUrl: url });
     server.url = leadfile.url;
     expect(verdicts(await check(url, leadfile), "failed").join("\n")).toContain("the bare domain answers 308");
@@ -159,7 +159,7 @@ test("bun admin conformance ends with 1 where something fails, and with 2 withou
   const server = await serve({ leads, limit: 60, nowMs: Date.now() });
   const [change] = broken["a lead lacks a field"] ?? [{}];
   const { run, give } = anAdmin();
-  const failed = await give(server.aKey(), "conformance", standBefore(server, change).origin);
+  const failed = await give(server.aKey(), "conformance", proxyOf(server, change).origin);
   expect(failed.status).toBe(1);
   expect(failed.stdout).toContain("a lead lacks referrer");
   expect((await run("conformance", server.url)).status).toBe(2);

@@ -1,4 +1,4 @@
-/** bun admin mcp ends with whoever asks it, and keeps no answer back. */
+/** bun admin mcp ends with its client, after every result was sent. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { endWithTest } from "../../support/child.ts";
@@ -27,7 +27,7 @@ function spawn(url: string, key: string) {
   return child;
 }
 
-test("all that was asked is answered, though standard input ends right behind it", async () => {
+test("every request gets its result, even if standard input ends right after them", async () => {
   const { url, aKey } = await serve();
   const { stdin, stdout, exited } = spawn(url, aKey());
   stdin.write([hello, call("usage"), call("list_leads"), call("none")].map(line).join(""));

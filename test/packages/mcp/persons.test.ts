@@ -9,7 +9,7 @@ import { aLead, someLeads } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
 import { anAgent, aProcess, everyTable, tableOf } from "./agent.ts";
 
-/** A lead whose person stands wherever vendors put persons. */
+/** A lead with its person in every place where vendors put persons. */
 function aTelltale(n: number): Lead {
   const name = `Zefira${n} Quoll${n}`;
   const email = `zefira${n}.quoll@mail${n}.example.org`;

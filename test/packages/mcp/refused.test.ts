@@ -17,7 +17,7 @@ describe("what goes wrong is a clear answer", () => {
     });
   });
 
-  test("a summary that meets the limit gives what it counted, and where to go on", async () => {
+  test("a summary that reaches the limit returns its counts, and how to continue", async () => {
     const leads = someLeads(250);
     const { url, aKey } = await serve({ leads, limit: 2 });
     const { call } = await anAgent(url, aKey());
@@ -30,7 +30,7 @@ describe("what goes wrong is a clear answer", () => {
     expect(missing).toContain(`with since ${since} and before ${cursor}`);
   });
 
-  test("a summary whose key is revoked on the way says so, and not that it should be asked for again", async () => {
+  test("a summary whose key is revoked while it runs says so, and advises no retry", async () => {
     const server = await serve({ leads: someLeads(250) });
     const line = await aLine(server);
     line.faults.push("none", "busy");
@@ -72,10 +72,10 @@ describe("what goes wrong is a clear answer", () => {
   });
 });
 
-describe("what a model cannot mend, it can tell", () => {
+describe("a problem that a model cannot solve", () => {
   const swift: Clock = { now: Date.now, random: () => 1, sleep: async () => undefined };
 
-  test("a server that is away, and an address without the API, are for whoever started the program", async () => {
+  test("an unreachable server and an address without the API are reported to the person who started the program", async () => {
     const server = await serve();
     const elsewhere = await anAgent(`${server.url}/elsewhere`, server.aKey());
     expect((await elsewhere.call("usage")).text).toMatch(/not_found.*whoever started this program to check its URL/);
@@ -84,7 +84,7 @@ describe("what a model cannot mend, it can tell", () => {
     expect((await call("usage")).text).toMatch(/was not reached.*in a minute.*started this program to check its URL/);
   });
 
-  test("a key that a proxy takes away is for whoever runs the server", async () => {
+  test("a key that a proxy removes is reported to the owner of the server", async () => {
     const error = { code: "missing_api_key", message: "Send the header Authorization: Bearer <API_KEY>.", docs: "" };
     const proxy = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ error }, { status: 401 }) });
     onTestFinished(() => void proxy.stop(true));

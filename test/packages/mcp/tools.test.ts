@@ -106,12 +106,3 @@ test("without a key it does not start", async () => {
   });
   expect([await child.exited, await child.stderr.text()]).toEqual([2, expect.stringContaining("LEADFILE_KEY")]);
 });
-
-test("it ends when its standard input does", async () => {
-  const child = Bun.spawn([process.execPath, program, "mcp", "http://127.0.0.1:9"], {
-    cwd: aFolder(),
-    env: { PATH: process.env["PATH"] ?? "", LEADFILE_KEY: "lf_0123456789" },
-    stdin: "ignore",
-  });
-  expect(await child.exited).toBe(0);
-});

@@ -78,7 +78,7 @@ describe("to an address", () => {
 });
 
 describe("to an address that refuses", () => {
-  test("an answer that takes too long is told of with what a receiver is to do", async () => {
+  test("a response that takes too long is reported with advice for the receiver", async () => {
     const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
     onTestFinished(() => void receiver.stop(true));
     expect(await offerTo(receiver.url, 20)).toMatchObject({
@@ -102,7 +102,7 @@ describe("to an address that refuses", () => {
   test.each([
     [409, "It must answer 2xx for a lead that it already has."],
     [422, "Its log says why it refuses this lead."],
-  ])("an answer that refuses one lead, such as %d, comes with the way past it", async (status, advice) => {
+  ])("a response that refuses one lead, such as %d, comes with advice on skipping it", async (status, advice) => {
     const { address } = aReceiver([new Response(null, { status })]);
     const lead = aLead({ identified_at: "2026-01-31T09:15:00.999Z" });
     expect(await offerTo(new URL(address), 5_000, lead)).toMatchObject({
@@ -112,7 +112,7 @@ describe("to an address that refuses", () => {
     });
   });
 
-  test("the way past a lead that is refused for ever leaves out that lead alone", async () => {
+  test("the advice on a lead that is always refused skips that lead only", async () => {
     const { url, leads, settings } = await aSource(3);
     const { address, posts } = aReceiver([new Response(null, { status: 422 })]);
     const first = follow([url, "--post", address, "--checkpoint", "cp"], { settings: { ...settings, ...withSecret } });
@@ -127,7 +127,7 @@ describe("to an address that refuses", () => {
     expect(posts.slice(1).map(({ body }) => body)).toEqual(others);
   });
 
-  test("what to do is told of once, and the lead is tried again", async () => {
+  test("advice is given once, and the lead is tried again", async () => {
     const { url, leads, settings } = await aSource(1);
     const refusal = () => new Response(null, { status: 422 });
     const { address, posts } = aReceiver([refusal(), refusal()]);

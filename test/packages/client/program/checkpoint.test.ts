@@ -55,7 +55,7 @@ needing("mount")("a checkpoint that cannot be written is refused before any lead
   expect([await second.exited, second.errors()]).toEqual([1, expect.stringContaining("EROFS")]);
 });
 
-test("a command beside a checkpoint makes files as its caller would", async () => {
+test("a command that runs with a checkpoint creates files with the umask of its caller", async () => {
   const { url, leads, settings } = await aSource(1);
   const command = "umask > mask.part; mv mask.part mask; cat >> taken";
   const following = follow([url, "--checkpoint", "cp", "--exec", command], { settings });

@@ -23,13 +23,13 @@ export interface Following {
 interface Setup {
   readonly settings?: Readonly<Record<string, string>>;
   readonly folder?: string;
-  /** What stands on standard input, which stays open. */
+  /** The content of standard input, which stays open. */
   readonly input?: string;
   /** The descriptor that is its standard output; where there is none, what is written is kept. */
   readonly output?: number;
 }
 
-/** Starts it in a folder; a poll follows the other at once. */
+/** Starts it in a folder, without pauses between polls. */
 export function follow(
   args: readonly string[],
   { settings = {}, folder = aFolder(), input = "", output }: Setup,
