@@ -30,7 +30,7 @@ export const clusterCutOff: Fault = {
   name: "cluster: cut off",
   attack: "a key is revoked while a node is cut off, stands still or restarts; revocations",
   held: "revoked in 10 s, that node silent in 6 s; it serves within 10 s of coming back, and never the revoked key",
-  small: 3,
+  small: 2,
   full: 100,
   waits: true,
   missing: missingRqlited,

@@ -17,7 +17,7 @@ export const killInbox: Fault = {
   attack:
     "files are copied into a folder piece by piece, 12 at a time, and the inbox is killed every two seconds or so; files",
   held: "every row is a lead, each once, and every file lies in done/",
-  small: 24,
+  small: 12,
   full: 600,
   breakages: [
     {
