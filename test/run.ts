@@ -57,7 +57,7 @@ function take(line: string): void {
 }
 
 /** Tests with a cluster, an emulator, a whole system, or generators. `bun run --cwd lab test` runs them. */
-const inLab = ["extensions/cluster/**", "ops/release.test.ts", "ops/deploy/debian.test.ts", "packages/generated/**"];
+const inLab = ["extensions/cluster/**", "ops/executable.test.ts", "ops/deploy/debian.test.ts", "packages/generated/**"];
 
 /** Memory, where a database is synced at once. Containers often have too little of it. */
 const memory = "/dev/shm";
