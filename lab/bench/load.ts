@@ -7,11 +7,9 @@ export interface Load {
   readonly url: string;
   /** Path and query; a varied one gets a `before` as well. */
   readonly target: string;
-  /** Whether each request asks for another place in the year. */
+  /** True if each request asks for another place in the year. */
   readonly varied: boolean;
   readonly key: string;
-  /** A file of keys that call in turn, instead of the one. */
-  readonly keysPath?: string;
   readonly seconds: number;
   /** Another one gives other places. */
   readonly seed: number;
@@ -27,10 +25,10 @@ export interface Measured {
 
 export const connections = 16;
 
-/** Which generator there is here. */
+/** The load generator of this machine. */
 export const generator = Bun.which("wrk") === null ? "autocannon" : "wrk";
 
-/** Puts a load on a server and gives what was measured; throws when nothing was. */
+/** Puts a load on a server and returns the measurement. Throws if there is none. */
 export async function putLoad(load: Load): Promise<Measured> {
   const command = generator === "wrk" ? wrkCommand(load) : autocannonCommand(load);
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
@@ -48,11 +46,10 @@ interface Result extends Omit<Measured, "requestsPerSecond"> {
 }
 
 // One thread: a second one would take the processor from the server where there are two.
-function wrkCommand({ url, target, varied, key, keysPath, seconds, seed }: Load): string[] {
+function wrkCommand({ url, target, varied, key, seconds, seed }: Load): string[] {
   const options = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "--latency"];
   const script = ["-s", join(import.meta.dir, "wrk.lua"), "-H", `Authorization: Bearer ${key}`, url + target, "--"];
-  const one = varied ? ["varied", String(yearStartMs), String(yearMs), String(seed)] : ["fixed"];
-  return ["wrk", ...options, ...script, ...(keysPath === undefined ? one : ["keys", keysPath])];
+  return ["wrk", ...options, ...script, ...(varied ? ["varied", `${yearStartMs}`, `${yearMs}`, `${seed}`] : ["fixed"])];
 }
 
 function autocannonCommand(load: Load): string[] {

@@ -1,8 +1,8 @@
 /** The measurement: every server in turn, in several rounds, so that what disturbs the machine disturbs all alike. */
 import { join } from "node:path";
 import { createProgress } from "../progress.ts";
-import { callInTurn, duringImport } from "./circumstances.ts";
 import type { BenchData } from "./data.ts";
+import { duringImport } from "./during-import.ts";
 import { yearMs, yearStartMs } from "./leads.ts";
 import { type Measured, putLoad } from "./load.ts";
 import type { Options } from "./options.ts";
@@ -35,7 +35,6 @@ export async function measure(options: Options, data: BenchData, peers: readonly
   const bodies = await keepBodies(data);
   for (let round = 1; round <= options.rounds; round++) {
     await compareAll(`Round ${round} of ${options.rounds}`);
-    if (options.accounts) await callInTurn(data.leads, take);
     if (options.import) await duringImport(data, take);
   }
   return samples;

@@ -8,8 +8,6 @@ export interface Options {
   readonly seconds: number;
   /** Only asserts that all servers give equal answers. */
   readonly check: boolean;
-  /** Also 1,000 accounts with 10,000 keys, calling in turn. */
-  readonly accounts: boolean;
   /** Also during an import by another process. */
   readonly import: boolean;
   readonly json: boolean;
@@ -19,7 +17,6 @@ export const usage = `bun run bench [options]
   --leads N     leads in the file (default 1000000)
   --rounds N    interleaved rounds, of which the median counts (default 3)
   --seconds N   length of each measurement (default 4)
-  --accounts    also 1,000 accounts and 10,000 keys, calling in turn
   --import      also while another process imports
   --check       only assert that all servers give equal answers
   --json        print one JSON value instead of the table
@@ -34,7 +31,6 @@ export function readOptions(args: readonly string[]): Options {
       rounds: { type: "string", default: "3" },
       seconds: { type: "string", default: "4" },
       check: { type: "boolean", default: false },
-      accounts: { type: "boolean", default: false },
       import: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },

@@ -1,17 +1,8 @@
--- The requests of a scenario for wrk, and what it measured as one line of JSON.
--- Arguments: target varied <startMs> <spanMs> <seed> | target keys <file> | target fixed
-
-local function readKeys(path)
-  local requests = {}
-  for key in io.lines(path) do
-    requests[#requests + 1] = wrk.format("GET", wrk.path, { Authorization = "Bearer " .. key })
-  end
-  return requests
-end
+-- The requests of a scenario for wrk, and the measurement as one line of JSON.
+-- Arguments: target varied <startMs> <spanMs> <seed> | target fixed
 
 function init(args)
-  local mode = args[1]
-  if mode == "varied" then
+  if args[1] == "varied" then
     local startMs, spanMs = tonumber(args[2]), tonumber(args[3])
     math.randomseed(tonumber(args[4]))
     -- wrk.format writes the headers anew for every request, which would cost more than some answers.
@@ -21,12 +12,6 @@ function init(args)
       local ms = startMs + math.floor(math.random() * spanMs)
       local second = math.floor(ms / 1000)
       return head .. os.date("!%Y-%m-%dT%H:%M:%S", second) .. string.format(".%03dZ", ms - second * 1000) .. tail
-    end
-  elseif mode == "keys" then
-    local requests, turn = readKeys(args[2]), 0
-    function request()
-      turn = turn % #requests + 1
-      return requests[turn]
     end
   end
 end

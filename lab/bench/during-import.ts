@@ -1,7 +1,6 @@
-/** Leadfile in special circumstances: many accounts and keys calling in turn, and an import by another process. */
+/** Leadfile while another process imports. */
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { prepareAccounts } from "./accounts.ts";
 import { type BenchData, removeDatabase, spawnImport } from "./data.ts";
 import { writeNdjson } from "./leads.ts";
 import { note } from "./note.ts";
@@ -9,20 +8,8 @@ import { special } from "./scenarios.ts";
 import { leadfile } from "./servers/contestants.ts";
 import { serving, type Take } from "./servers/serving.ts";
 
-export const titles = { accounts: "Leadfile, 10,000 keys", import: "Leadfile, during import" } as const;
-
-/** 10,000 keys of 1,000 accounts, one after the other. */
-export async function callInTurn(leads: number, take: Take): Promise<void> {
-  const { path, keysPath, key } = await prepareAccounts(leads);
-  const [first, deep] = special;
-  await serving(leadfile(path, "warn"), { key }, async (server) => {
-    if (first !== undefined) await take(server, titles.accounts, first, { key, keysPath });
-    if (deep !== undefined) await take(server, titles.accounts, { ...deep, varied: true }, { key, keysPath });
-  });
-}
-
 /** More than is imported while it is measured. */
-const importedMost = 200_000;
+const maxImported = 200_000;
 
 /** A copy of the file is served while the admin command imports leads of the next year into it. */
 export async function duringImport(data: BenchData, take: Take): Promise<void> {
@@ -34,7 +21,7 @@ export async function duringImport(data: BenchData, take: Take): Promise<void> {
     await serving(leadfile(path, "warn"), data, async (server) => {
       const running = spawnImport(path, source);
       await running.stdin.end();
-      for (const scenario of special) await take(server, titles.import, scenario);
+      for (const scenario of special) await take(server, "Leadfile, during import", scenario);
       if (running.exitCode !== null) note("The import was over before the measurement; its figures are too good.");
       running.kill("SIGKILL");
       await running.exited;
@@ -48,7 +35,7 @@ async function nextYear({ folder, leads }: BenchData): Promise<string> {
   const path = join(folder, "next-year.ndjson");
   if (existsSync(path)) return path;
   const sink = Bun.file(path).writer();
-  for (const text of writeNdjson(leads, leads + Math.min(leads, importedMost), leads)) {
+  for (const text of writeNdjson(leads, leads + Math.min(leads, maxImported), leads)) {
     sink.write(text);
     await sink.flush();
   }
