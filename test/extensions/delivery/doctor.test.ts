@@ -46,7 +46,7 @@ describe("worth a look, with status 1", () => {
     expect(await examine(admin)).toMatchObject({ status: 1, said });
   });
 
-  test("what lies in failed/, of the inbox and of deliveries", async () => {
+  test("files in failed/, of the inbox and of deliveries", async () => {
     const healthy = await aHealthy();
     const inbox = join(healthy.folder, "inbox");
     const admin = { ...healthy, run: anAdmin([], { DATABASE_PATH: healthy.file, INBOX: inbox, PORT: "0" }).run };

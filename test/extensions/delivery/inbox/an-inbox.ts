@@ -1,4 +1,4 @@
-/** An inbox for tests, with a clock and an import that the test holds. */
+/** An inbox for tests, with a clock and an import that the test controls. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Outcome } from "../../../../extensions/delivery/inbox/archive.ts";
@@ -6,7 +6,7 @@ import { Inbox } from "../../../../extensions/delivery/inbox/inbox.ts";
 import { type ImportSettings, settingsIn } from "../../../../extensions/delivery/inbox/settings.ts";
 import { aFolder } from "../../../support/folder.ts";
 
-/** An inbox with a folder for acme, a clock that the test holds, and an import that says what it is told to. */
+/** Opens an inbox with a folder for acme, a clock that the test controls, and an import with given outcomes. */
 export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "done", rejected: 0 })) {
   const folder = aFolder();
   const clock = { nowMs: 1_000_000 };

@@ -6,8 +6,8 @@ import { gzipSync } from "node:zlib";
 import { type Admin, anAdmin } from "../../../support/admin.ts";
 import { start } from "../../../support/process.ts";
 
-/** Its inbox waits by a clock of the test: what is to be still for two seconds is so at once. */
-const anAdminInNoTime = (accounts = ["acme"]) => anAdmin(accounts, {}, Date.parse("2026-03-01T00:00:00Z"));
+/** Its inbox waits by a clock of the test, so files settle at once. */
+const anAdminWithFixedClock = (accounts = ["acme"]) => anAdmin(accounts, {}, Date.parse("2026-03-01T00:00:00Z"));
 
 const rows =
   "email,identified_at,pixel_id\na@example.com,2026-01-31T09:15:00Z,px_shop\nb@example.com,yesterday,px_shop\n";
@@ -25,7 +25,7 @@ function aFolderOf(admin: Admin, files: Readonly<Record<string, string | Uint8Ar
 }
 
 test("--once imports what is there, keeps rejected rows and names what could not be read", async () => {
-  const admin = anAdminInNoTime();
+  const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, {
     "import.json": `{"create-pixels":true}`,
     "visits.csv": rows,
@@ -53,8 +53,8 @@ test("--once imports what is there, keeps rejected rows and names what could not
   expect(readFileSync(join(folder, "acme/failed/headless.csv.txt"), "utf8")).toContain("Whitfield");
 });
 
-test("each file is said with what it brought, and with what looks wrong of it", async () => {
-  const admin = anAdminInNoTime();
+test("the line of each file has its counts and warnings", async () => {
+  const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, {
     "import.json": `{"create-pixels":true}`,
     "a.csv": "email,id,pixel_id,page_url\na@example.com,1,px,/a\nb@example.com,2,px,/a\n",
@@ -67,8 +67,8 @@ test("each file is said with what it brought, and with what looks wrong of it", 
   );
 });
 
-test("what is left out of the rows of a file is said with it", async () => {
-  const admin = anAdminInNoTime();
+test("the line of a file says which values were left out", async () => {
+  const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, {
     "import.json": `{"create-pixels":true,"pixel":"px"}`,
     "a.csv": "email,phone,state\ndana@example.com,1.61E+10,Ontario\n",
@@ -79,8 +79,8 @@ test("what is left out of the rows of a file is said with it", async () => {
   );
 });
 
-test("of a file that brings nothing new it is said why", async () => {
-  const admin = anAdminInNoTime();
+test("the line of a file without new leads says why", async () => {
+  const admin = anAdminWithFixedClock();
   await admin.import("email\ndana@example.com\nlee@example.com\n", "--pixel", "px", "--create-pixels");
   await admin.run("lead", "erase", "acme", "--email", "lee@example.com");
   const folder = aFolderOf(admin, {
@@ -114,7 +114,7 @@ test("the closing of its terminal ends an inbox with 129, so that a supervisor s
 });
 
 test("a file whose rejected rows would be written through a link stays where it is, and the other as well", async () => {
-  const admin = anAdminInNoTime();
+  const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   const precious = admin.put("precious.txt", "precious");
   symlinkSync(precious, join(folder, "acme/.rejected-visits.csv"));
@@ -125,7 +125,7 @@ test("a file whose rejected rows would be written through a link stays where it 
 });
 
 test("--once ends with 1 where the files of a folder wait for their account", async () => {
-  const admin = anAdminInNoTime([]);
+  const admin = anAdminWithFixedClock([]);
   const folder = aFolderOf(admin, { "visits.csv": rows, "more.csv": rows });
   const { status, json } = await admin.run("inbox", folder, "--once", "--json");
   expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 2 } });
@@ -136,7 +136,7 @@ test.each([
   ["a zone that there is none of", { timezone: "Mars", "create-pixels": true }, "Mars"],
   ["a name that is no field", { map: "email=e-mail", "create-pixels": true }, "e-mail"],
 ])("files wait while import.json has %s, and are taken once it is mended", async (_, settings, named) => {
-  const admin = anAdminInNoTime();
+  const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, { "import.json": JSON.stringify(settings), "visits.csv": rows });
   const { status, json, stderr } = await admin.run("inbox", folder, "--once", "--json");
   expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 1 } });
@@ -160,8 +160,8 @@ test("an inbox whose folder is moved away ends, and names the folder", async () 
   expect(await inbox.exited).toBe(1);
 });
 
-test("--once ends with 1 where a file lies beside the folders", async () => {
-  const admin = anAdminInNoTime();
+test("--once ends with 1 if a file is next to the folders", async () => {
+  const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   writeFileSync(join(folder, "more.csv"), rows);
   const { status, json } = await admin.run("inbox", folder, "--once", "--json");
@@ -169,13 +169,13 @@ test("--once ends with 1 where a file lies beside the folders", async () => {
 });
 
 test("--once ends with 0 where every file was imported, even if rows of it were rejected", async () => {
-  const admin = anAdminInNoTime();
+  const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   expect((await admin.run("inbox", folder, "--once")).status).toBe(0);
 });
 
 test("every import of an inbox is a batch with the name of its file", async () => {
-  const admin = anAdminInNoTime();
+  const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   await admin.run("inbox", folder, "--once");
   const { json } = await admin.run("import", "list", "acme", "--json");
@@ -183,7 +183,7 @@ test("every import of an inbox is a batch with the name of its file", async () =
 });
 
 test("an erasure names the folder in which the inbox keeps rejected rows", async () => {
-  const admin = anAdminInNoTime();
+  const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows, "more.csv": rows });
   await admin.run("inbox", folder, "--once");
   const { json, stderr } = await admin.run("lead", "erase", "acme", "--email", "b@example.com", "--json");
@@ -194,7 +194,7 @@ test("an erasure names the folder in which the inbox keeps rejected rows", async
 });
 
 test("a folder that is not there is refused with what to do", async () => {
-  const admin = anAdminInNoTime();
+  const admin = anAdminWithFixedClock();
   const { status, stderr } = await admin.run("inbox", join(admin.folder, "none"));
   expect([status, stderr]).toEqual([1, expect.stringContaining("There is no folder")]);
 });

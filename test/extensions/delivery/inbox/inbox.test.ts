@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { anInbox } from "./an-inbox.ts";
 
-test("a file is imported when its size and time have not changed for two seconds, then lies in done/", async () => {
+test("a file is imported and moved to done/ when its size and time have not changed for two seconds", async () => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   expect(await inbox.lookAfter(0)).toBe(1);
@@ -26,7 +26,7 @@ test("a file that is still being copied is not touched", async () => {
   expect(inbox.taken).toHaveLength(1);
 });
 
-test("a clock that goes back by an hour lets a file wait for two seconds, not for an hour", async () => {
+test("a clock that goes back by an hour delays a file by two seconds, not by an hour", async () => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   await inbox.lookAfter(0, -3600, 2);
@@ -97,7 +97,7 @@ test("a file in done/ that somebody has replaced or left alone stays there", asy
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv", "b.csv"]]);
 });
 
-test("rejected rows lie in rejected/ under the name of their file", async () => {
+test("rejected rows are in rejected/ under the name of their file", async () => {
   const inbox = anInbox(() => ({ kind: "done", rejected: 2 }));
   inbox.drop("acme/a.csv");
   await inbox.lookAfter(0, 2);
@@ -111,7 +111,7 @@ test("a file of which nothing was rejected leaves nothing in rejected/", async (
   expect([inbox.in("acme"), inbox.in("acme/rejected")]).toEqual([["done"], []]);
 });
 
-test("a file that could not be read lies in failed/, beside a text that says why", async () => {
+test("a file that could not be read is in failed/, next to a text that says why", async () => {
   const inbox = anInbox(() => ({ kind: "failed", reason: "It is a picture. Export it as CSV." }));
   inbox.drop("acme/a.csv");
   await inbox.lookAfter(0, 2);
@@ -119,7 +119,7 @@ test("a file that could not be read lies in failed/, beside a text that says why
   expect(readFileSync(inbox.path("acme/failed/a.csv.txt"), "utf8")).toBe("It is a picture. Export it as CSV.\n");
 });
 
-test("a file of the same name again is kept beside the one before", async () => {
+test("a second file of the same name is kept next to the first", async () => {
   const inbox = anInbox();
   for (let time = 0; time < 2; time++) {
     inbox.drop("acme/a.csv");
@@ -141,7 +141,7 @@ function onAFullDisk() {
   return { ...inbox, makeRoom };
 }
 
-test("after a trouble with the disk all files stay where they are, and are tried again", async () => {
+test("if the disk is full, all files stay where they are, and are tried again", async () => {
   const inbox = onAFullDisk();
   inbox.drop("acme/b.csv");
   await inbox.lookAfter(0, 2);
@@ -151,7 +151,7 @@ test("after a trouble with the disk all files stay where they are, and are tried
   expect(inbox.in("acme/done")).toEqual(["a.csv", "b.csv"]);
 });
 
-test("while the trouble lasts, the tries come less and less often, and it is said once", async () => {
+test("while the disk is full, the tries become less frequent, and it is reported once", async () => {
   const inbox = onAFullDisk();
   for (let second = 0; second < 600; second++) await inbox.lookAfter(1);
   expect(inbox.taken.length).toBeWithin(10, 20);
@@ -161,7 +161,7 @@ test("while the trouble lasts, the tries come less and less often, and it is sai
   expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
 
-test("a clock that goes back by an hour lets nothing wait for an hour", async () => {
+test("a clock that goes back by an hour delays no try by an hour", async () => {
   const inbox = onAFullDisk();
   await inbox.lookAfter(0, 2);
   inbox.makeRoom();
@@ -244,7 +244,7 @@ test("files in done/ and rejected/ are deleted after 30 days, however old the up
   expect([inbox.in("acme/done"), inbox.in("acme/rejected"), inbox.in("acme/failed")]).toEqual([[], [], ["b.csv"]]);
 });
 
-test("what is said of one file is said again when it comes back", async () => {
+test("a remark on a file is repeated when the file comes back", async () => {
   const inbox = anInbox();
   for (let time = 0; time < 2; time++) {
     mkdirSync(inbox.path("acme/2026"));

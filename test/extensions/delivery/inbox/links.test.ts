@@ -1,4 +1,4 @@
-/** The inbox and whoever may write into its folders: what becomes a link meanwhile leads nothing elsewhere. */
+/** The inbox and users who may write into its folders: a link that appears during an import leads nothing elsewhere. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ test("the text that says why goes through no link, though that leads to nowhere"
   expect(inbox.in("acme/failed")).toEqual(["a-2.csv", "a-2.csv.txt", "a.csv.txt"]);
 });
 
-test("a dropped file is read itself: where a link lies by then, or a pipe, nothing is", async () => {
+test("a dropped file is read, but no link and no pipe in its place", async () => {
   const folder = aFolder();
   writeFileSync(join(folder, "leads.csv"), "email\n");
   symlinkSync("leads.csv", join(folder, "link.csv"));
@@ -60,7 +60,7 @@ test("a dropped file is read itself: where a link lies by then, or a pipe, nothi
   for (const name of ["link.csv", "pipe.csv"]) expect(read(name)).rejects.toThrow(name);
 });
 
-test("rejected rows of a dropped file are written to a file of their own, whatever lies under its name", () => {
+test("rejected rows of a dropped file are written to a new file, never through a link of its name", () => {
   const folder = aFolder();
   const [draft, precious] = [join(folder, ".rejected-a.csv"), join(folder, "leadfile.db")];
   writeFileSync(precious, "all leads");

@@ -1,12 +1,12 @@
-/** bun admin source and receive: what a vendor delivers becomes leads, whatever happens to the process. */
+/** bun admin source and receive: deliveries become leads, whatever happens to the process. */
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Admin, anAdmin } from "../../../support/admin.ts";
 import { eventually } from "../../../support/eventually.ts";
 
-/** What an admin of this test has set: a free port for deliveries. */
-const anAdminWithDoor = () => anAdmin(["acme"], { RECEIVE_PORT: "0", LOG_LEVEL: "silent" });
+/** Its endpoint listens on a free port. */
+const anAdminWithEndpoint = () => anAdmin(["acme"], { RECEIVE_PORT: "0", LOG_LEVEL: "silent" });
 
 async function aToken(admin: Admin, ...options: readonly string[]): Promise<string> {
   await admin.run("pixel", "create", "acme", "--id", "px_shop");
@@ -25,7 +25,7 @@ const post = (url: string, token: string, visit: unknown) =>
   fetch(`${url}/in/${token}`, { method: "POST", body: JSON.stringify(visit) });
 
 test("a source is shown once, listed without its token, and revoked for ever", async () => {
-  const admin = anAdminWithDoor();
+  const admin = anAdminWithEndpoint();
   const made = await admin.run("source", "create", "acme", "--label", "rb2b");
   expect(made.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/in\/lfin_[0-9A-Za-z]{38}\n$/);
   const token = made.stdout.trim().split("/").at(-1) ?? "";
@@ -42,14 +42,14 @@ test.each([
   [["--timezone", "Mars"], "Mars"],
   [["--map", "x"], "--map"],
 ])("source create %j is refused before anything is made", async (options, named) => {
-  const admin = anAdminWithDoor();
+  const admin = anAdminWithEndpoint();
   const { status, stderr } = await admin.run("source", "create", "acme", ...options);
   expect([status > 0, stderr]).toEqual([true, expect.stringContaining(named)]);
   expect((await admin.run("source", "list", "acme", "--json")).stdout).toBe("[]\n");
 });
 
-test("a delivery is served a moment later, stamped on arrival, and once however often it is sent", async () => {
-  const admin = anAdminWithDoor();
+test("a delivery is served soon, stamped on arrival, and once however often it is sent", async () => {
+  const admin = anAdminWithEndpoint();
   const token = await aToken(admin);
   const { endpoint, url } = await opened(admin);
   // RB2B's documented time cannot be read by anybody; stamped on arrival, that rejects nothing.
@@ -69,7 +69,7 @@ test.each([
 ] as const)(
   "an endpoint with nothing under way ends soon after %s, so that a restart misses few deliveries",
   async (signal, status) => {
-    const { endpoint } = await opened(anAdminWithDoor());
+    const { endpoint } = await opened(anAdminWithEndpoint());
     const sentMs = performance.now();
     endpoint.kill(signal);
     expect(await endpoint.exited).toBe(status);
@@ -78,7 +78,7 @@ test.each([
 );
 
 test("two visits that differ only in a time that cannot be read are two leads", async () => {
-  const admin = anAdminWithDoor();
+  const admin = anAdminWithEndpoint();
   const token = await aToken(admin);
   const { url } = await opened(admin);
   const seenAt = (minute: number) => `2024-01-01T12:0${minute}:56:00.00+00.00`;
@@ -87,8 +87,8 @@ test("two visits that differ only in a time that cannot be read are two leads", 
   await eventually(async () => expect(await admin.leads()).toHaveLength(2));
 });
 
-test("what an import rejects lies in rejected/ with its reason", async () => {
-  const admin = anAdminWithDoor();
+test("a rejected row is in rejected/ with its reason", async () => {
+  const admin = anAdminWithEndpoint();
   const token = await aToken(admin, "--stamp", "source");
   const { url } = await opened(admin);
   await post(url, token, { email: "dana@example.com", timestamp: "yesterday" });
@@ -98,7 +98,7 @@ test("what an import rejects lies in rejected/ with its reason", async () => {
 });
 
 test("a delivery that an import cannot read costs itself, and what came with it is served", async () => {
-  const admin = anAdminWithDoor();
+  const admin = anAdminWithEndpoint();
   const token = await aToken(admin);
   const { url } = await opened(admin);
   const people = { u1: { email: "dana@example.com" }, u2: { email: "lee@example.com" } };
@@ -114,7 +114,7 @@ test("a delivery that an import cannot read costs itself, and what came with it 
 });
 
 test("a minute of many forms is served, but for a delivery with more than 2,000 names", async () => {
-  const admin = anAdminWithDoor();
+  const admin = anAdminWithEndpoint();
   const token = await aToken(admin);
   const { url } = await opened(admin);
   const form = (person: string, names: number) =>
@@ -140,14 +140,14 @@ test("a minute of many forms is served, but for a delivery with more than 2,000 
 });
 
 test("a second endpoint on the same file is refused", async () => {
-  const admin = anAdminWithDoor();
+  const admin = anAdminWithEndpoint();
   await opened(admin);
   const second = await admin.run("receive");
   expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another process takes deliveries")]);
 });
 
 test("a port that is in use, and a host that is not here, are refused with the setting to change", async () => {
-  const { url } = await opened(anAdminWithDoor());
+  const { url } = await opened(anAdminWithEndpoint());
   const { port } = new URL(url);
   const onTaken = await anAdmin(["acme"], { RECEIVE_PORT: port }).run("receive");
   expect([onTaken.status, onTaken.stderr]).toEqual([1, expect.stringMatching(/^Port \d+ .*RECEIVE_PORT[^\n]*\n$/)]);
@@ -155,8 +155,8 @@ test("a port that is in use, and a host that is not here, are refused with the s
   expect([elsewhere.status, elsewhere.stderr]).toEqual([2, expect.stringMatching(/^RECEIVE_HOST is [^\n]*\n$/)]);
 });
 
-test("what was answered 200 is served, each visit once, though the process is killed again and again", async () => {
-  const admin = anAdminWithDoor();
+test("deliveries that were answered with 200 are served, each visit once, though the process is killed repeatedly", async () => {
+  const admin = anAdminWithEndpoint();
   const token = await aToken(admin);
   const answered = new Set<string>();
   for (let round = 0; round < 3; round++) {

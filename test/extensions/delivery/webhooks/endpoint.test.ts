@@ -1,4 +1,4 @@
-/** The webhook endpoint: what is taken is on the disk before the answer, what is refused leaves nothing behind. */
+/** The webhook endpoint: accepted deliveries are on the disk before the answer, refused ones leave nothing behind. */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";

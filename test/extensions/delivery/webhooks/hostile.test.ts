@@ -1,4 +1,4 @@
-/** The endpoint under clients that are slow, go away, or come all at once: others hardly notice, and memory is bounded. */
+/** The endpoint under clients that are slow, disconnect, or come all at once: others are served, and memory is bounded. */
 import { expect, test } from "bun:test";
 import { eventually } from "../../../support/eventually.ts";
 import { receive } from "./receiving.ts";

@@ -1,4 +1,4 @@
-/** The spool: what was answered is on the disk, whatever happens to the process. */
+/** The spool: deliveries that were answered are on the disk, whatever happens to the process. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { aSmallDisk, fill } from "../../../support/small-disk.ts";
 let ms = 0;
 const clock = () => ++ms;
 
-test("lines of one moment lie in one file, in the order in which they came", async () => {
+test("lines that come together are in one file, in the order in which they came", async () => {
   const folder = aFolder();
   const spool = await openSpool(folder, clock);
   await Promise.all(["a", "b", "c"].map((line) => spool.append("src_1", [line])));

@@ -1,4 +1,4 @@
-/** The inbox among odd files and folders: each is reported, and keeps no other from its import. */
+/** The inbox with unusual files and folders: each is reported, and does not block the import of others. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { needing } from "../../../support/needing.ts";
@@ -33,7 +33,7 @@ test("a file on which Leadfile fails by a mistake of its own is reported once, a
   expect(inbox.in("acme")).toContain("a.csv");
 });
 
-test("a file beside the folders is reported once, and the files in them are taken", async () => {
+test("a file next to the folders is reported once, and the files in them are imported", async () => {
   const inbox = anInbox();
   inbox.drop(".hidden.csv");
   inbox.drop("visits.csv");
@@ -109,7 +109,7 @@ test("a file that could not be moved and was changed since is imported again", a
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv"]]);
 });
 
-test("a folder within a folder is reported once, but not those in which files lie afterwards", async () => {
+test("a folder within a folder is reported once, but not done/, rejected/, and failed/", async () => {
   const inbox = anInbox();
   for (const name of ["2026", "done", "rejected", "failed", ".hidden"]) mkdirSync(inbox.path(`acme/${name}`));
   inbox.drop("acme/2026/a.csv");
@@ -121,7 +121,7 @@ test.each([
   ["into the folder of another account", "../other/b.csv"],
   ["in a circle", "link.csv"],
   ["to nowhere", "../nowhere/b.csv"],
-])("a link %s is reported once and never followed, and the files beside it are taken", async (_, target) => {
+])("a link %s is reported once and never followed, and the files next to it are imported", async (_, target) => {
   const inbox = anInbox();
   mkdirSync(inbox.path("other"));
   writeFileSync(inbox.path("other/b.csv"), "email\n");
@@ -132,7 +132,7 @@ test.each([
   expect(ofAcme).toEqual(["acme/link.csv: it is a link; put the file itself in its place.", "acme/a.csv: done"]);
 });
 
-test("a file whose name is not UTF-8 is reported once, and the files beside it are taken", async () => {
+test("a file whose name is not UTF-8 is reported once, and the files next to it are imported", async () => {
   const inbox = anInbox();
   writeFileSync(Buffer.concat([Buffer.from(inbox.path("acme/")), Buffer.from("f\xfcr.csv", "latin1")]), "email\n");
   inbox.drop("acme/a.csv");
@@ -158,7 +158,7 @@ test("the text that says why is never written over another file", async () => {
   expect(readFileSync(inbox.path("acme/failed/a-2.csv"), "utf8")).toBe("leads of a.csv");
 });
 
-test("what a terminal would obey in the name of a file is said as ?", async () => {
+test("a control character in the name of a file is printed as ?", async () => {
   const inbox = anInbox();
   inbox.drop("acme/\u001b[31m.csv");
   await inbox.lookAfter(0, 2);

@@ -1,4 +1,4 @@
-/** bun start with INBOX: the inbox is a process of its own beside the server, and lives and ends with it. */
+/** bun start with INBOX: the inbox is a child process, which ends with the server. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
