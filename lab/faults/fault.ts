@@ -9,17 +9,17 @@ export interface Attack {
   readonly folder: string;
   readonly times: number;
   readonly random: Random;
-  /** Whether there is time for more; what was done until then counts. */
+  /** Returns whether there is time for another one. */
   goesOn(): boolean;
-  /** Hears how many times are done. */
+  /** Is called with the number that is done. */
   progress(done: number): void;
 }
 
 export interface Outcome {
   readonly done: number;
-  /** What was seen that must not be; nothing where the promise held. */
+  /** Observations that break the promise. */
   readonly broken: readonly string[];
-  /** What was measured beside it. */
+  /** Measurements. */
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
@@ -35,34 +35,34 @@ export interface Breakage {
 
 export interface Fault {
   readonly name: string;
-  /** What is done, in a few words; `times` is counted in the last of them. */
+  /** The attack in a few words. The last one is the unit of `times`. */
   readonly attack: string;
-  /** What must be true afterwards. */
-  readonly held: string;
-  /** How many times in the suite, and how many in the full run. */
+  /** The promise that must be true afterwards. */
+  readonly promise: string;
+  /** The number of times in the suite, and in the full run. */
   readonly small: number;
   readonly full: number;
   readonly breakages: readonly Breakage[];
-  /** Whether it mostly waits, so that several can run at once. */
+  /** True if it mostly waits, so that several can run at once. */
   readonly waits?: boolean;
-  /** Why it cannot run on this machine; null where it can. */
+  /** Returns why it cannot run on this machine; null if it can. */
   missing?(): string | null;
   run(attack: Attack): Promise<Outcome>;
 }
 
 export interface Findings {
   readonly broken: readonly string[];
-  /** Notes what is to be said where something did not hold. */
-  expect(held: boolean, otherwise: () => string): void;
+  /** Adds an observation if a condition is false. */
+  expect(holds: boolean, otherwise: () => string): void;
 }
 
-/** Collects what was seen; the first few say enough. */
-export function createFindings(most = 20): Findings {
+/** Collects observations, of which the first few are enough. */
+export function createFindings(max = 20): Findings {
   const broken: string[] = [];
   return {
     broken,
-    expect(held, otherwise) {
-      if (!held && broken.length < most) broken.push(otherwise());
+    expect(holds, otherwise) {
+      if (!holds && broken.length < max) broken.push(otherwise());
     },
   };
 }

@@ -52,7 +52,7 @@ export function readOptions(args: readonly string[], faults: readonly Fault[]): 
   };
 }
 
-/** A part that no name holds would run nothing, and look as if everything had held. */
+/** Refuses a part that is in no name: nothing would run, which looks like success. */
 function choose(parts: readonly string[], faults: readonly Fault[]): readonly Fault[] {
   for (const part of parts) {
     if (faults.some(({ name }) => name.includes(part))) continue;

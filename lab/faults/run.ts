@@ -1,4 +1,4 @@
-/** bun run faults: every attack at its full size, one after the other, and what came of it. */
+/** bun run faults: runs every attack at its full size, one after the other, and reports the results. */
 import { readFlags } from "../flags.ts";
 import { createProgress } from "../progress.ts";
 import { attempt, type Trial } from "./attempt.ts";
@@ -14,7 +14,7 @@ const tell = (text: string) => process.stdout.write(`${text}\n`);
 const options = readFlags({ command: "bun run faults", usage }, (args) => readOptions(args, faults));
 process.exitCode = (await (options.mutations ? mutate : runAll)(options)) ? 0 : 1;
 
-/** Whether every broken line was noticed. */
+/** Returns whether every broken line was noticed. */
 async function mutate({ json }: Options): Promise<boolean> {
   const { tried, unnoticed } = await tryMutations(say);
   const text = `${tried - unnoticed.length} of ${tried} broken lines were noticed.`;
@@ -22,7 +22,7 @@ async function mutate({ json }: Options): Promise<boolean> {
   return unnoticed.length === 0;
 }
 
-/** Whether every promise held. */
+/** Returns whether every promise held. */
 async function runAll(options: Options): Promise<boolean> {
   const { chosen, seed, json } = options;
   say(`Seed ${seed}; the same attacks again: bun run faults --seed ${seed}`);
@@ -35,7 +35,7 @@ async function runAll(options: Options): Promise<boolean> {
 }
 
 async function runOne(fault: Fault, { times, minutes, seed }: Options): Promise<Result> {
-  const { name, attack, held } = fault;
+  const { name, attack, promise } = fault;
   const begunMs = performance.now();
   const skipped = fault.missing?.() ?? null;
   const untilMs = minutes === null ? Number.POSITIVE_INFINITY : begunMs + minutes * 60_000;
@@ -43,9 +43,9 @@ async function runOne(fault: Fault, { times, minutes, seed }: Options): Promise<
   const outcome = skipped === null ? await runToItsEnd(fault, { times: times ?? fault.full, seed, untilMs }) : nothing;
   const seconds = Math.round((performance.now() - begunMs) / 1000);
   say(`${name}: ${skipped ?? `${outcome.done} in ${seconds} s, ${outcome.broken.length} broken`}`);
-  // An hour later another attack may take what was found down with it.
+  // An hour later, another attack may end the process before the report.
   for (const what of outcome.broken) say(`  ! ${what}`);
-  return { name, attack, held, seconds, skipped, ...outcome };
+  return { name, attack, promise, seconds, skipped, ...outcome };
 }
 
 /** An attack that fails itself has not shown that the promise holds. */

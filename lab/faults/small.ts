@@ -25,13 +25,13 @@ export function describeSmall(fault: Fault): void {
   };
   unless(reason).describe(fault.name, () => {
     const hold = async () => {
-      // What mostly waits can wait together.
+      // Attacks that mostly wait can wait together.
       if (fault.waits === true) for (const breakage of breakages) void begin(breakage);
       const { broken, done } = await begin(null);
       // Some attacks come in portions, and end with the one in which it was enough.
       expect({ seed, broken, isEnough: done >= fault.small }).toEqual({ seed, broken: [], isEnough: true });
     };
-    test(fault.held, hold, timeoutMs);
+    test(fault.promise, hold, timeoutMs);
 
     for (const breakage of breakages) {
       const notice = async () => {

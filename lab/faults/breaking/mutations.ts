@@ -4,7 +4,7 @@ import type { Patch } from "./build.ts";
 export interface Mutation {
   readonly what: string;
   readonly patch: Patch;
-  /** Where it should be noticed: files, or `FILE -t PART OF A NAME` where not every test of a file could tell. */
+  /** The tests that should notice it: files, or `FILE -t PART OF A NAME`. */
   readonly tests: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export const mutations: readonly Mutation[] = [
     "test/spec/4-1-leads.test.ts",
   ),
   line(
-    "since without its own moment",
+    "since without its own millisecond",
     "src/db/leads.ts",
     "gte(leads.identifiedAt, sinceMs)",
     "gte(leads.identifiedAt, sinceMs) && lt(sinceMs, leads.identifiedAt)",

@@ -1,11 +1,11 @@
-/** Whether the tests notice lines that are broken one at a time. */
+/** Breaks lines one at a time, and runs the tests that should notice. */
 import { rmSync } from "node:fs";
 import { breakBuild, type Patch } from "./build.ts";
 import { mutations } from "./mutations.ts";
 
 export interface Noticed {
   readonly tried: number;
-  /** What no test noticed. */
+  /** The lines that no test noticed. */
   readonly unnoticed: readonly string[];
 }
 

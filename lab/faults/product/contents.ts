@@ -1,4 +1,4 @@
-/** What lies in a file before it is attacked, and what is found in it afterwards. */
+/** Fills a database before an attack, and reads it afterwards. */
 import { Database } from "bun:sqlite";
 import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
@@ -12,7 +12,7 @@ export interface Key {
   readonly id: string;
 }
 
-/** Makes or changes a file by way of the product's own store, and leaves it without a log beside it. */
+/** Creates or changes a database with the functions of the product, and leaves it without a write-ahead log. */
 export function prepare<Result>(file: string, work: (store: AdminStore) => Result): Result {
   const store = openAdminStore(file);
   const result = work(store);
@@ -59,13 +59,13 @@ export function look<Result>(
   }
 }
 
-/** What SQLite says of a file that is whole. */
+/** Returns whether a file is intact. */
 export function isWhole(database: Database): boolean {
   const said = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
   return said.length === 1 && said[0]?.integrity_check === "ok";
 }
 
-/** How many leads there are; none where there is no table yet. */
+/** Returns the number of leads; 0 if there is no table yet. */
 export function countOf(database: Database): number {
   const table = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'stored_leads'").get();
   if (table === null) return 0;

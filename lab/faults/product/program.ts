@@ -101,7 +101,7 @@ export async function admin(
   return { status, stdout, stderr };
 }
 
-/** Whether a program is installed. */
+/** Returns why a program cannot run; null if it is installed. */
 export function needs(program: string): string | null {
   return Bun.which(program) === null ? `${program} is not installed` : null;
 }

@@ -29,7 +29,7 @@ const promised = ["revoked", "silent", "back"] as const;
 export const clusterCutOff: Fault = {
   name: "cluster: cut off",
   attack: "a key is revoked while a node is cut off, stands still or restarts; revocations",
-  held: "revoked in 10 s, that node silent in 6 s; it serves within 10 s of coming back, and never the revoked key",
+  promise: "revoked in 10 s, that node silent in 6 s; it serves within 10 s of coming back, and never the revoked key",
   small: 2,
   full: 100,
   waits: true,

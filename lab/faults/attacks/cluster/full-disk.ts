@@ -22,7 +22,7 @@ const promisedMs = { silent: 10_000 };
 export const clusterFullDisk: Fault = {
   name: "cluster: full disk",
   attack: "the disk of the leader or of a follower is full while a key is revoked, then has room again; revocations",
-  held: "0 requests accepted after revoke returned, 0 counts lost, and the wrong node is silent within 10 s",
+  promise: "0 requests accepted after revoke returned, 0 counts lost, and the wrong node is silent within 10 s",
   small: 2,
   full: 40,
   waits: true,

@@ -12,7 +12,7 @@ const person = "gone@example.com";
 export const clusterImports: Fault = {
   name: "cluster: imports",
   attack: "one file through two nodes at once, then an import with a person erased through another node; rounds",
-  held: "each lead once and the same on every node, and of all people only the erased one is left out",
+  promise: "each lead once and the same on every node, and of all people only the erased one is left out",
   small: 1,
   full: 20,
   waits: true,

@@ -14,7 +14,7 @@ const rows = 2_000;
 export const clusterKills: Fault = {
   name: "cluster: kills",
   attack: "the leader is killed in an import through another node, while clients ask all servers; kills",
-  held: "each lead once, the same on every node; the other nodes answer all the while; usage is what was answered",
+  promise: "each lead once, the same on every node; the other nodes answer all the while; usage is what was answered",
   small: 1,
   full: 100,
   waits: true,

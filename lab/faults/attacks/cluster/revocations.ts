@@ -13,7 +13,7 @@ const rows = 20_000;
 export const clusterRevocations: Fault = {
   name: "cluster: revocations",
   attack: "a key that clients use on three nodes is revoked, the second half of them amid imports; revocations",
-  held: "no request sent after the command returned is served by any node",
+  promise: "no request sent after the command returned is served by any node",
   small: 2,
   full: 200,
   waits: true,

@@ -16,7 +16,7 @@ const clients = 12;
 export const clusterRolling: Fault = {
   name: "cluster: rolling restart",
   attack: "each machine's node and server are stopped and started in turn, under load behind nginx; machines",
-  held: "no request fails that the balancer may ask of another node",
+  promise: "no request fails that the balancer may ask of another node",
   small: 3,
   full: 60,
   waits: true,

@@ -21,7 +21,7 @@ const standstillMs = 20_000;
 export const killFollow: Fault = {
   name: "kill -9 of follow",
   attack: "follow, what takes its leads (file, command, webhook) or the server is killed at a random moment; kills",
-  held: "every lead is taken, in order; a kill repeats at most the one in hand",
+  promise: "every lead is taken, in order; a kill repeats at most the one in hand",
   small: 2 * round,
   full: 1000,
   breakages: [

@@ -12,7 +12,7 @@ const killsInARow = 4;
 export const killImport: Fault = {
   name: "kill -9 of an import",
   attack: "an import is killed at a random moment, up to 4 times in a row, then run to its end; kills",
-  held: "nothing served before is gone, no halves, the file is whole, the re-run gives the same bytes",
+  promise: "nothing served before is gone, no halves, the file is whole, the re-run gives the same bytes",
   small: 6,
   full: 1000,
   breakages: [

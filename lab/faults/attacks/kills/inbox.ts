@@ -16,7 +16,7 @@ export const killInbox: Fault = {
   name: "kill -9 of the inbox",
   attack:
     "files are copied into a folder piece by piece, 12 at a time, and the inbox is killed every two seconds or so; files",
-  held: "every row is a lead, each once, and every file lies in done/",
+  promise: "every row is a lead, each once, and every file lies in done/",
   small: 12,
   full: 600,
   breakages: [

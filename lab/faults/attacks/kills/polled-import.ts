@@ -19,7 +19,7 @@ const pollers = 3;
 export const polledImport: Fault = {
   name: "import beside pollers",
   attack: `a file of random size, order and ties is imported, killed up to ${mostKills} times and run again; files`,
-  held: `${pollers} clients that poll with since meet every lead that the export has, and no other`,
+  promise: `${pollers} clients that poll with since meet every lead that the export has, and no other`,
   small: 6,
   full: 1000,
   breakages: [

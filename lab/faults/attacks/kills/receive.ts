@@ -18,7 +18,7 @@ const standstillMs = 15_000;
 export const killReceive: Fault = {
   name: "kill -9 of receive",
   attack: "8 vendors post, and post again what was not answered, while the endpoint or its import is killed; posts",
-  held: "the export is what was answered with 200, each visit once",
+  promise: "the export is what was answered with 200, each visit once",
   small: 160,
   full: 10_000,
   breakages: [

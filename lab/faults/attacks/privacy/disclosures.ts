@@ -6,7 +6,7 @@ import { type Attack, createFindings, type Fault, type Outcome } from "../../fau
 export const disclosures: Fault = {
   name: "the ledger of recipients",
   attack: "random keys, filters and pages, with imports, days and restarts between; pages against a model",
-  held: "no lead missed, none too many but as possibly, and those under 1 %",
+  promise: "no lead missed, none too many but as possibly, and those under 1 %",
   small: 1500,
   full: 100_000,
   breakages: [

@@ -11,7 +11,7 @@ import type { Random } from "../../random.ts";
 export const erasure: Fault = {
   name: "erasure",
   attack: "imports, replacements and requests make a history, then a person is erased and imported again; files",
-  held: "no byte of the person in any file of the folder, the others unharmed, a later import leaves the person out",
+  promise: "no byte of the person in any file of the folder, the others unharmed, a later import leaves the person out",
   small: 4,
   full: 1000,
   breakages: [

@@ -8,7 +8,7 @@ import type { Random } from "../../random.ts";
 export const restores: Fault = {
   name: "restores",
   attack: "imports, erasures by ID, address, phone, and list, retention, backups, and restores in random order; rounds",
-  held: "after every restore exactly those leads are there that neither an erasure nor retention has removed",
+  promise: "after every restore exactly those leads are there that neither an erasure nor retention has removed",
   small: 4,
   full: 1000,
   breakages: [

@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 export const clock: Fault = {
   name: "a clock that jumps",
   attack: "the clock of the limiter goes on, jumps forth or back by up to a day while keys ask; windows",
-  held: "never more than 60 in a window, and a minute after a refusal the key is served",
+  promise: "never more than 60 in a window, and a minute after a refusal the key is served",
   small: 1000,
   full: 100_000,
   breakages: [

@@ -16,7 +16,7 @@ const driftAllowed = 24 * 1024 * 1024;
 export const day: Fault = {
   name: "a compressed day",
   attack: "clients poll, walk the pages and ask for usage, and every 600 requests a file is imported; requests",
-  held: "memory in the last part is that of the middle, descriptors are those of the beginning",
+  promise: "memory in the last part is that of the middle, descriptors are those of the beginning",
   small: 4200,
   full: 86_400,
   breakages: [

@@ -15,7 +15,7 @@ const silenceMs = 60;
 export const hostile: Fault = {
   name: "hostile requests",
   attack: "heads, paths, parameters, encodings, pipelines and plain noise over raw sockets; answers",
-  held: "no crash, no 5xx of the application, nothing on standard error, memory + 40 MB at most",
+  promise: "no crash, no 5xx of the application, nothing on standard error, memory + 40 MB at most",
   small: 8000,
   full: 1_000_000,
   breakages: [

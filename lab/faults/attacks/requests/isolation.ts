@@ -14,7 +14,7 @@ const atOnce = 16;
 export const isolation: Fault = {
   name: "three accounts on one server",
   attack: "random questions, with cursors, pixels and cities of the other accounts among them; requests",
-  held: "no byte of another account in any answer, 404 unknown_pixel for its pixels",
+  promise: "no byte of another account in any answer, 404 unknown_pixel for its pixels",
   small: 2000,
   full: 100_000,
   breakages: [

@@ -10,7 +10,7 @@ const clients = 8;
 export const revocation: Fault = {
   name: "revocation under load",
   attack: "a key that 8 clients are using is revoked by the admin command; revocations",
-  held: "no request sent after the command returned is served",
+  promise: "no request sent after the command returned is served",
   small: 6,
   full: 1000,
   breakages: [

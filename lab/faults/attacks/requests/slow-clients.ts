@@ -14,7 +14,7 @@ const unmeasurableMs = 25;
 export const slowClients: Fault = {
   name: "slow and idle clients",
   attack: "a sixth sends a byte a second of a head, a line, a body or a TLS hello, the others nothing; connections",
-  held: "each is closed within 15 s, and good clients keep their p99 under 3 times that of a quiet server",
+  promise: "each is closed within 15 s, and good clients keep their p99 under 3 times that of a quiet server",
   small: 300,
   full: 12_000,
   breakages: [

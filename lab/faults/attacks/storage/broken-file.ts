@@ -12,7 +12,7 @@ export const brokenFile: Fault = {
   name: "a disk that fails and a file that is gone",
   attack:
     "EIO, ENOSPC, EROFS and a failed fsync by the system, a full tmpfs, the file gone, swapped, cut or overwritten; cases",
-  held: "500 query_failed or one clear line and status 1, no wrong data, and all well once the cause is gone",
+  promise: "500 query_failed or one clear line and status 1, no wrong data, and all well once the cause is gone",
   small: 12,
   full: 300,
   breakages: [

@@ -27,7 +27,7 @@ export const copies: Fault = {
   name: "backup and restore",
   attack:
     "a backup at a random moment of an import is restored; then damaged in one of four ways, and restored; cycles",
-  held: "what is restored is what was backed up; what is damaged is refused, and the database there is untouched",
+  promise: "what is restored is what was backed up; what is damaged is refused, and the database there is untouched",
   small: 4,
   full: 1000,
   breakages: [

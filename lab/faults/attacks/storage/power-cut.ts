@@ -13,7 +13,8 @@ export const powerCut: Fault = {
   name: "power cut",
   attack:
     "what commands write is recorded and replayed up to a point, of what was not synced chance keeps some; points",
-  held: "no key, revocation, subscription, erasure or import that was reported as done is lost, and the file is whole",
+  promise:
+    "no key, revocation, subscription, erasure or import that was reported as done is lost, and the file is whole",
   small: 300,
   full: 10_000,
   breakages: [

@@ -12,7 +12,7 @@ export const year: Fault = {
   name: "a year in an hour",
   attack:
     "a file, 50 webhooks, and 20 clients a day, nightly backups, kills, full disks, restores, and an upgrade, all by one simulated clock; days",
-  held: "no lead is lost or back from the dead, usage is exact, and the backup of each night can be restored",
+  promise: "no lead is lost or back from the dead, usage is exact, and the backup of each night can be restored",
   small: 7,
   full: 365,
   breakages: [
