@@ -13,8 +13,7 @@ import { addUsage, createUsageCounter, type Flushed, openUsageReader, type Usage
 import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
 import { ledgerBegins, ledgerEnds, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
 import { createDisclosureLedger, type DisclosedPage, writeDisclosures } from "./privacy/disclosures/ledger.ts";
-import type { Retained } from "./privacy/retention.ts";
-import { retainInThread } from "./privacy/retention-thread.ts";
+import { type Retained, retainInThread } from "./privacy/retention.ts";
 import { UserError } from "./user-error.ts";
 
 /** What a request reads, where it is counted, and where its page is recorded: in memory, until the server writes it. */

@@ -13,6 +13,7 @@ import { polledImport } from "./attacks/kills/polled-import.ts";
 import { killReceive } from "./attacks/kills/receive.ts";
 import { disclosures } from "./attacks/privacy/disclosures.ts";
 import { erasure } from "./attacks/privacy/erasure.ts";
+import { killErasure } from "./attacks/privacy/kill-erasure.ts";
 import { restores } from "./attacks/privacy/restores.ts";
 import { clock } from "./attacks/requests/clock.ts";
 import { day } from "./attacks/requests/day.ts";
@@ -33,7 +34,7 @@ export const faultsOfKills: readonly Fault[] = [killImport, polledImport, killRe
 export const faultsOfStorage: readonly Fault[] = [powerCut, copies, brokenFile];
 
 /** They look for people who should be gone, and for who received them. */
-export const faultsOfPrivacy: readonly Fault[] = [erasure, disclosures, restores];
+export const faultsOfPrivacy: readonly Fault[] = [erasure, killErasure, disclosures, restores];
 
 /** They ask a server as nobody should, or when nobody would. */
 export const faultsOfRequests: readonly Fault[] = [revocation, isolation, clock, hostile, slowClients, day];

@@ -7,11 +7,11 @@ import type { Lead } from "../contract/lead.ts";
 import type { PersonIdentifier } from "../contract/person.ts";
 import type { Connection } from "../db/connection.ts";
 import { exportDocuments } from "../db/leads.ts";
-import { accounts, leads, suppressedDigests, suppressions } from "../db/schema.ts";
+import { accounts, leads } from "../db/schema.ts";
 import { bytesOf } from "../db/uuid.ts";
-import { digestsOf, identifiersOf, spellingsOf } from "../privacy/identifiers.ts";
+import { digestsOf, identifiersOf } from "../privacy/identifiers.ts";
 import { storeReceipt } from "../privacy/receipts.ts";
-import { hashOf, listInstances } from "../privacy/suppressions.ts";
+import { blockStatements, hashesOf, listInstances } from "../privacy/suppressions.ts";
 import { UserError } from "../user-error.ts";
 
 const Hashes = Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }));
@@ -90,7 +90,7 @@ export function rememberErasures(database: Connection): () => number {
     const since = [...listErasures(database)].filter(([key]) => !known.has(key)).map(([, erasure]) => erasure);
     return Map.groupBy(since, ({ account }) => account)
       .entries()
-      .reduce((sum, [account, erasures]) => sum + eraseAgain(database, account, hashesOf(erasures)), 0);
+      .reduce((sum, [account, erasures]) => sum + eraseAgain(database, account, erasedHashesOf(erasures)), 0);
   };
 }
 
@@ -115,7 +115,7 @@ interface ErasedHashes {
 }
 
 /** The hashes of erasures that name their leads, or what was given to them. */
-function hashesOf(erasures: readonly Erasure[]): ErasedHashes {
+function erasedHashesOf(erasures: readonly Erasure[]): ErasedHashes {
   const valuesOf = (wanted: Erasure["kind"]) =>
     erasures.filter(({ kind }) => kind === wanted).map(({ value }) => value);
   const receipts = valuesOf("receipt").map((text): Receipt => JSON.parse(text));
@@ -142,8 +142,8 @@ function eraseAgain(database: Connection, number: number, { removed, given, dige
     if (digestsOf(identifier).some((digest) => digests.has(digest))) return true;
     if (kind !== "id" && given.size === 0) return false;
     return instances.some((instance) =>
-      spellingsOf(identifier).some((value) => {
-        const hash = `${instance.id} ${hashOf(instance, account.id, { kind, value }).toString("hex")}`;
+      hashesOf(instance, account.id, identifier).some((bytes) => {
+        const hash = `${instance.id} ${bytes.toString("hex")}`;
         return given.has(hash) || (kind === "id" && removed.has(hash));
       }),
     );
@@ -190,24 +190,9 @@ function applyReceipt(database: Connection, receipt: Receipt): void {
   const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();
   // An account that the backup does not have has no leads to erase.
   if (account === undefined) return;
-  const erasedAt = Date.parse(receipt.erased_at);
-  // A block that was lifted after the erasure stays lifted: the newest decision wins.
-  const newest = { erasedAt: sql`max(erased_at, excluded.erased_at)` };
-  for (const hash of receipt.hashes) {
-    const block = { account: account.number, instance: instance.number, hash: Buffer.from(hash, "hex"), erasedAt };
-    database
-      .insert(suppressions)
-      .values(block)
-      .onConflictDoUpdate({ target: [suppressions.account, suppressions.instance, suppressions.hash], set: newest })
-      .run();
-  }
-  for (const digest of receipt.digests ?? []) {
-    database
-      .insert(suppressedDigests)
-      .values({ account: account.number, digest: Buffer.from(digest, "hex"), erasedAt })
-      .onConflictDoUpdate({ target: [suppressedDigests.account, suppressedDigests.digest], set: newest })
-      .run();
-  }
+  const blocks = { hashes: receipt.hashes, digests: receipt.digests ?? [] };
+  const erasedAtMs = Date.parse(receipt.erased_at);
+  for (const block of blockStatements(account.number, instance, blocks, erasedAtMs, false)) database.run(block);
   // Version 0.1.0 printed receipts that do not say what was removed. Their blocks are enough.
   if (receipt.given === undefined || receipt.removed === undefined) return;
   storeReceipt(database, account.number, receipt, []).run();

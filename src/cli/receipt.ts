@@ -1,6 +1,6 @@
 /** bun admin receipt: the receipts of erasures. */
 import { Command } from "commander";
-import { completeReceipts, listReceipts } from "../privacy/receipts.ts";
+import { completeReceipts, isAbandoned, listReceipts } from "../privacy/receipts.ts";
 import { accountOf } from "./arguments.ts";
 import { type CommandContext, examples, jsonCommand } from "./command.ts";
 import { printLines } from "./terminal/output.ts";
@@ -17,7 +17,7 @@ function listCommand(context: CommandContext): Command {
     .action(async (idOrName: string, options: { json?: boolean }) => {
       const account = accountOf(context, idOrName);
       const database = context.database();
-      await completeReceipts(database, context.now());
+      await completeReceipts(database, isAbandoned(context.now()));
       printLines(listReceipts(database.read, account.number), options.json === true);
     });
 }

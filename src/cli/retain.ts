@@ -1,5 +1,4 @@
-/** bun admin retain: how long the leads of an account are kept. */
-
+/** bun admin retain: sets for how many days the leads of an account are kept. */
 import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
 import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from "../privacy/retention.ts";
@@ -20,7 +19,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-const mostDays = 36_500;
+const maxDays = 36_500;
 
 export function retainCommand(context: CommandContext): Command {
   return jsonCommand("retain")
@@ -29,7 +28,7 @@ export function retainCommand(context: CommandContext): Command {
     .option("--yes", "do not ask, even if every lead would be erased or the clock may be wrong")
     .addHelpText("after", examples("retain acme --days 365", "retain acme --days off"))
     .action(async (idOrName: string, options: Options) => {
-      const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, mostDays, ", or off");
+      const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, maxDays, ", or off");
       const account = accountOf(context, idOrName);
       const database = context.database();
       const nowMs = context.now();
@@ -44,7 +43,7 @@ export function retainCommand(context: CommandContext): Command {
     });
 }
 
-/** Gives how many leads are gone. Throws a UserError if a signal comes before the last. */
+/** Returns how many leads are gone. Throws a UserError if a signal comes before the last. */
 async function erase(steps: AsyncGenerator<number>, older: number, output: Output): Promise<number> {
   using progress = createProgress("Erasing", older, output);
   let erased = 0;

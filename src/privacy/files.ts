@@ -1,8 +1,8 @@
-/** Files outside the database that may hold erased persons: copies of it, rejected rows, and delivered files. */
+/** Files outside the database that may contain erased persons: copies of it, rejected rows, and delivered files. */
 import { closeSync, type Dirent, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { filesOf, serverLockOf, spoolOf } from "../db/files.ts";
+import { filesOf, isSqlite, serverLockOf, sizeOf, spoolOf } from "../db/files.ts";
 import type { Matcher } from "./mentions.ts";
 
 /** Lists the copies of a database next to it, and the settled files of its inbox and its spool. */
@@ -24,19 +24,18 @@ function filesIn(folder: string, recursive: boolean): string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-const signature = "SQLite format 3\0";
+function isDatabase(path: string): boolean {
+  try {
+    return sizeOf(path) > 0 && isSqlite(path);
+  } catch {
+    // This user has made no copy that cannot be read.
+    return false;
+  }
+}
+
 const chunkBytes = 1 << 20;
 /** A match that begins in one chunk and ends in the next is found in the first. */
 const overlapBytes = 1 << 10;
-
-function isDatabase(path: string): boolean {
-  try {
-    for (const chunk of chunksOf(path)) return chunk.subarray(0, signature.length).toString("latin1") === signature;
-  } catch {
-    // This user has made no copy that cannot be read.
-  }
-  return false;
-}
 
 /** Returns whether a file, which may be gzipped, contains an erased person; null if it cannot be read. */
 export function searchFile(path: string, matcher: Matcher<unknown>): boolean | null {
@@ -48,23 +47,14 @@ export function searchFile(path: string, matcher: Matcher<unknown>): boolean | n
 }
 
 function* textsOf(path: string): Generator<string> {
-  for (const chunk of chunksOf(path)) {
-    if (chunk[0] === 0x1f && chunk[1] === 0x8b) {
-      yield gunzipSync(readFileSync(path)).toString();
-      return;
-    }
-    yield chunk.toString();
-  }
-}
-
-function* chunksOf(path: string): Generator<Buffer> {
   const file = openSync(path, "r");
   try {
     const buffer = Buffer.alloc(chunkBytes + overlapBytes);
     for (let at = 0; ; at += chunkBytes) {
       const length = readSync(file, buffer, 0, buffer.length, at);
       if (length === 0) return;
-      yield buffer.subarray(0, length);
+      if (at === 0 && buffer[0] === 0x1f && buffer[1] === 0x8b) return yield gunzipSync(readFileSync(path)).toString();
+      yield buffer.toString("utf8", 0, length);
     }
   } finally {
     closeSync(file);

@@ -18,66 +18,68 @@ import {
   type PersonReference,
 } from "./identifiers.ts";
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
-import type { SuppressedAccount } from "./suppressions.ts";
+import { openSuppressions, type SuppressedAccount } from "./suppressions.ts";
 
 /** A lead is named by its timestamp, which is unique in an account. A person who is listed twice is the first of them. */
 export interface FoundLeads {
   readonly own: ReadonlyMap<PersonReference, readonly number[]>;
   /** Leads of others that contain an identifier of the person, such as in page_url: their IDs by their timestamps. */
   readonly mentions: ReadonlyMap<PersonReference, ReadonlyMap<number, string>>;
-  /** Identifiers that were not given, and that the persons' own leads have. */
-  readonly further: readonly Wanted<PersonReference>[];
+}
+
+export interface Search {
+  /** Also finds mentions. */
+  readonly withMentions: boolean;
+  readonly onRead: OnRead;
 }
 
 /** Receives the number of leads that were read, from time to time. */
 export type OnRead = (leads: number) => void;
 
 /**
- * Finds persons in one pass over the leads of an account. A second pass looks for mentions of the further identifiers that
- * the persons' own leads have; `before` has such identifiers of leads that are gone.
+ * Finds persons in one pass over the leads of an account. Mentions take a second pass, because the persons' own leads have
+ * further identifiers; `before` has those of leads that are gone.
  */
 export function findLeads(
   database: Connection,
   account: number,
   persons: readonly PersonReference[],
-  onRead: OnRead,
+  { withMentions, onRead }: Search,
   before: readonly Wanted<PersonReference>[] = [],
 ): FoundLeads {
   const own = new Map<PersonReference, number[]>();
   const mentions = new Map<PersonReference, Map<number, string>>();
   const byName = personsByName(persons);
-  const further = new Map(before.map((one) => [nameOf(one), one]));
   const withDigests = persons.some(({ kind }) => kind === "digest");
+  // Texts cannot be searched for a digest.
+  const wanted = [...before, ...persons.flatMap((owner) => identifiersIn(owner).map((one) => ({ ...one, owner })))];
 
-  /** Adds a lead to those that mention persons, and returns whose it is. */
-  function addMentions(ms: number, lead: Lead, matcher: Matcher<PersonReference>): Set<PersonReference> {
+  function ownersOf(lead: Lead): Set<PersonReference> {
     const identifiers = identifiersOf(lead);
     const digests = withDigests ? identifiers.flatMap(digestsOf).map((digest) => `digest ${digest}`) : [];
-    const theirs = new Set([...identifiers.map(nameOf), ...digests].flatMap((name) => byName.get(name) ?? []));
-    for (const person of mentionedIn(lead, matcher).difference(theirs)) {
-      mentions.getOrInsertComputed(person, () => new Map()).set(ms, lead.id);
-    }
-    return theirs;
+    return new Set([...identifiers.map(nameOf), ...digests].flatMap((name) => byName.get(name) ?? []));
   }
 
-  // Texts cannot be searched for a digest.
-  const given = new Set(byName.values())
-    .values()
-    .flatMap((owner) => identifiersIn(owner).map((one) => ({ ...one, owner })));
-  const givenIn = createMatcher(given);
   for (const { ms, doc } of readLeads(database, account, { onRead })) {
     const lead: Lead = JSON.parse(doc);
-    for (const person of addMentions(ms, lead, givenIn)) {
-      own.getOrInsertComputed(person, () => []).push(ms);
-      for (const one of blockedWith(person, lead)) {
-        if (!byName.has(nameOf(one))) further.set(nameOf(one), { ...one, owner: person });
-      }
+    for (const owner of ownersOf(lead)) {
+      own.getOrInsertComputed(owner, () => []).push(ms);
+      const further = blockedWith(owner, lead).filter((one) => !byName.has(nameOf(one)));
+      wanted.push(...further.map((one) => ({ ...one, owner })));
     }
   }
-  if (further.size === 0) return { own, mentions, further: [] };
-  const furtherIn = createMatcher(further.values());
-  for (const { ms, doc } of readLeads(database, account, { onRead })) addMentions(ms, JSON.parse(doc), furtherIn);
-  return { own, mentions, further: [...further.values()] };
+  if (!withMentions) return { own, mentions };
+  const matcher = createMatcher(wanted);
+  for (const { ms, doc } of readLeads(database, account, { onRead })) {
+    const lead: Lead = JSON.parse(doc);
+    const mentioned = mentionedIn(lead, matcher)
+      .values()
+      .map((person) => byName.get(nameOf(person)) ?? person);
+    for (const person of new Set(mentioned).difference(ownersOf(lead))) {
+      mentions.getOrInsertComputed(person, () => new Map()).set(ms, lead.id);
+    }
+  }
+  return { own, mentions };
 }
 
 const nameOf = ({ kind, value }: PersonReference) => `${kind} ${value}`;
@@ -173,7 +175,7 @@ export async function* findPersons(
   onRead: OnRead,
 ): AsyncGenerator<PersonalData> {
   const { read } = database;
-  const { own, mentions } = findLeads(read, account.number, persons, onRead);
+  const { own, mentions } = findLeads(read, account.number, persons, { withMentions: true, onRead });
   const timestamps = [...own.values()].flat();
   const detail = { ...detailOf(persons, persons.length), leads: timestamps.length };
   await recordReading(database, "search", { atMs: nowMs, act: "lead.find", account: account.id, detail });
@@ -181,7 +183,7 @@ export async function* findPersons(
   // The documents of a long list may not fit into memory together.
   const arrived = timestamps.flatMap(leadAt).map(({ lead, batch }) => arrivedLead(lead, batch));
   const disclosed = discloseLeads(read, account.number, arrived, nowMs);
-  const disclosedAt = new Map(arrived.map(({ ms }, place) => [ms, disclosed[place]]));
+  const disclosedAt = new Map(disclosed.entries().map(([{ ms }, one]) => [ms, one]));
   const byName = personsByName(persons);
   for (const person of persons) {
     const first = byName.get(nameOf(person)) ?? person;
@@ -223,7 +225,7 @@ export function surveyErasure(
   persons: readonly PersonReference[],
   onRead: OnRead,
 ): Survey {
-  const { own, mentions } = findLeads(database, account, persons, onRead);
+  const { own, mentions } = findLeads(database, account, persons, { withMentions: true, onRead });
   const leadAt = openLeadAt(database, account);
   const found = persons.map((person) => {
     const theirs = (own.get(person) ?? []).flatMap(leadAt);
@@ -232,14 +234,40 @@ export function surveyErasure(
   return { found, mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))] };
 }
 
-/** Returns the names of the accounts with leads that contain an erased person. */
-export function accountsWith(database: Connection, matcher: Matcher<unknown>): string[] {
+/** The leads that contain an identifier of an erased person after the erasure. */
+export interface RemainingLeads {
+  /** The IDs of leads of the account that have a blocked address, phone, or ID: an import would leave them out. */
+  readonly blocked: readonly string[];
+  /** The IDs of its leads that only mention an identifier, such as in page_url. */
+  readonly mentioning: readonly string[];
+  /** The names of all accounts with such leads. */
+  readonly accounts: readonly string[];
+}
+
+/** Finds what remains of erased persons in one pass over all leads: by everything that named them, and by what is blocked. */
+export function findRemaining(
+  database: Connection,
+  account: SuppressedAccount,
+  named: Matcher<unknown>,
+  blocked: Matcher<unknown>,
+  onRead: OnRead,
+): RemainingLeads {
+  const isBlocked = openSuppressions(database, account);
+  const ids = { blocked: [] as string[], mentioning: [] as string[] };
   const all = database.select({ number: accounts.number, name: accounts.name }).from(accounts).all();
-  return all
-    .filter(({ number }) =>
-      readLeads(database, number).some(({ doc }) => mentionedIn(JSON.parse(doc), matcher).size > 0),
-    )
-    .map(({ name }) => name);
+  const holding = all.filter(({ number }) => {
+    let isHolding = false;
+    for (const { doc } of readLeads(database, number, { onRead })) {
+      const lead: Lead = JSON.parse(doc);
+      if (mentionedIn(lead, named).size === 0) continue;
+      if (number !== account.number) return true;
+      isHolding = true;
+      if (mentionedIn(lead, blocked).size > 0)
+        ids[isBlocked(identifiersOf(lead)) ? "blocked" : "mentioning"].push(lead.id);
+    }
+    return isHolding;
+  });
+  return { ...ids, accounts: holding.map(({ name }) => name) };
 }
 
 /** Returns the names that the operator gave, such as to a pixel, a key, or the file of an import, and that contain a person. */

@@ -16,7 +16,7 @@ export function identifiersIn({ kind, value, furtherIds = [] }: PersonReference)
   return kind === "digest" ? [] : [value, ...furtherIds].map((one) => ({ kind, value: one }));
 }
 
-/** The ID of a lead, its email addresses, and its phone. */
+/** Returns the ID of a lead, its email addresses, and its phone. */
 export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonIdentifier[] {
   const emails = new Set(
     [lead.email, lead.verified_email].flatMap((email) => (email === null ? [] : [emailKey(email)])),
@@ -28,14 +28,9 @@ export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email"
   ];
 }
 
-/** The identifiers without duplicates, in their order. */
-export function distinct(identifiers: readonly PersonIdentifier[]): PersonIdentifier[] {
-  return [...new Map(identifiers.map((one) => [`${one.kind} ${one.value}`, one])).values()];
-}
-
 /**
- * The forms in which earlier versions compared an identifier, and others hash it: an email address with its domain in its
- * own letters and with separate accents, a phone with an international prefix.
+ * Returns the forms in which earlier versions compared an identifier, and others hash it: an email address with its domain
+ * in its own letters and with separate accents, a phone with an international prefix.
  */
 export function spellingsOf({ kind, value }: PersonIdentifier): string[] {
   if (kind === "phone") {
@@ -47,7 +42,7 @@ export function spellingsOf({ kind, value }: PersonIdentifier): string[] {
   return [...new Set(written.flatMap((text) => [text, text.normalize("NFD")]))];
 }
 
-/** SHA-256, in hexadecimal digits, of each form of an email address or a phone. An ID has none. */
+/** Returns the SHA-256, in hexadecimal digits, of each form of an email address or a phone. An ID has none. */
 export function digestsOf(identifier: PersonIdentifier): string[] {
   const { kind, value } = identifier;
   if (kind === "id") return [];
@@ -56,7 +51,7 @@ export function digestsOf(identifier: PersonIdentifier): string[] {
   return texts.map((text) => Bun.SHA256.hash(text, "hex"));
 }
 
-/** Whether a lead is one of the person that a reference names. */
+/** Returns whether a lead is one of the person that a reference names. */
 export function isOf(lead: Lead, reference: PersonReference): boolean {
   const identifiers = identifiersOf(lead);
   if (reference.kind === "digest") return identifiers.flatMap(digestsOf).includes(reference.value);
@@ -65,8 +60,8 @@ export function isOf(lead: Lead, reference: PersonReference): boolean {
 }
 
 /**
- * The identifiers of a person's own lead that are blocked with the person: its email addresses and what was given, and its
- * phone if it was found by its ID.
+ * Returns the identifiers of a person's own lead that are blocked with the person: its email addresses and the given one,
+ * and its phone if it was found by its ID.
  */
 export function blockedWith(reference: PersonReference, lead: Lead): PersonIdentifier[] {
   return identifiersOf(lead).filter((identifier) => {
@@ -92,11 +87,11 @@ export function countPeople(leads: readonly Pick<Lead, "name" | "email" | "verif
   return Math.max(people, Math.min(leads.length, 1));
 }
 
-/** Notes that two addresses are of one person. */
+/** Records that two addresses are of one person. */
 function join(byEmail: Map<string, Set<string>>, one: string, other: string): void {
   const [a, b] = [byEmail.get(one) ?? new Set([one]), byEmail.get(other) ?? new Set([other])];
   if (a === b) return;
-  // The fewer addresses move: where one lead after the other adds one, the many would move each time.
+  // The smaller set moves: if each lead adds one address, the larger one would move each time.
   const [few, many] = a.size < b.size ? [a, b] : [b, a];
   for (const email of [...few, one, other]) byEmail.set(email, many.add(email));
 }

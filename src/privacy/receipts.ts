@@ -1,6 +1,6 @@
 /** Receipts of erasures: stored with the erasure, completed by the recipients later, and never with personal data. */
 import { createHash } from "node:crypto";
-import { and, asc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
 import { receipts } from "../db/schema.ts";
 import type { Gap } from "./disclosures/gaps.ts";
@@ -29,13 +29,13 @@ export interface Receipt {
   readonly rejects_files: readonly string[];
 }
 
-/** What two receipts of the same erasure have in common. */
+/** Returns a digest of what two receipts of the same erasure have in common. */
 export function identityOf(receipt: object): Buffer {
   const { received: _, gaps: __, rejects_files: ___, ...erasure }: Partial<Receipt> = receipt;
   return createHash("sha256").update(JSON.stringify(erasure)).digest();
 }
 
-/** The statement that stores a receipt. `removed` is kept until its recipients are complete. */
+/** Returns the statement that stores a receipt. `removed` is kept until its recipients are complete. */
 export function storeReceipt(
   database: Pick<Connection, "insert">,
   account: number,
@@ -51,59 +51,46 @@ export function storeReceipt(
 /** Receipts are completed in transactions of this many. */
 const receiptsAtOnce = 100;
 
-/** Whether a receipt waits for its recipients, because the erasure was killed. */
-export function areReceiptsPending(database: Connection, nowMs: number): boolean {
-  return pendingReceipts(database, abandoned(nowMs)).length > 0;
-}
-
-/** An erasure that runs completes its own receipts within seconds. One of a wrong clock is not waited for. */
-function abandoned(nowMs: number): SQL {
+/** Returns the condition that an erasure was killed: one that runs completes its own receipts within seconds. */
+export function isAbandoned(nowMs: number): SQL {
   const runningForMs = 10_000;
+  // One of a wrong clock is not waited for.
   return sql`${receipts.erasedAt} NOT BETWEEN ${nowMs - runningForMs} AND ${nowMs}`;
 }
 
-/** Completes the receipts of erasures that were killed, by who received the leads. */
-export async function completeReceipts(database: LeadDatabase, nowMs: number): Promise<void> {
-  await complete(database, abandoned(nowMs));
+/** Returns whether a receipt lacks its recipients, because the erasure was killed. */
+export function areReceiptsPending(database: Connection, nowMs: number): boolean {
+  return pendingReceipts(database, isAbandoned(nowMs)).length > 0;
 }
 
-/** Completes some receipts. */
-export async function completeThese(database: LeadDatabase, identities: readonly Buffer[]): Promise<void> {
-  for (let at = 0; at < identities.length; at += receiptsAtOnce) {
-    await complete(database, inArray(receipts.identity, identities.slice(at, at + receiptsAtOnce)));
-  }
-}
-
-async function complete(database: LeadDatabase, those: SQL): Promise<void> {
-  for (
-    let some = pendingReceipts(database.read, those);
-    some.length > 0;
-    some = pendingReceipts(database.read, those)
-  ) {
+/** Completes receipts by who received the leads. */
+export async function completeReceipts(database: LeadDatabase, those: SQL | undefined): Promise<void> {
+  for (let after = 0; ; ) {
+    const some = pendingReceipts(database.read, and(gt(receipts.number, after), those));
+    const last = some.at(-1);
+    if (last === undefined) return;
     const byErasure = Map.groupBy(some, ({ account, erasedAt }) => `${account} ${erasedAt}`);
     await database.write([...byErasure.values()].flatMap((rows) => completions(database.read, rows)));
     await database.catchUp();
+    after = last.number;
   }
 }
 
 type PendingReceipt = typeof receipts.$inferSelect;
 
-function pendingReceipts(database: Connection, those: SQL): PendingReceipt[] {
+function pendingReceipts(database: Connection, those: SQL | undefined): PendingReceipt[] {
   const pending = and(isNotNull(receipts.pending), those);
-  return database.select().from(receipts).where(pending).limit(receiptsAtOnce).all();
+  return database.select().from(receipts).where(pending).orderBy(asc(receipts.number)).limit(receiptsAtOnce).all();
 }
 
 /** Returns the statements that complete receipts of one account and time. */
 function completions(database: Connection, rows: readonly PendingReceipt[]): Statement[] {
   const [{ account, erasedAt } = { account: 0, erasedAt: 0 }] = rows;
-  const removed = rows.flatMap((row) => removedBy(row).map((lead) => ({ row, lead })));
-  const all = removed.map(({ lead }) => lead);
-  const disclosed = Map.groupBy(
-    discloseLeads(database, account, all, erasedAt).entries(),
-    ([place]) => removed[place]?.row,
-  );
-  return rows.map((row) => {
-    const theirs = (disclosed.get(row) ?? []).map(([, one]) => one);
+  const removals = rows.map((row) => ({ row, removed: removedBy(row) }));
+  const all = removals.flatMap(({ removed }) => removed);
+  const disclosed = discloseLeads(database, account, all, erasedAt);
+  return removals.map(({ row, removed }) => {
+    const theirs = removed.flatMap((lead) => disclosed.get(lead) ?? []);
     const received = daysByKey(theirs.flatMap((one) => one.received));
     const receipt: Receipt = { ...JSON.parse(row.receipt), received, gaps: gapsOf(theirs) };
     return database
@@ -125,28 +112,19 @@ function daysByKey(received: readonly Received[]): Receipt["received"] {
   });
 }
 
-/** A receipt whose recipients are not complete yet, and the leads that it is about. */
-export function findPending(
-  database: Connection,
-  identity: Buffer,
-): { receipt: Receipt; removed: ArrivedLead[] } | null {
+/** Finds a stored receipt by its identity, and the leads that it is about until its recipients are complete. */
+export function findReceipt(database: Connection, identity: Buffer) {
   const row = database.select().from(receipts).where(eq(receipts.identity, identity)).get();
-  return row === undefined ? null : { receipt: JSON.parse(row.receipt), removed: removedBy(row) };
+  return row === undefined ? null : { receipt: row.receipt, removed: removedBy(row) };
 }
 
-/** The receipt with an identity, as it is stored. */
-export function findReceipt(database: Connection, identity: Buffer): string | null {
-  const stored = database.select({ receipt: receipts.receipt }).from(receipts).where(eq(receipts.identity, identity));
-  return stored.get()?.receipt ?? null;
-}
-
-/** The receipts of an account as JSON, oldest first. */
+/** Lists the receipts of an account as JSON, oldest first. */
 export function* listReceipts(database: Connection, account: number): Generator<string> {
   for (let after = 0; ; ) {
     const rows = database
       .select({ number: receipts.number, receipt: receipts.receipt })
       .from(receipts)
-      .where(and(eq(receipts.account, account), sql`${receipts.number} > ${after}`))
+      .where(and(eq(receipts.account, account), gt(receipts.number, after)))
       .orderBy(asc(receipts.number))
       .limit(1000)
       .all();

@@ -1,15 +1,19 @@
-/** The thread in which a server of the one file applies retention: deleting and rewriting must hold up no request. */
+/** The thread in which a server of one file applies retention. */
+import { innermost } from "../db/failure.ts";
 import { databaseOn, openAgain } from "../db/open.ts";
-import { applyRetention } from "./retention.ts";
-import { answerWith, type RetentionWork } from "./retention-thread.ts";
+import { applyRetention, type RetentionReply, type RetentionWork } from "./retention.ts";
 
 declare const self: Worker;
 
-answerWith(self, async ({ path, nowMs, hasJumped }: RetentionWork) => {
+self.onmessage = async ({ data }: MessageEvent<RetentionWork>) => {
+  self.postMessage(await retain(data).catch((cause): RetentionReply => ({ failure: innermost(cause) })));
+};
+
+async function retain({ path, nowMs, hasJumped }: RetentionWork): Promise<RetentionReply> {
   const database = databaseOn(openAgain(path));
   try {
     return await applyRetention(database, nowMs, hasJumped);
   } finally {
     database.close();
   }
-});
+}

@@ -1,12 +1,11 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
-import { and, asc, count, eq, inArray, isNotNull, lt, type SQL, sql } from "drizzle-orm";
-import { oldestKeptMs } from "../contract/calendar.ts";
-import { insertAct } from "../db/audit.ts";
+import { and, asc, count, eq, gte, inArray, isNotNull, lt, lte, type SQL, sql } from "drizzle-orm";
+import { dayMs, dayOf, oldestKeptMs } from "../contract/calendar.ts";
+import { insertAct, lastAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
-import { accounts, leads, residues } from "../db/schema.ts";
+import { type Act, accounts, audit, leads, residues, usage } from "../db/schema.ts";
 import { areDisclosuresOld, forgetOldDisclosures } from "./disclosures/ledger.ts";
-import { areReceiptsPending, completeReceipts } from "./receipts.ts";
-import { isFarAhead, waitUntil, wasSetBack } from "./retention-hold.ts";
+import { areReceiptsPending, completeReceipts, isAbandoned } from "./receipts.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
 
 /** Deleting this many takes some 30 ms, and nobody waits longer for it. */
@@ -18,22 +17,22 @@ interface Retention {
 }
 
 export interface RetentionSurvey {
-  /** How many leads are older than that. */
+  /** The number of leads that are older than that. */
   readonly older: number;
-  /** How many leads the account has. */
+  /** The number of leads of the account. */
   readonly all: number;
-  /** Whether the clock is so far ahead of what was last written that it may be wrong. */
+  /** The clock is so far ahead of the last write that it may be wrong. */
   readonly isFarAhead: boolean;
 }
 
-/** What would be erased if the leads of an account were kept for some days. */
+/** Counts the leads that would be erased if the leads of an account were kept for some days. */
 export function surveyRetention(database: Connection, number: number, days: number, nowMs: number): RetentionSurvey {
   const older = sql<number>`count(*) FILTER (WHERE ${isTooOld({ number, retainDays: days }, nowMs)})`;
   const counts = database.select({ older, all: count() }).from(leads).where(eq(leads.account, number));
   return { older: 0, all: 0, ...counts.get(), isFarAhead: isFarAhead(database, nowMs) };
 }
 
-/** Sets for how many days leads are kept; null keeps all from now on. From here on an import rejects older ones. */
+/** Sets for how many days leads are kept; null keeps all. From now on, an import rejects older ones. */
 export async function setRetention(
   database: LeadDatabase,
   { number, id }: SuppressedAccount,
@@ -45,7 +44,7 @@ export async function setRetention(
   await database.write([set, act], "everywhere");
 }
 
-/** Erases the leads of an account that are older than it keeps, some at each step, and gives how many are gone. */
+/** Erases the leads of an account that are older than it keeps, some at each step, and yields how many are gone. */
 export async function* eraseOlder(
   database: LeadDatabase,
   { id, ...retention }: Retention & Pick<SuppressedAccount, "id">,
@@ -53,18 +52,7 @@ export async function* eraseOlder(
 ): AsyncGenerator<number> {
   let erased = 0;
   try {
-    for (;;) {
-      const { read } = database;
-      const older = read.select({ number: leads.number }).from(leads).where(isTooOld(retention, nowMs));
-      const some = older.orderBy(asc(leads.identifiedAt)).limit(leadsAtOnce).all();
-      if (some.length === 0) return;
-      const numbers = some.map(({ number }) => number);
-      const those = and(inArray(leads.number, numbers), isTooOld(retention, nowMs));
-      await database.write([read.delete(leads).where(those), residueStatement(read)]);
-      await database.catchUp();
-      erased += some.length;
-      yield erased;
-    }
+    for await (erased of deleteLeads(database, isTooOld(retention, nowMs))) yield erased;
   } finally {
     // Also if the caller asks for no further step. Nobody serves what is reported as gone.
     const detail = { days: retention.retainDays, erased };
@@ -73,19 +61,39 @@ export async function* eraseOlder(
   }
 }
 
-/** The statement that notes, in the transaction that deletes leads, that their bytes have to be removed. */
+/** Deletes the leads that meet a condition, oldest first, some at each step. Yields and returns how many are gone. */
+export async function* deleteLeads(database: LeadDatabase, those: SQL | undefined): AsyncGenerator<number, number> {
+  for (let deleted = 0; ; ) {
+    const { read } = database;
+    const some = read.select({ number: leads.number }).from(leads).where(those);
+    const numbers = some
+      .orderBy(asc(leads.identifiedAt))
+      .limit(leadsAtOnce)
+      .all()
+      .map(({ number }) => number);
+    if (numbers.length === 0) return deleted;
+    await database.write([
+      read.delete(leads).where(and(inArray(leads.number, numbers), those)),
+      residueStatement(read),
+    ]);
+    await database.catchUp();
+    yield (deleted += numbers.length);
+  }
+}
+
+/** Returns the statement that records, in the transaction that deletes leads, that their bytes have to be removed. */
 export function residueStatement(database: Pick<Connection, "insert">): Statement {
   return database.insert(residues).values({ number: Math.floor(Math.random() * 2 ** 48) });
 }
 
-/** Whether bytes of deleted leads may be left, because an erasure or a retention was stopped. */
+/** Returns whether bytes of deleted leads may be left, because an erasure or a retention was stopped. */
 export function areResiduesLeft(database: Connection): boolean {
   return database.select({ number: residues.number }).from(residues).limit(1).all().length > 0;
 }
 
 /**
- * Whether the daily work has anything to do: leads older than their account keeps, something that was stopped before it was
- * complete, or a ledger with what is too old.
+ * Returns whether the daily work has anything to do: leads older than their account keeps, interrupted work to complete, or
+ * a ledger with days that are too old.
  */
 export function isRetentionDue(database: Connection, nowMs: number): boolean {
   return (
@@ -98,15 +106,15 @@ export function isRetentionDue(database: Connection, nowMs: number): boolean {
 }
 
 export interface Retained {
-  /** How many leads were erased. */
+  /** The number of leads that were erased. */
   readonly erased: number;
-  /** Unix milliseconds until which nothing is erased, because the clock may be wrong; null when it is trusted. */
+  /** Unix milliseconds until which nothing is erased, because the clock may be wrong; null if it is trusted. */
   readonly waitsUntilMs: number | null;
 }
 
-/** The daily work of a server: completes what was stopped and erases what is too old, unless the clock may be wrong. */
+/** Does the daily work of a server: completes what was interrupted, and erases what is too old unless the clock may be wrong. */
 export async function applyRetention(database: LeadDatabase, nowMs: number, hasJumped: boolean): Promise<Retained> {
-  await completeReceipts(database, nowMs);
+  await completeReceipts(database, isAbandoned(nowMs));
   const waitsUntilMs = await waitUntil(database, nowMs, hasJumped);
   let erased = 0;
   if (waitsUntilMs === null) {
@@ -121,6 +129,79 @@ export async function applyRetention(database: LeadDatabase, nowMs: number, hasJ
   return { erased, waitsUntilMs };
 }
 
+/** Does the daily work in a thread, because rewriting the file must hold up no request. Throws if it fails. */
+export async function retainInThread(database: Connection, work: RetentionWork): Promise<Retained> {
+  if (!isRetentionDue(database, work.nowMs)) return { erased: 0, waitsUntilMs: null };
+  const worker = new Worker(new URL("./retention-worker.ts", import.meta.url));
+  try {
+    const reply = await new Promise<RetentionReply>((resolve) => {
+      worker.onmessage = ({ data }: MessageEvent<RetentionReply>) => resolve(data);
+      worker.onerror = ({ message }) => resolve({ failure: message });
+      worker.postMessage(work);
+    });
+    if ("failure" in reply) throw new Error(reply.failure);
+    return reply;
+  } finally {
+    worker.terminate();
+  }
+}
+
+/** The work that the thread receives. */
+export interface RetentionWork {
+  readonly path: string;
+  readonly nowMs: number;
+  /** The clock was set while the server ran. */
+  readonly hasJumped: boolean;
+}
+
+export type RetentionReply = Retained | { readonly failure: string };
+
+/** A server may have been off, or without requests, for this long. */
+const maxGapMs = 7 * dayMs;
+/** Time to set the clock right, or to see that it is. */
+const waitMs = dayMs;
+
+/**
+ * Returns until when retention waits because the clock may be wrong, in Unix milliseconds: nothing brings back what it
+ * erases. Null if it need not wait. It waits if the clock has jumped, or is far ahead of the file. The audit records the
+ * wait, so it outlives a restart, and its end by a clock that was set back.
+ */
+export async function waitUntil(database: LeadDatabase, nowMs: number, hasJumped: boolean): Promise<number | null> {
+  const { read } = database;
+  const record = (act: Act) => database.write([insertAct(read, { atMs: nowMs, act, account: null, detail: {} })]);
+  if (wasSetBack(read, nowMs)) await record("retain.clock-back");
+  const begun = lastWait(read);
+  if (begun !== null && nowMs >= begun && nowMs < begun + waitMs) return begun + waitMs;
+  if (!hasJumped && !isFarAhead(read, nowMs)) return null;
+  await record("retain.wait");
+  return nowMs + waitMs;
+}
+
+/** Returns whether retention waited under a clock that was set back since, which the audit does not have yet. */
+export function wasSetBack(database: Connection, nowMs: number): boolean {
+  const last = lastAct(database);
+  return last !== undefined && last.atMs > nowMs + waitMs && (lastWait(database) ?? nowMs) > nowMs;
+}
+
+/** Returns whether a clock is far ahead of what it has written. The writes of its last day prove nothing. */
+function isFarAhead(database: Connection, nowMs: number): boolean {
+  const before = nowMs - waitMs;
+  const last = lastAct(database, lte(audit.at, before));
+  if (last === undefined) return false;
+  let knownMs = last.atMs;
+  const since = and(gte(usage.day, dayOf(knownMs)), lte(usage.day, dayOf(before)));
+  for (const { day } of database.selectDistinct({ day: usage.day }).from(usage).where(since).orderBy(usage.day).all()) {
+    const begunMs = Date.parse(day);
+    if (begunMs - knownMs > maxGapMs) break;
+    knownMs = begunMs + dayMs;
+  }
+  return nowMs - knownMs > maxGapMs;
+}
+
+function lastWait(database: Connection): number | null {
+  return lastAct(database, eq(audit.act, "retain.wait"))?.atMs ?? null;
+}
+
 function accountsKeeping(database: Connection) {
   return database
     .select({ number: accounts.number, id: accounts.id, retainDays: sql<number>`${accounts.retainDays}` })
@@ -129,7 +210,7 @@ function accountsKeeping(database: Connection) {
     .all();
 }
 
-/** Whether a lead of an account is older than it keeps. */
+/** Returns the condition that a lead of an account is older than it keeps. */
 function isTooOld({ number, retainDays }: Retention, nowMs: number): SQL | undefined {
   return and(eq(leads.account, number), lt(leads.identifiedAt, oldestKeptMs(retainDays, nowMs)));
 }

@@ -7,7 +7,7 @@ import { and, asc, count, eq, gt, inArray, isNull, or, type SQL, sql } from "dri
 import type { PersonIdentifier } from "../contract/person.ts";
 import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
-import { type accounts, audit, instances, suppressedDigests, suppressions } from "../db/schema.ts";
+import { type accounts, instances, suppressedDigests, suppressions } from "../db/schema.ts";
 import { digestsOf, identifiersIn, type PersonReference, spellingsOf } from "./identifiers.ts";
 
 /** An account as its blocks and receipts know it. */
@@ -50,56 +50,50 @@ export function blockStatements(
   return digests.length === 0 ? [block] : [block, blockDigests];
 }
 
-/** Returns the condition that a block was not lifted since. */
-function isInForce({ liftedAt, erasedAt }: typeof suppressions | typeof suppressedDigests): SQL {
-  return or(isNull(liftedAt), gt(erasedAt, liftedAt)) ?? sql`TRUE`;
+type BlockTable = typeof suppressions | typeof suppressedDigests;
+
+/** Returns the condition on the blocks of an account that were not lifted since. */
+function inForce({ account, liftedAt, erasedAt }: BlockTable, number: number, where?: SQL): SQL | undefined {
+  return and(eq(account, number), or(isNull(liftedAt), gt(erasedAt, liftedAt)), where);
 }
 
-/** Returns the condition that the account of a row of `accounts` has a block. */
-export function hasBlocks(): SQL {
-  // As text: if a query reads one table alone, Drizzle leaves its name out.
-  const isIn = (table: string) =>
-    `EXISTS (SELECT 1 FROM ${table} WHERE ${table}.account = accounts.number
-      AND (${table}.lifted_at IS NULL OR ${table}.erased_at > ${table}.lifted_at))`;
-  return sql.raw(`(${isIn("suppressions")} OR ${isIn("suppressed_digests")})`);
+function selectBlocks(database: Connection, table: BlockTable, account: number, where?: SQL) {
+  return database
+    .select({ at: table.erasedAt })
+    .from(table)
+    .where(inForce(table, account, where))
+    .limit(1);
+}
+
+/** Returns whether an account has a block. */
+export function hasBlocks(database: Connection, account: number): boolean {
+  return [suppressions, suppressedDigests].some((table) => selectBlocks(database, table, account).values().length > 0);
 }
 
 /** Prepares the question whether one of some identifiers is blocked. */
 export function openSuppressions(
   database: Connection,
-  account: SuppressedAccount,
+  { number, id }: SuppressedAccount,
 ): (identifiers: readonly PersonIdentifier[]) => boolean {
   const known = listInstances(database);
-  const ofAccount = and(eq(suppressions.account, account.number), isInForce(suppressions));
-  const byHash = database
-    .select({ at: suppressions.erasedAt })
-    .from(suppressions)
-    .where(
-      and(
-        ofAccount,
-        eq(suppressions.instance, sql.placeholder("instance")),
-        eq(suppressions.hash, sql.placeholder("hash")),
-      ),
-    )
-    .prepare();
-  const digestsOfAccount = and(eq(suppressedDigests.account, account.number), isInForce(suppressedDigests));
-  const digests = (where?: SQL) =>
-    database.select({ at: suppressedDigests.erasedAt }).from(suppressedDigests).where(where);
-  const anyDigest = digests(digestsOfAccount).limit(1).prepare();
-  const byDigest = digests(and(digestsOfAccount, eq(suppressedDigests.digest, sql.placeholder("digest")))).prepare();
-  return (identifiers) => {
-    const isBlocked = known.some((instance) =>
-      identifiers.some((identifier) =>
-        hashesOf(instance, account.id, identifier).some(
-          (hash) => byHash.values({ instance: instance.number, hash }).length > 0,
-        ),
-      ),
+  const hash = and(
+    eq(suppressions.instance, sql.placeholder("instance")),
+    eq(suppressions.hash, sql.placeholder("hash")),
+  );
+  const byHash = selectBlocks(database, suppressions, number, hash).prepare();
+  const anyDigest = selectBlocks(database, suppressedDigests, number).prepare();
+  const digest = eq(suppressedDigests.digest, sql.placeholder("digest"));
+  const byDigest = selectBlocks(database, suppressedDigests, number, digest).prepare();
+  const isHashBlocked = (identifier: PersonIdentifier) =>
+    known.some((instance) =>
+      hashesOf(instance, id, identifier).some((hash) => byHash.values({ instance: instance.number, hash }).length > 0),
     );
+  const isDigestBlocked = (identifier: PersonIdentifier) =>
+    digestsOf(identifier).some((digest) => byDigest.values({ digest: Buffer.from(digest, "hex") }).length > 0);
+  return (identifiers) =>
+    identifiers.some(isHashBlocked) ||
     // Hashing costs a good part of a row, and most accounts have no blocked digest.
-    if (isBlocked || anyDigest.values().length === 0) return isBlocked;
-    const all = identifiers.flatMap(digestsOf);
-    return all.some((digest) => byDigest.values({ digest: Buffer.from(digest, "hex") }).length > 0);
-  };
+    (anyDigest.values().length > 0 && identifiers.some(isDigestBlocked));
 }
 
 /**
@@ -119,27 +113,23 @@ export async function liftBlocks(
     identifiers.flatMap((identifier) => hashesOf(instance, account.id, identifier)),
   );
   const digests = identifiers.flatMap(digestsOf).map((digest) => Buffer.from(digest, "hex"));
-  const blocks = [
+  const lists = [
     { table: suppressions, named: inArray(suppressions.hash, hashes) },
     { table: suppressedDigests, named: inArray(suppressedDigests.digest, digests) },
-  ].map(({ table, named }) => ({ table, where: and(eq(table.account, account.number), named, isInForce(table)) }));
-  const counts = blocks.map(({ table, where }) => read.select({ of: count() }).from(table).where(where).get()?.of ?? 0);
-  const lifted = counts.reduce((sum, one) => sum + one, 0);
+  ];
+  const blocks = lists.map(({ table, named }) => ({ table, where: inForce(table, account.number, named) }));
+  const lifted = blocks.reduce(
+    (sum, { table, where }) => sum + (read.select({ of: count() }).from(table).where(where).get()?.of ?? 0),
+    0,
+  );
   const unblocked = reference.kind === "id" ? Math.min(lifted, 1) : lifted;
   const detail = { by: reference.kind, unblocked };
   const act = insertAct(read, { atMs: nowMs, act: "lead.unblock", account: account.id, detail });
-  const lift = blocks.map(({ table, where }) =>
+  const statements = blocks.map(({ table, where }) => {
     // A clock may have been set back since the erasure.
-    read
-      .update(table)
-      .set({ liftedAt: sql`max(${nowMs}, ${table.erasedAt})` })
-      .where(where),
-  );
-  await database.write([...lift, act], "everywhere");
+    const liftedAt = sql`max(${nowMs}, ${table.erasedAt})`;
+    return read.update(table).set({ liftedAt }).where(where);
+  });
+  await database.write([...statements, act], "everywhere");
   return unblocked;
-}
-
-/** Returns how often blocks were lifted, by the audit. The number only grows. */
-export function countUnblockings(database: Connection): number {
-  return database.select({ count: count() }).from(audit).where(eq(audit.act, "lead.unblock")).get()?.count ?? 0;
 }

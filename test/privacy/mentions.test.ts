@@ -32,6 +32,15 @@ const forms = [
   ["as a phone without its 1", byPhone, "https://a.example/call/6195550123"],
   ["as a phone with its 1", byPhone, "https://a.example/?tel=%2B16195550123"],
   ["as a phone in groups", byPhone, "https://a.example/?tel=(619) 555-0123"],
+  ["as a phone with encoded separators", byPhone, "https://a.example/?p=%28619%29%20555%2D0123"],
+  ["next to a stray %", byPhone, "https://a.example/?q=100%&p=%2B1%20619.555.0123"],
+  ["as a phone encoded twice", byPhone, "https://a.example/?p=%252B1619555%2530123"],
+  ["with an international prefix", byPhone, "https://a.example/tel/001-619-555-0123/"],
+  ["in a sentence", byPhone, "call 619 · 555 – 0123"],
+  ["with another tag", byEmail, "https://a.example/?e=dana.w%2Bnews%40example.com"],
+  ["without a tag, next to a stray %", byEmail, "https://a.example/?x=50%&e=DANA.W%2540Example.COM"],
+  ["as a link", byEmail, "https://a.example/?to=mailto:dana.w@example.com?subject=x"],
+  ["as a character reference", byEmail, "https://a.example/?e=dana.w&#64;example.com"],
 ] as const;
 
 describe("another lead with the identifier in its page_url is named by its id, and --mentions erases it:", () => {

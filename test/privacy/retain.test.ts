@@ -1,15 +1,19 @@
 /** bun admin retain: leads are kept for so many days, erased after, and no older ones come in. */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { dayMs } from "../../src/contract/calendar.ts";
-import { anAdmin } from "../support/admin.ts";
+import { openAgain } from "../../src/db/open.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
 import { filesWith } from "../support/bytes.ts";
+import { until } from "../support/eventually.ts";
 import { start } from "../support/process.ts";
-import { onTerminal } from "../support/terminal.ts";
+import { onTerminal, plain } from "../support/terminal.ts";
 
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
 const row = (days: number) => `${daysAgo(days)},px,visitor${days}@example.com\n`;
 const header = "identified_at,pixel_id,email\n";
+const retain = ["retain", "acme", "--days", "45"];
 
 async function aFile() {
   const admin = anAdmin();
@@ -20,7 +24,7 @@ const emails = async (admin: ReturnType<typeof anAdmin>) => (await admin.leads()
 
 test("older leads are erased at once, with their bytes, and younger ones stay", async () => {
   const admin = await aFile();
-  const { status, json } = await admin.run("retain", "acme", "--days", "45", "--json");
+  const { status, json } = await admin.run(...retain, "--json");
   expect<unknown>({ status, ...json }).toEqual({ status: 0, days: 45, erased: 2 });
   expect(await emails(admin)).toEqual(["visitor40@example.com", "visitor10@example.com"]);
   expect(filesWith(admin.folder, "visitor50@", "visitor400@")).toEqual([]);
@@ -28,7 +32,7 @@ test("older leads are erased at once, with their bytes, and younger ones stay", 
 
 test("older rows are rejected at import with the reason, until --days off", async () => {
   const admin = await aFile();
-  await admin.run("retain", "acme", "--days", "45");
+  await admin.run(...retain);
   const rejected = await admin.import(header + row(44) + row(46));
   expect(rejected).toMatchObject({ status: 3, json: { imported: 1, rejected: 1 } });
   expect(rejected.stderr).toContain("too old: the account keeps leads as retain --days 45 has set");
@@ -66,11 +70,11 @@ test("a clock that is far ahead of what was last written needs --yes to erase an
   // As if the key had been made a month ago, and nothing been done since.
   using file = new Database(admin.file);
   file.run(`UPDATE audit SET at = at - ${30 * dayMs}`);
-  const refused = await admin.run("retain", "acme", "--days", "45");
+  const refused = await admin.run(...retain);
   expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/ 2 leads .+ clock .+--yes/) });
   expect(await emails(admin)).toHaveLength(4);
   expect((await admin.run("retain", "acme", "--days", "500")).status).toBe(0);
-  expect((await admin.run("retain", "acme", "--days", "45", "--yes", "--json")).json).toMatchObject({ erased: 2 });
+  expect((await admin.run(...retain, "--yes", "--json")).json).toMatchObject({ erased: 2 });
 });
 
 test.each([
@@ -98,7 +102,7 @@ test.each(["0", "-1", "1.5", "36501", "ten", ""])("--days %s is wrong use", asyn
 
 test("the server applies it when it starts, answers meanwhile, and leaves no byte", async () => {
   const admin = anAdmin();
-  await admin.run("retain", "acme", "--days", "45");
+  await admin.run(...retain);
   await admin.run("retain", "acme", "--days", "off");
   await admin.import(header + [10, 50, 400].map(row).join(""));
   // As if the days had passed: set without being applied.
@@ -132,4 +136,66 @@ test("the server erases nothing while its clock is far ahead of what was last wr
   await server.said(/retention waits a day/);
   expect(await emails(admin)).toEqual(["visitor50@example.com", "visitor10@example.com"]);
   expect((await admin.run("audit", "list", "--json")).stdout).toContain("retain.wait");
+});
+
+const many = 20_000;
+
+/** An account with one lead that is young enough, and many that are not. */
+async function aLargeFile(): Promise<Admin> {
+  const admin = anAdmin();
+  const at = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
+  const rows = Array.from({ length: many }, (_, n) => `${at(50)},px,visitor${n}@example.com\n`);
+  await admin.import(`identified_at,pixel_id,email\n${at(10)},px,young@example.com\n${rows.join("")}`);
+  return admin;
+}
+
+/** Resolves as soon as the first leads are gone; the last ones need some hundred milliseconds more. */
+async function begun({ file }: Admin): Promise<void> {
+  const reader = openAgain(file);
+  onTestFinished(() => reader.$client.close());
+  await until(() => (reader.values<[number]>(sql`SELECT count(*) FROM stored_leads`)[0]?.[0] ?? 0) <= many, 5);
+}
+
+const said =
+  /^Stopped: ([\d,]+) of 20,000 older leads are gone, and their bytes are still to be removed\. Run it again, [^\n]+\n$/;
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)(
+  "%s ends it with %i, and it says how many leads are gone; the next one completes it",
+  async (signal, status) => {
+    const admin = await aLargeFile();
+    const child = admin.start(...retain);
+    await begun(admin);
+    child.kill(signal);
+    expect(await child.exited).toBe(status);
+    const gone = Number(said.exec(await child.stderr.text())?.[1]?.replaceAll(",", ""));
+    const left = (await admin.leads()).length - 1;
+    expect([gone, left > 0]).toEqual([many - left, true]);
+    expect((await admin.run("account", "list", "--json")).json).toMatchObject([{ retain_days: 45 }]);
+    const acts = await admin.run("audit", "list", "--json");
+    expect(acts.json).toContainEqual(
+      expect.objectContaining({ act: "retain.erase", detail: { days: 45, erased: gone } }),
+    );
+    expect((await admin.run(...retain, "--json")).json as unknown).toEqual({ days: 45, erased: left });
+    expect(filesWith(admin.folder, "visitor1@", "visitor19999@")).toEqual([]);
+  },
+);
+
+test("on a terminal it shows how far it is, and the server completes it after Ctrl-C", async () => {
+  const admin = await aLargeFile();
+  const terminal = onTerminal(admin.file, retain);
+  await begun(admin);
+  terminal.type("\u0003");
+  expect(await terminal.ended).toBe(130);
+  expect(plain(terminal.shown())).toMatch(/Erasing +\S+ \d+%.*Stopped: [\d,]+ of 20,000 older leads are gone/s);
+  expect((await admin.leads()).length).toBeGreaterThan(1);
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+  await server.listening();
+  await server.said(/older than their account keeps were erased/);
+  expect(await admin.leads()).toMatchObject([{ email: "young@example.com" }]);
+  expect(filesWith(admin.folder, "visitor1@", "visitor19999@")).toEqual([]);
+  expect(await server.end("SIGTERM")).toBe(0);
 });

@@ -15,32 +15,15 @@ async function afterErasing(how: string, whom: string, rows = dana) {
   return admin;
 }
 
-/** How many blocks it lifts. */
+/** Returns the number of blocks that it lifts. */
 const unblock = async (admin: Admin, ...asked: readonly string[]) =>
   (await admin.run("lead", "unblock", "acme", ...asked, "--json")).json["unblocked"];
 
 describe("what an erasure keeps out comes in again", () => {
   test.each([
-    ["an email address", "--email", "dana@example.com", [["--email", " DANA@example.COM"]]],
-    [
-      "an id of the vendor",
-      "--id",
-      "visit-1",
-      [
-        ["--id", "visit-1"],
-        ["--email", "dana@example.com"],
-        ["--phone", "6195550123"],
-      ],
-    ],
-    [
-      "a phone",
-      "--phone",
-      "619-555-0123",
-      [
-        ["--phone", "+1 (619) 555-0123"],
-        ["--email", "dana@example.com"],
-      ],
-    ],
+    ["an email address", "--email", "dana@example.com", ["--email= DANA@example.COM"]],
+    ["an ID of the vendor", "--id", "visit-1", ["--id=visit-1", "--email=dana@example.com", "--phone=6195550123"]],
+    ["a phone", "--phone", "619-555-0123", ["--phone=+1 (619) 555-0123", "--email=dana@example.com"]],
   ])("by %s, as often as it is erased and unblocked", async (_, how, whom, blocks) => {
     const admin = anAdmin();
     const first = (await admin.import(dana)).json;
@@ -49,7 +32,7 @@ describe("what an erasure keeps out comes in again", () => {
       expect((await admin.run("lead", "erase", "acme", how, whom, "--json")).json).toMatchObject({ erased: 1 });
       for (const block of blocks) {
         expect((await admin.import(dana)).json).toMatchObject({ imported: 0, suppressed: 1 });
-        expect(await unblock(admin, ...block)).toBe(1);
+        expect(await unblock(admin, block)).toBe(1);
       }
       expect(await admin.leads()).toEqual([]);
       expect((await admin.import(dana)).json).toMatchObject({ imported: 1, suppressed: 0 });
@@ -114,17 +97,6 @@ describe("unblock", () => {
     const [act] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
     expect(act).toMatchObject({ act: "lead.unblock", detail: { by: "email", unblocked: 1 } });
     expect(JSON.stringify(act)).not.toMatch(/dana/i);
-  });
-
-  test.each([
-    [[]],
-    [["--email", "a@example.com", "--phone", "6195550123"]],
-    [["--email", "dana at home"]],
-    [["--phone", "-"]],
-  ])("takes one address, phone or id, and repeats none: %j", async (asked) => {
-    const { status, stdout, stderr } = await anAdmin().run("lead", "unblock", "acme", ...asked);
-    expect([status, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^[^\n]{20,}\n$/)]);
-    expect(stderr).not.toMatch(/dana|6195550123/);
   });
 });
 

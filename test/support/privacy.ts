@@ -7,7 +7,7 @@ import { findPersons, type PersonalData } from "../../src/privacy/find.ts";
 import type { PersonReference } from "../../src/privacy/identifiers.ts";
 import { eraseOlder, setRetention } from "../../src/privacy/retention.ts";
 
-/** Erases persons, and gives them. Their bytes stay for `removeResidualBytes`. */
+/** Erases persons, and returns them. Their bytes stay for `removeResidualBytes`. */
 export async function erase(
   database: LeadDatabase,
   account: Account,
@@ -20,7 +20,7 @@ export async function erase(
   return erasure.complete();
 }
 
-/** What is held on each person. */
+/** Finds the personal data on each person. */
 export function held(
   database: LeadDatabase,
   account: Account,
@@ -30,7 +30,7 @@ export function held(
   return Array.fromAsync(findPersons(database, account, persons, nowMs, () => {}));
 }
 
-/** Sets a retention and applies it. Gives how many leads were erased after each step. */
+/** Sets a retention and applies it. Returns the number of leads that were erased after each step. */
 export async function retain(
   database: LeadDatabase,
   account: Account,

@@ -7,7 +7,7 @@ import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { recordedWithinMs } from "../../privacy/disclosures/ledger.ts";
 import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";
 import { filesToSearch, searchFile } from "../../privacy/files.ts";
-import { accountsWith, givenNamesWith, type Survey, surveyErasure } from "../../privacy/find.ts";
+import { givenNamesWith, type RemainingLeads, type Survey, surveyErasure } from "../../privacy/find.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import type { Receipt } from "../../privacy/receipts.ts";
 import { statusAfter } from "../../process.ts";
@@ -70,9 +70,10 @@ export function eraseCommand(context: CommandContext): Command {
       }
       sayErased(output, account.name, erased);
       sayUncertain(output, erased, persons);
-      sayStaying(output, erasure);
+      const remaining = erasure.findRemaining();
+      sayRemaining(output, remaining);
       await removeResidualBytes(context, output);
-      sayElsewhere(output, context, erasure, erased);
+      sayElsewhere(output, context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
       output.say(await storedCopiesText());
     });
 }
@@ -174,8 +175,7 @@ function sayUncertain(output: Output, erased: readonly ErasedPerson[], persons: 
 
 const receiptOf = (text: string): Receipt => JSON.parse(text);
 
-function sayStaying(output: Output, erasure: Erasure): void {
-  const { blocked, mentioning } = erasure.staying;
+function sayRemaining(output: Output, { blocked, mentioning }: RemainingLeads): void {
   if (blocked.length > 0) {
     output.say(
       `${othersHold(blocked.length)} an address or phone of the erased in a field of its own, and stayed; an import would leave ` +
@@ -192,20 +192,17 @@ function sayStaying(output: Output, erasure: Erasure): void {
 
 const maxAccounts = 3;
 
-/** Says what still contains the person, after one pass over all leads, and what was not searched. */
-function sayElsewhere(
-  output: Output,
-  context: CommandContext,
-  erasure: Erasure,
-  erased: readonly ErasedPerson[],
-): void {
-  const { read } = context.database();
-  const { matcher } = erasure;
-  const accounts = accountsWith(read, matcher);
+interface Elsewhere extends Pick<RemainingLeads, "accounts"> {
+  readonly matcher: Erasure["matcher"];
+  readonly erased: readonly ErasedPerson[];
+}
+
+/** Says what still contains the person, and what was not searched. */
+function sayElsewhere(output: Output, context: CommandContext, { accounts, matcher, erased }: Elsewhere): void {
   const shown = accounts.slice(0, maxAccounts).map(printable).join(" and ") + andMore(accounts.length, maxAccounts);
   if (accounts.length > 0) output.say(`Other leads of ${shown} have the same address, phone, or ID, and stay.`);
   else output.say("No other lead has the address, the phone, or the ID in a form that can be read.");
-  for (const name of givenNamesWith(read, matcher))
+  for (const name of givenNamesWith(context.database().read, matcher))
     output.say(`The name of a file, a pixel, a key, a source or an account holds it, and stays: ${printable(name)}`);
   for (const file of filesToSearch(readDatabasePath(), examineSettings().config?.inbox ?? null)) {
     const holds = searchFile(file, matcher);

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { parse } from "csv-parse/sync";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import type { Account } from "../../db/accounts.ts";
 import { listPixels } from "../../db/pixels.ts";
@@ -72,8 +71,15 @@ export async function readPersons(
     throw new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
   }
   if (list === undefined) return [{ line: 1, reference: await readIdentifier(context, account, options) }];
-  const text = list === "-" ? await readAll(context.standardInput(), "the list") : readListFile(list);
-  return readList(list === "-" ? "standard input" : basename(list), text, openReader(context, account));
+  const read = openReader(context, account);
+  if (list === "-") return readList("standard input", await readAll(context.standardInput(), "the list"), read);
+  try {
+    return readList(basename(list), readFileSync(list, "utf8"), read);
+  } catch (cause) {
+    if (cause instanceof UserError) throw cause;
+    const advice = "Give --list a file with a line for each person, or - for standard input.";
+    throw new UserError(`${list} cannot be read.`, advice);
+  }
 }
 
 /** Reads the identifier that the options name. Throws a UserError likewise. */
@@ -143,7 +149,10 @@ const idColumn = /^(?:lead|id)(?:[ _-]?(?:number|id))*$/i;
 
 /** Reads a list: a person on each line, or in each cell of a table. A UserError names the first wrong line, never its text. */
 function readList(name: string, text: string, read: Reader): ListedPerson[] {
-  const rows = readRows(name, text);
+  const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
+  const rows = lines
+    .map((line, place) => ({ line: place + 1, cells: cellsOf(line) }))
+    .filter(({ cells }) => cells.join("") !== "");
   const titles = rows[0]?.cells ?? [];
   const isHeader = titles.every((title) => title === "" || columnName.test(title));
   const isId = titles.map((title) => isHeader && idColumn.test(title));
@@ -163,44 +172,12 @@ function readList(name: string, text: string, read: Reader): ListedPerson[] {
   throw new UserError(`${name} names nobody.`, "Give a line for each person.");
 }
 
-function readListFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    const advice = "Give --list a file with a line for each person, or - for standard input.";
-    throw new UserError(`${path} cannot be read.`, advice);
-  }
-}
-
-interface ListRow {
-  readonly line: number;
-  readonly cells: readonly string[];
-}
-
-function readRows(name: string, text: string): ListRow[] {
-  // Most lists are plain lines, and a parser of tables takes ten times the memory.
-  if (!/[",;\t]/.test(text)) return readLines(text);
-  const rows: ListRow[] = [];
-  try {
-    parse(text, {
-      bom: true,
-      delimiter: [",", ";", "\t"],
-      on_record(cells: readonly string[], { lines }) {
-        rows.push({ line: lines, cells });
-        return null;
-      },
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-      trim: true,
-    });
-  } catch {
-    throw new UserError(`${name} is no list: a quotation mark is not closed.`, "Give a line for each person.");
-  }
-  return rows;
-}
-
-function readLines(text: string): ListRow[] {
-  const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
-  return lines.map((line, place) => ({ line: place + 1, cells: [line.trim()] })).filter(({ cells }) => cells[0] !== "");
+/** Splits a line of a table. No identifier contains a delimiter, so quotation marks need no parser. */
+function cellsOf(line: string): string[] {
+  return line.split(/[,;\t]/).map((cell) =>
+    cell
+      .trim()
+      .replace(/^"(.*)"$/, "$1")
+      .trim(),
+  );
 }

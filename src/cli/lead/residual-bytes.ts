@@ -1,5 +1,4 @@
-/** Removes the bytes of what was deleted, and says what still holds it. */
-
+/** Removes the bytes of deleted leads, and says which nodes still have them. */
 import { sizeOf } from "../../db/files.ts";
 import { areResiduesLeft } from "../../privacy/retention.ts";
 import { adminCommand } from "../../program-name.ts";
@@ -7,15 +6,13 @@ import type { CommandContext } from "../command.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
 
-/** From this many bytes on, rewriting the file takes more than a moment. */
+/** From this size on, rewriting the file takes seconds. */
 const manyBytes = 100_000_000;
 
-/**
- * Removes the bytes of what was deleted now, and of earlier deletions that were stopped. Returns whether there were any.
- */
-export async function removeResidualBytes(context: CommandContext, output: Output): Promise<boolean> {
+/** Removes the bytes of what was deleted now, and of earlier deletions that were stopped. */
+export async function removeResidualBytes(context: CommandContext, output: Output): Promise<void> {
   const database = context.database();
-  if (!areResiduesLeft(database.read)) return false;
+  if (!areResiduesLeft(database.read)) return;
   const bytes = sizeOf(database.path);
   if (bytes >= manyBytes) {
     output.say(
@@ -29,5 +26,4 @@ export async function removeResidualBytes(context: CommandContext, output: Outpu
       `No node serves it. The logs of ${nodes.join(", ")} hold it until ${adminCommand} cluster scrub has run there.`,
     );
   else output.say(`${database.path} was rewritten: nothing of the deleted leads is left in it and its log.`);
-  return true;
 }

@@ -156,7 +156,7 @@ function openTies(leads: Pick<StoredLeads, "find" | "firstFree">) {
 /** Keeps out erased people, and leads older than the retention of the account. */
 function openGuard(database: Connection, account: AccountNumber) {
   const rules = database
-    .select({ id: accounts.id, retainDays: accounts.retainDays, blocked: hasBlocks().mapWith(Boolean) })
+    .select({ id: accounts.id, retainDays: accounts.retainDays })
     .from(accounts)
     .where(eq(accounts.number, account))
     .prepare();
@@ -168,7 +168,7 @@ function openGuard(database: Connection, account: AccountNumber) {
       const now = rules.get();
       oldestMs = oldestKeptMs(now?.retainDays ?? null, nowMs);
       // Hashing costs a good part of a row, and most accounts have erased nobody.
-      if (now?.blocked !== true) isBlocked = null;
+      if (now === undefined || !hasBlocks(database, account)) isBlocked = null;
       else isBlocked ??= openSuppressions(database, { number: account, id: now.id });
     },
     /** Returns why a lead is kept out, or null. */

@@ -27,8 +27,6 @@ export interface Departure extends Days {
   readonly beforeMs: number;
   /** Their timestamps before; null if they are the present ones. */
   readonly span: Range | null;
-  /** They were not there before. */
-  readonly sinceMs: number;
 }
 
 /** Reads when the leads of an account arrived and left. */
@@ -98,7 +96,7 @@ function listImports(database: Connection, account: number, nowMs: number) {
 }
 
 function departureOf(row: ImportRow): Departure[] {
-  const { number: batch, at, begunMs: sinceMs, firstDay, finishedAt, undoneAt, oldest, newest } = row;
+  const { number: batch, at, firstDay, finishedAt, undoneAt, oldest, newest } = row;
   if (oldest === null || newest === null) return [];
   // Wrong times are a reason for an undo, so a lead may arrive again with another one, but with none later than the undo.
   // That took less than a day.
@@ -108,12 +106,12 @@ function departureOf(row: ImportRow): Departure[] {
       beforeMs: undoneAt,
       span: { oldestMs: oldest, newestMs: newest },
     };
-    return [{ batch, untilMs: undoneAt, ...leads, sinceMs, firstDay, lastDay: dayOf(undoneAt + dayMs) }];
+    return [{ batch, untilMs: undoneAt, ...leads, firstDay, lastDay: dayOf(undoneAt + dayMs) }];
   }
   if (finishedAt !== null) return [];
   // It may be an undo that was interrupted.
   const leads = { fromMs: oldest, beforeMs: newest + 1, span: null };
-  return [{ batch, untilMs: at, ...leads, sinceMs, firstDay, lastDay: never }];
+  return [{ batch, untilMs: at, ...leads, firstDay, lastDay: never }];
 }
 
 /** Lists the times until which blocks or a retention kept leads out that imports may have brought again since. */
@@ -132,7 +130,6 @@ function listReadmissions(database: Connection, account: number): Departure[] {
     fromMs: Number.NEGATIVE_INFINITY,
     beforeMs,
     span: null,
-    sinceMs: Number.NEGATIVE_INFINITY,
     firstDay: always,
     lastDay: dayOf(untilMs),
   });

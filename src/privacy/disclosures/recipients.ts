@@ -40,14 +40,14 @@ export interface Disclosed {
   readonly gaps: readonly Gap[];
 }
 
-/** Reads the ledger of an account once, and returns who received each of some leads, in their order. */
+/** Reads the ledger of an account once, and returns who received each of some leads. */
 export function discloseLeads(
   database: Connection,
   account: number,
   leads: readonly ArrivedLead[],
   nowMs: number,
-): Disclosed[] {
-  if (leads.length === 0) return [];
+): Map<ArrivedLead, Disclosed> {
+  if (leads.length === 0) return new Map();
   const arrivals = openArrivals(database, account, nowMs);
   const spansBefore = arrivals.departures.flatMap(({ span }) => span ?? []);
   const range = around([...leads.map(({ ms }) => ({ oldestMs: ms, newestMs: ms })), ...spansBefore]);
@@ -65,12 +65,13 @@ export function discloseLeads(
     for (const [one, received] of days) one.received.push({ ...key, ...received });
   }
   const gaps = gapsOfKeys(database, eq(keys.account, account), nowMs);
-  return asked.map(({ sinceMs, received, before }) => {
+  const disclosed = asked.map(({ lead, sinceMs, received, before }) => {
     const concerns = ({ from, to }: Gap) =>
       Date.parse(to) >= sinceMs ||
-      before.some((one) => Date.parse(to) >= one.sinceMs && from.slice(0, 10) <= one.lastDay);
-    return { received, gaps: gaps.filter(concerns) };
+      before.some(({ firstDay, lastDay }) => to.slice(0, 10) >= firstDay && from.slice(0, 10) <= lastDay);
+    return [lead, { received, gaps: gaps.filter(concerns) }] as const;
   });
+  return new Map(disclosed);
 }
 
 /** Returns the gaps that concern any of some leads, oldest first. */

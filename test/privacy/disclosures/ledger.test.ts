@@ -1,4 +1,4 @@
-/** How much the ledger keeps: one row a day for a client that polls, a hundred filters a key and day, 400 days. */
+/** The size of the ledger: one row a day for a client that polls, a hundred filters a key and day, 400 days. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";

@@ -1,4 +1,4 @@
-/** Who received leads that went and have come again, or that had other values before. */
+/** The recipients of leads that left and arrived again, or that had other values before. */
 
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";

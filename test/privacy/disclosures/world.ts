@@ -24,7 +24,7 @@ export type Below = (bound: number) => number;
 export interface World {
   /** One step: a page, an import, a pause, a restart. */
   step(): Promise<void>;
-  /** How the ledger and the model differ. */
+  /** Compares the ledger with the model. */
   compare(): Promise<Comparison>;
   close(): void;
 }
@@ -33,9 +33,11 @@ export interface Comparison {
   readonly pages: number;
   /** Leads that a key received, as the model knows. */
   readonly received: number;
-  /** Of those, what the ledger does not say. */
+  /** Times that a key received a lead while the ledger was not kept. */
+  readonly unrecorded: number;
+  /** Leads that the ledger does not name as received, and times that no gap of the lead covers. */
   readonly missed: number;
-  /** What the ledger says and is not so, as `possibly`, and without it. */
+  /** Leads that the ledger names and a key did not receive, as `possibly`, and without it. */
   readonly possiblyTooMuch: number;
   readonly surelyTooMuch: number;
   readonly rows: number;
@@ -59,11 +61,13 @@ export function openWorld(file: string, below: Below, changes = false): World {
   const readers = secrets.map(
     (secret, place): Reader => ({ secret, only: place === 0 ? "TX" : null, cursor: null, since: null }),
   );
-  const model = new Map<string, { first: string; last: string }>();
-  let served = openServedStore(file);
-  let app = appOf(served, () => nowMs);
-  const brought: Lead[][] = [];
+  const model: Model = { received: new Map(), unrecorded: [] };
   let nowMs = noonMs;
+  const now = () => nowMs;
+  let keepsLedger = true;
+  let served = openServedStore(file, keepsLedger, now);
+  let app = appOf(served, now);
+  const brought: Lead[][] = [];
   let pages = 0;
 
   async function read(): Promise<void> {
@@ -74,8 +78,9 @@ export function openWorld(file: string, below: Below, changes = false): World {
     const body = await ask(app, reader.secret, search);
     pages++;
     for (const { id } of body.data) {
-      const known = model.get(`${id} ${keyIds[place]}`);
-      model.set(`${id} ${keyIds[place]}`, { first: known?.first ?? dayOf(nowMs), last: dayOf(nowMs) });
+      const pair = `${id} ${keyIds[place]}`;
+      if (!keepsLedger) model.unrecorded.push({ pair, id, ms: nowMs });
+      else model.received.set(pair, { first: model.received.get(pair)?.first ?? dayOf(nowMs), last: dayOf(nowMs) });
     }
     reader.cursor = body.next_cursor;
     reader.since = body.data[0]?.identified_at ?? reader.since;
@@ -135,18 +140,20 @@ export function openWorld(file: string, below: Below, changes = false): World {
     else await importAgain();
   }
 
+  /** A server that starts may keep no ledger. */
   function restart(): void {
     served.close();
-    served = openServedStore(file);
-    app = appOf(served, () => nowMs);
+    keepsLedger = below(3) > 0;
+    served = openServedStore(file, keepsLedger, now);
+    app = appOf(served, now);
   }
 
   return {
     async step() {
       const what = below(200);
-      if (what === 0) restart();
-      else if (what < 4) await importAtNight();
-      else if (changes && what < 7) await change();
+      if (what < 2) restart();
+      else if (what < 5) await importAtNight();
+      else if (changes && what < 8) await change();
       else if (what < 20) served.flush();
       else if (what < 24) nowMs += below(dayMs);
       else await read();
@@ -156,10 +163,9 @@ export function openWorld(file: string, below: Below, changes = false): World {
       while (served.flush() !== "idle");
       const ids = [...admin.leads.export(account.number)].flat().map((doc): string => JSON.parse(doc).id);
       const marks = ids.map((value) => ({ kind: "id", value }) as const);
-      const said = (await held(admin.database, account, marks, nowMs)).flatMap(({ received }) => received);
-      const there = new Set(ids);
-      const received = new Map([...model].filter(([pair]) => there.has(pair.split(" ")[0] ?? "")));
-      return { pages, ...difference(received, said), rows: said.length };
+      const found = await held(admin.database, account, marks, nowMs);
+      const said = new Map(ids.map((id, place) => [id, found[place] ?? { received: [], gaps: [] }]));
+      return { pages, ...difference(model, said) };
     },
     close() {
       served.close();
@@ -223,17 +229,35 @@ function someLeads(below: Below, nowMs: number): Lead[] {
   );
 }
 
-function difference(model: ReadonlyMap<string, { first: string; last: string }>, said: PersonalData["received"]) {
-  const bySaying = new Map(said.map((one) => [`${one.id} ${one.key}`, one]));
-  const tooMuch = [...bySaying].filter(([pair]) => !model.has(pair)).map(([, one]) => one);
-  const missed = [...model].filter(([pair, { first, last }]) => {
+/** The leads that keys received: while the ledger was kept, on the first and the last day, and while it was not. */
+interface Model {
+  readonly received: Map<string, { readonly first: string; readonly last: string }>;
+  readonly unrecorded: { readonly pair: string; readonly id: string; readonly ms: number }[];
+}
+
+function difference(model: Model, said: ReadonlyMap<string, Pick<PersonalData, "received" | "gaps">>) {
+  const bySaying = new Map(
+    [...said.values()].flatMap(({ received }) => received).map((one) => [`${one.id} ${one.key}`, one]),
+  );
+  const isThere = (pair: string) => said.has(pair.split(" ")[0] ?? "");
+  const received = [...model.received].filter(([pair]) => isThere(pair));
+  const missed = received.filter(([pair, { first, last }]) => {
     const one = bySaying.get(pair);
     return one === undefined || one.first > first || one.last < last;
   });
+  const unrecorded = model.unrecorded.filter(({ pair }) => isThere(pair));
+  const missedInGaps = unrecorded.filter(({ id, ms }) => {
+    const gaps = said.get(id)?.gaps ?? [];
+    return !gaps.some(({ from, to }) => Date.parse(from) <= ms && ms <= Date.parse(to));
+  });
+  const known = new Set([...received.map(([pair]) => pair), ...unrecorded.map(({ pair }) => pair)]);
+  const tooMuch = [...bySaying].filter(([pair]) => !known.has(pair)).map(([, one]) => one);
   return {
-    received: model.size,
-    missed: missed.length,
+    received: known.size,
+    unrecorded: unrecorded.length,
+    missed: missed.length + missedInGaps.length,
     possiblyTooMuch: tooMuch.filter(({ possibly }) => possibly).length,
     surelyTooMuch: tooMuch.filter(({ possibly }) => !possibly).length,
+    rows: bySaying.size,
   };
 }

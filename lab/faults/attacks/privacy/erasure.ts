@@ -35,7 +35,7 @@ interface Scene {
   readonly build: string;
   /** The folder of the database and nothing else. */
   readonly home: string;
-  /** Where exports lie. */
+  /** The folder of exports. */
   readonly outside: string;
   readonly file: string;
   readonly random: Random;

@@ -64,10 +64,16 @@ interface Erasure {
   readonly receipt: string;
 }
 
-/** What a file holds. */
+/** The last decision on how long the leads of an account are kept. */
+interface Retention {
+  readonly days: number | null;
+  readonly atMs: number;
+}
+
+/** The contents of a file. */
 interface State {
   readonly leads: Readonly<Record<AccountName, ReadonlyMap<string, Lead>>>;
-  readonly days: Readonly<Record<AccountName, number | null>>;
+  readonly retentions: Readonly<Record<AccountName, Retention>>;
   readonly erasures: readonly Erasure[];
 }
 
@@ -110,7 +116,8 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
 }
 
 async function begin(scene: Pick<Round, "commands" | "folder" | "random" | "expect">): Promise<Round> {
-  const nothing = { leads: { acme: new Map(), birch: new Map() }, days: { acme: null, birch: null }, erasures: [] };
+  const all = { days: null, atMs: 0 };
+  const nothing = { leads: { acme: new Map(), birch: new Map() }, retentions: { acme: all, birch: all }, erasures: [] };
   const nowMs = Date.parse("2026-05-20T12:00:00Z");
   const round: Round = { ...scene, state: nothing, nowMs, backups: [], story: [] };
   for (const name of accounts) await admin(round, ["account", "create", name]);
@@ -147,7 +154,7 @@ async function load(round: Round): Promise<void> {
   );
   const args = ["lead", "import", account, "-", "--create-pixels", "--json"];
   const { stdout } = await admin(round, args, lines.join("\n"));
-  const days = state.days[account];
+  const { days } = state.retentions[account];
   const blocked = blocksOf(state, account);
   const kept = leads.filter((lead) => !namesOf(lead).some((name) => blocked.has(name)));
   const young = kept.filter(({ ms }) => days === null || ms >= nowMs - days * dayMs);
@@ -203,13 +210,14 @@ async function retain(round: Round): Promise<void> {
   const account = random.pick(accounts);
   const days = random.pick([null, 5, 10, 15, 30]);
   await admin(round, ["retain", account, "--days", days === null ? "off" : String(days), "--yes"]);
-  round.state = applyRetention({ ...state, days: { ...state.days, [account]: days } }, round.nowMs);
+  const retentions = { ...state.retentions, [account]: { days, atMs: round.nowMs } };
+  round.state = applyRetention({ ...state, retentions }, round.nowMs);
 }
 
 /** Leaves out the leads that are older than their account keeps. */
 function applyRetention(state: State, nowMs: number): State {
   const young = (account: AccountName) => {
-    const days = state.days[account];
+    const { days } = state.retentions[account];
     const isKept = ([, { ms }]: readonly [string, Lead]) => days === null || ms >= nowMs - days * dayMs;
     return new Map([...state.leads[account]].filter(isKept));
   };
@@ -241,14 +249,22 @@ async function restore(round: Round): Promise<void> {
   const isSinceKnown = way !== "with nothing";
   const erasures = isSinceKnown ? union(backup.state.erasures, state.erasures) : backup.state.erasures;
   const since = erasures.filter((one) => !backup.state.erasures.includes(one));
-  const days = way === "over the old file" ? state.days : backup.state.days;
+  // Of two files, the one with the newer decision has the retention of an account.
+  const newest = (account: AccountName) => {
+    const [one, other] = [backup.state.retentions[account], state.retentions[account]];
+    return way === "over the old file" && other.atMs > one.atMs ? other : one;
+  };
+  const retentions = { acme: newest("acme"), birch: newest("birch") };
   const left = (account: AccountName) => {
     const ofAccount = since.filter((one) => one.account === account);
     const isErased = (lead: Lead) =>
       ofAccount.some(({ given, removed }) => removed.has(lead.id) || namesOf(lead).some((name) => given.has(name)));
     return new Map([...backup.state.leads[account]].filter(([, lead]) => !isErased(lead)));
   };
-  round.state = applyRetention({ leads: { acme: left("acme"), birch: left("birch") }, days, erasures }, round.nowMs);
+  round.state = applyRetention(
+    { leads: { acme: left("acme"), birch: left("birch") }, retentions, erasures },
+    round.nowMs,
+  );
   for (const account of accounts) await compare(round, account);
 }
 

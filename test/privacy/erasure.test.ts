@@ -1,7 +1,7 @@
-/** An erasure while leads come in: what an import brings meanwhile is found, too, and one that is over costs nothing. */
+/** An erasure while an import runs, and one that is killed before it has removed the bytes. */
 
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import type { Lead } from "../../src/contract/lead.ts";
@@ -15,8 +15,11 @@ import { Erasure } from "../../src/privacy/erase.ts";
 import { importing, origin } from "../db/importing.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, importLeads, newLead, noonMs, someLeads } from "../support/builders.ts";
+import { filesWith } from "../support/bytes.ts";
+import { watchDatabases } from "../support/closing.ts";
 import { aFolder } from "../support/folder.ts";
 import { anAccount } from "../support/harness.ts";
+import { erase as eraseAll } from "../support/privacy.ts";
 
 const robin = { kind: "email", value: "robin@example.com" } as const;
 
@@ -57,9 +60,10 @@ async function erase(
   };
   const erasure = new Erasure(store.database, account, [robin], { withMentions, onRead }, noonMs);
   for await (const _ of erasure.steps());
+  const before = [...read];
   const erased = (await erasure.complete()).reduce((sum, person) => sum + person.erased, 0);
-  const { mentioning, blocked } = erasure.staying;
-  return { erased, read, mentions: mentioning.length, blocked: blocked.length };
+  const { mentioning, blocked } = erasure.findRemaining();
+  return { erased, read: before, mentions: mentioning.length, blocked: blocked.length };
 }
 
 test("what an import brings behind the reading is erased as well", async () => {
@@ -96,7 +100,7 @@ test("a lead with another address of the person that comes in behind the reading
   const behind = [newLead(aLead({ email: other, identified_at: new Date(1).toISOString() }))];
   const merge = importing(store, account, behind);
   onTestFinished(async () => void (await merge.return(undefined)));
-  expect(await erase(there, () => merge.next(), { untilIt: 4 })).toMatchObject({ erased: 1, blocked: 1 });
+  expect(await erase(there, () => merge.next(), { untilIt: 2 })).toMatchObject({ erased: 1, blocked: 1 });
 });
 
 test("a lead that has taken the place of one that mentions the person stays", async () => {
@@ -116,7 +120,7 @@ test("a lead that has taken the place of one that mentions the person stays", as
     importLeads(store.leads, account.number, [newLead(stranger)]);
   };
   const reads = (await erase(there, undefined)).read.length;
-  expect(await erase(there, exchange, { withMentions: true, untilIt: reads })).toMatchObject({ erased: 0 });
+  expect(await erase(there, exchange, { withMentions: true, untilIt: 2 * reads })).toMatchObject({ erased: 0 });
   const ids = [...store.leads.export(account.number)].flat().map((document) => (JSON.parse(document) as Lead).id);
   expect(ids).toContain(stranger.id);
 });
@@ -155,4 +159,39 @@ test("the leads are read once where nothing comes in, though an import before wa
     { imported: 500, finishedMs: null },
   ]);
   expect(await erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0, blocked: 0 });
+});
+
+const zefira = { kind: "email", value: "zefira@example.com" } as const;
+const name = "Zefira Quoll";
+
+/** Writes a text where the file has nothing, as a page keeps a stale copy that was split. */
+function leaveStale(folder: string, text: string): void {
+  const file = join(folder, "leadfile.db");
+  const bytes = readFileSync(file);
+  const nothing = bytes.indexOf(Buffer.alloc(400), 8192);
+  expect(nothing).toBeGreaterThan(0);
+  bytes.write(text, nothing + 200);
+  writeFileSync(file, bytes);
+}
+
+/** A file from which Zefira was erased by somebody who was killed before the bytes were removed. */
+async function afterKill() {
+  const folder = aFolder();
+  const closeDatabases = watchDatabases();
+  const store = openAdminStore(join(folder, "leadfile.db"));
+  const account = anAccount(store, { leads: [...someLeads(50), aLead({ name, email: zefira.value })] });
+  expect(await eraseAll(store.database, account, [zefira], noonMs)).toMatchObject([{ erased: 1 }]);
+  closeDatabases();
+  leaveStale(folder, name);
+  const later = openAdminStore(join(folder, "leadfile.db"));
+  onTestFinished(() => later.close());
+  return { folder, account, database: later.database };
+}
+
+test.each([zefira, robin])("what a killed erasure has left is removed by the next one, of $value", async (next) => {
+  const { folder, account, database } = await afterKill();
+  expect(filesWith(folder, name)).not.toEqual([]);
+  expect(await eraseAll(database, account, [next], noonMs)).toMatchObject([{ erased: 0 }]);
+  expect(await database.removeResidualBytes()).toEqual([]);
+  expect(filesWith(folder, name)).toEqual([]);
 });

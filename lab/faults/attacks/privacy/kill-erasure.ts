@@ -1,0 +1,141 @@
+/** kill -9 of an erasure at random times: each lead that is gone has a receipt, which names its recipients afterwards. */
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { aLead } from "../../../../test/support/builders.ts";
+import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
+import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import { countOf, isWhole, look, makeAccount, makeKey, prepare } from "../../product/contents.ts";
+import { startAdmin, startServer } from "../../product/program.ts";
+import type { Random } from "../../random.ts";
+
+export const killErasure: Fault = {
+  name: "kill -9 of an erasure",
+  attack: "persons whose leads a key has read are erased, by a list or a shared phone, until a random time; kills",
+  promise:
+    "each lead that is gone has a complete receipt, nothing else is gone, and the next run completes the erasure",
+  small: 4,
+  full: 100,
+  breakages: [
+    {
+      name: "recipients that only the erasure itself adds to its receipts",
+      isSlow: true,
+      times: 8,
+      patches: [
+        {
+          file: "src/cli/receipt.ts",
+          from: "await completeReceipts(",
+          to: "if (Date.now() === 0) await completeReceipts(",
+        },
+      ],
+    },
+  ],
+  run,
+};
+
+const persons = 400;
+const phone = "15550142000";
+const emails = Array.from({ length: persons }, (_, n) => `person${n}@example.com`);
+const hourMs = 3_600_000;
+
+interface Scene {
+  readonly build: string;
+  readonly folder: string;
+  readonly commands: CommandProcess;
+  readonly list: string;
+  readonly key: string;
+  readonly random: Random;
+  readonly expect: Findings["expect"];
+}
+
+async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
+  const { broken, expect } = createFindings();
+  const commands = startCommands(build);
+  const base = join(folder, "base.db");
+  const list = join(folder, "list.txt");
+  writeFileSync(list, emails.join("\n"));
+  const key = await prepareRead(build, base);
+  let done = 0;
+  let partial = 0;
+  try {
+    for (; done < times && goesOn(); progress(++done)) {
+      const file = join(folder, `killed-${done}.db`);
+      copyFileSync(base, file);
+      const scene = { build, folder, commands, list, key, random: random.branch(done), expect };
+      const gone = await killOne(scene, file, done);
+      if (gone > 0 && gone < persons) partial++;
+    }
+  } finally {
+    await commands.end();
+  }
+  return { done, broken, figures: { "leads of each erasure": persons, "kills that left a part": partial } };
+}
+
+/** Makes a file with the leads of all persons and of one other, all of which a key has read. Returns the ID of the key. */
+async function prepareRead(build: string, file: string): Promise<string> {
+  const leads = emails.map((email) => aLead({ email, verified_email: null, phone }));
+  const { secret, id } = prepare(file, (store) => {
+    const other = aLead({ email: "other@example.com", verified_email: null, phone: null });
+    return makeKey(store, makeAccount(store, "acme", [...leads, other]));
+  });
+  const server = await startServer(build, file);
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const search: string = cursor === "" ? "" : `&before=${encodeURIComponent(cursor)}`;
+    const headers = { Authorization: `Bearer ${secret}` };
+    const answer = await fetch(`${server.url}/api/v1/leads?limit=100${search}`, { headers });
+    cursor = JSON.parse(await answer.text()).next_cursor;
+  }
+  await server.end();
+  return id;
+}
+
+/** Kills one erasure, compares the receipts with what is gone, and completes it. Returns how many leads the kill left out. */
+async function killOne(scene: Scene, file: string, round: number): Promise<number> {
+  const { build, list, random, expect } = scene;
+  const by = random.pick([
+    ["--list", list],
+    ["--list", list],
+    ["--phone", phone],
+  ]);
+  const args = ["lead", "erase", "acme", ...by];
+  const child = startAdmin(build, file, args);
+  // Most of the time passes before anything is written, so most kills wait for that.
+  const untilGone = random.below(4) === 0 ? 0 : random.below(persons);
+  while (child.exitCode === null && look(file, countOf) > persons - untilGone) await Bun.sleep(1);
+  await Bun.sleep(random.next() * (untilGone === 0 ? 600 : 100));
+  child.kill("SIGKILL");
+  await child.exited;
+  const gone = persons + 1 - look(file, countOf);
+  const said = (what: string) => () => `kill ${round} of erase ${by[0]} with ${gone} leads gone: ${what}`;
+  expect(look(file, isWhole), said("the file is damaged"));
+  await compareReceipts(scene, file, gone, said);
+
+  const again = await startAdmin(build, file, args);
+  expect((await again.exited) === 0, said("the next run failed"));
+  const left = look(file, countOf);
+  expect(left === 1, said(`the next run left ${left} leads`));
+  await compareReceipts(scene, file, persons, said);
+  return gone;
+}
+
+async function compareReceipts(
+  { commands, folder, key, expect }: Scene,
+  file: string,
+  gone: number,
+  said: (what: string) => () => string,
+): Promise<void> {
+  const environment = { DATABASE_PATH: file, HOME: folder, PATH: process.env["PATH"] ?? "" };
+  // A running erasure completes its own receipts, so the others are left alone for some seconds.
+  const order = { args: ["receipt", "list", "acme"], folder, environment, input: "", nowMs: Date.now() + hourMs };
+  const { stdout, status, stderr } = await commands.run(order);
+  expect(status === 0, said(`receipt list ended with ${status}: ${stderr}`));
+  const receipts: { removed: string[]; received: { key: string; possibly: boolean }[] }[] = stdout
+    .split("\n")
+    .flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  const removed = receipts.flatMap((receipt) => receipt.removed);
+  expect(removed.length === gone && new Set(removed).size === gone, said(`receipts name ${removed.length} leads`));
+  const incomplete = receipts.filter(({ removed, received }) => {
+    const [one, another] = received;
+    return removed.length > 0 && (one?.key !== key || one.possibly || another !== undefined);
+  });
+  expect(incomplete.length === 0, said(`${incomplete.length} receipts do not name the recipient`));
+}

@@ -1,0 +1,131 @@
+/** Retention: the last timestamp that an account keeps, bytes that a kill leaves, and a clock that may be wrong. */
+import { expect, onTestFinished, test } from "bun:test";
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { dayMs, dayOf } from "../../src/contract/calendar.ts";
+import { recordAct } from "../../src/db/audit.ts";
+import { openFileDatabase } from "../../src/db/open.ts";
+import { applyRetention, isRetentionDue, surveyRetention, waitUntil, wasSetBack } from "../../src/privacy/retention.ts";
+import { openAdminStore } from "../support/admin-store.ts";
+import { aLead, importLeads, newLead, noonMs } from "../support/builders.ts";
+import { filesWith } from "../support/bytes.ts";
+import { aFolder } from "../support/folder.ts";
+import { anAccount } from "../support/harness.ts";
+import { retain } from "../support/privacy.ts";
+
+const days = 30;
+const oldestMs = noonMs - days * dayMs;
+const leadAt = (ms: number) => aLead({ identified_at: new Date(ms).toISOString() });
+
+function aStore(folder = aFolder()) {
+  const store = openAdminStore(join(folder, "leadfile.db"));
+  onTestFinished(() => store.close());
+  return store;
+}
+
+test("a lead that is as old as its account keeps is not erased, and one that is older is", async () => {
+  const store = aStore();
+  const kept = leadAt(oldestMs);
+  const account = anAccount(store, { leads: [leadAt(oldestMs - 1), kept] });
+  expect(await retain(store.database, account, days, noonMs)).toEqual([1]);
+  expect([...store.leads.export(account.number)].flat()).toEqual([JSON.stringify(kept)]);
+});
+
+test("a row that is as old as its account keeps is imported, and one that is older is rejected", async () => {
+  const store = aStore();
+  const account = anAccount(store);
+  expect(await retain(store.database, account, days, noonMs)).toEqual([]);
+  const leads = [leadAt(oldestMs), leadAt(oldestMs - 1)].map(newLead);
+  expect(importLeads(store.leads, account.number, leads).map(({ kind }) => kind)).toEqual(["imported", "rejected"]);
+});
+
+test("a survey tells how many leads are older than the account would keep, and how many there are", async () => {
+  const store = aStore();
+  const account = anAccount(store, { leads: [leadAt(oldestMs - 5), leadAt(oldestMs)] });
+  for (const [nowMs, older] of [
+    [noonMs, 1],
+    [noonMs + 1, 2],
+  ] as const) {
+    const survey = surveyRetention(store.database.read, account.number, days, nowMs);
+    expect(survey).toEqual({ older, all: 2, isFarAhead: false });
+  }
+});
+
+test("the bytes that a killed retention has left are removed by the next one, once", async () => {
+  const folder = aFolder();
+  const store = aStore(folder);
+  const { database } = store;
+  const account = anAccount(store, { leads: [{ ...leadAt(oldestMs - 1), email: "zefira@example.com" }] });
+  expect(await retain(database, account, days, noonMs)).toEqual([1]);
+  expect(filesWith(folder, "zefira@example.com")).not.toEqual([]);
+  expect(isRetentionDue(database.read, noonMs)).toBe(true);
+  expect(await applyRetention(database, noonMs, false)).toEqual({ erased: 0, waitsUntilMs: null });
+  expect([filesWith(folder, "zefira@example.com"), isRetentionDue(database.read, noonMs)]).toEqual([[], false]);
+});
+
+/** A file in which something was recorded at noon. */
+function aClock() {
+  const opened = openFileDatabase(join(aFolder(), "leadfile.db"));
+  onTestFinished(() => opened.close());
+  const database = opened.read;
+  const record = (atMs: number) => recordAct(database, { act: "key.create", account: null, detail: {}, atMs });
+  record(noonMs);
+  return { database, record, waits: (nowMs: number, hasJumped: boolean) => waitUntil(opened, nowMs, hasJumped) };
+}
+const ahead = noonMs + 400 * dayMs;
+
+test("a clock that is near to what was last written is trusted, earlier or later", async () => {
+  const { waits } = aClock();
+  for (const days of [-400, 0, 7]) expect(await waits(noonMs + days * dayMs, false)).toBeNull();
+});
+
+test("a clock that is more than a week ahead is trusted after a day, whatever is written meanwhile", async () => {
+  const { record, waits } = aClock();
+  expect(await waits(ahead, false)).toBe(ahead + dayMs);
+  record(ahead + 1);
+  expect(await waits(ahead + dayMs - 1, false)).toBe(ahead + dayMs);
+  expect(await waits(ahead + dayMs, false)).toBeNull();
+});
+
+test("a clock that jumps under a running server is trusted after a day, though requests were counted under it", async () => {
+  const { record, waits } = aClock();
+  record(ahead);
+  expect(await waits(ahead, true)).toBe(ahead + dayMs);
+  expect(await waits(ahead + 1, false)).toBe(ahead + dayMs);
+});
+
+test("a clock that was set right again is trusted at once", async () => {
+  const { waits } = aClock();
+  expect(await waits(noonMs + 400 * dayMs, false)).not.toBeNull();
+  expect(await waits(noonMs + 1, false)).toBeNull();
+});
+
+test("a wrong clock that comes back is not trusted for what was written under it", async () => {
+  const { database, record, waits } = aClock();
+  await waits(ahead, false);
+  record(ahead + 1);
+  expect(wasSetBack(database, ahead + 2)).toBe(false);
+  expect(wasSetBack(database, noonMs + 1)).toBe(true);
+  expect(await waits(noonMs + 1, false)).toBeNull();
+  expect(wasSetBack(database, noonMs + 1)).toBe(false);
+  expect(await waits(ahead + 2 * dayMs, false)).toBe(ahead + 3 * dayMs);
+});
+
+test("what a command wrote under a wrong clock makes no server trust that clock", async () => {
+  const { record, waits } = aClock();
+  record(ahead);
+  expect(await waits(ahead + 1, false)).toBe(ahead + 1 + dayMs);
+});
+
+test("days with requests show that the clock is right where nothing else was written, up to a gap", async () => {
+  const { database, waits } = aClock();
+  database.run(sql`INSERT INTO accounts (number, id, name, active, created_at) VALUES (1, 'a', 'a', 1, 0)`);
+  database.run(
+    sql`INSERT INTO keys (number, account, id, digest, prefix, created_at) VALUES (1, 1, 'k', x'00', '', 0)`,
+  );
+  const use = (days: number) =>
+    database.run(sql`INSERT INTO usage (key, day, requests) VALUES (1, ${dayOf(noonMs + days * dayMs)}, 1)`);
+  for (const days of [5, 12, 19, 300]) use(days);
+  expect(await waits(noonMs + 25 * dayMs, false)).toBeNull();
+  expect(await waits(noonMs + 301 * dayMs, false)).not.toBeNull();
+});
