@@ -1,14 +1,15 @@
-/** Following over restarts and crashes: a checkpoint says how far it came. */
-import { expect, test } from "bun:test";
+/** Following over restarts and crashes: a checkpoint keeps the progress, and belongs to one account. */
+import { describe, expect, test } from "bun:test";
 import { readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileCheckpoint } from "../../../packages/client/src/file.ts";
 import { SettingError } from "../../../packages/client/src/leadfile.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import { someLeads } from "../../support/builders.ts";
+import { aLead, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
+import { erase as erasePersons } from "../../support/privacy.ts";
 import { connected, take } from "./connected.ts";
-import { aCheckpoint, followFor } from "./followed.ts";
+import { aCheckpoint, at, followFor } from "./followed.ts";
 
 test("a restart repeats nothing, loses nothing, and ignores another since", async () => {
   const leads = someLeads(7);
@@ -124,3 +125,122 @@ test("a checkpoint is not written through a link, and replaces the rest of a cra
   await fileCheckpoint(path).save("second");
   expect(readFileSync(path, "utf8")).toBe("second");
 });
+
+describe("another account is not followed from where a checkpoint ends", () => {
+  test("with another key it is refused with the time at which a new one begins, and stays unchanged", async () => {
+    const [others, leads] = [someLeads(2), someLeads(3)];
+    const server = await connected({ leads });
+    const checkpoint = aCheckpoint();
+    await followFor(server, 3, { checkpoint, overlap: "1m" });
+    const before = checkpoint.saved.at(-1);
+    const other = server.aClient({ key: server.aKey(server.anAccount({ leads: others })) });
+    const refusal = await take(other.leads.follow({ checkpoint, overlap: "1m" }), 1).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(SettingError);
+    expect(refusal).toHaveProperty("message", expect.stringContaining("with another key"));
+    expect(refusal).toHaveProperty("message", expect.stringContaining(`since ${at(leads[2], -60_000)} begins`));
+    expect(checkpoint.saved.at(-1)).toBe(before);
+  });
+
+  test("at another address it is refused with the address of before; batches do the same", async () => {
+    const [others, leads] = [someLeads(2), someLeads(2)];
+    const server = await connected({ leads });
+    const other = await connected({ leads: others });
+    const kept = (await take(server.leadfile.leads.batches(), 2)).at(-1);
+    const refused = take(other.leadfile.leads.batches({ checkpoint: kept?.checkpoint }), 1);
+    await expect(refused).rejects.toThrow(`with ${server.line.url}, and its last leads are not here`);
+  });
+
+  test("with another key and without the pixel it is refused, although all leads are newer", async () => {
+    const server = await connected({ leads: someLeads(1) });
+    const checkpoint = aCheckpoint();
+    await followFor(server, 1, { checkpoint });
+    const others = server.anAccount({ leads: someLeads(1, { pixel_id: "px_other" }) });
+    const other = server.aClient({ key: server.aKey(others) });
+    await expect(take(other.leads.follow({ checkpoint }), 1)).rejects.toThrow("with another key");
+  });
+});
+
+describe("the same account is followed further", () => {
+  const hourMs = 3_600_000;
+  /** Leads of eight hours, a quarter of an hour apart. */
+  const aDay = () =>
+    Array.from({ length: 32 }, (_, n) =>
+      aLead({ identified_at: at(someLeads(1)[0], (n * hourMs) / 4), email: null, phone: null }),
+    );
+
+  test.each([
+    ["in a memory", aCheckpoint],
+    ["in a file that grows", () => fileCheckpoint(join(aFolder(), "checkpoint"))],
+  ])("with a new key, although the leads of the last hour were erased, with a checkpoint %s", async (_, make) => {
+    const leads = aDay();
+    const server = await connected({ leads });
+    const checkpoint = make();
+    await followFor(server, leads.length, { checkpoint });
+    for (const lead of leads.slice(-5)) erase(server, lead);
+    const fresh = aLead({ identified_at: at(leads.at(-1), 1) });
+    server.importMore([fresh]);
+    const renewed = server.aClient({ key: server.aKey() });
+    expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual([fresh]);
+  });
+
+  test("with a new key, although every lead that was followed was erased", async () => {
+    const leads = aDay();
+    const server = await connected({ leads });
+    const checkpoint = aCheckpoint();
+    await followFor(server, 2, { checkpoint, since: leads[30]?.identified_at });
+    for (const lead of leads.slice(30)) erase(server, lead);
+    const fresh = aLead({ identified_at: at(leads.at(-1), 1) });
+    server.importMore([fresh]);
+    const renewed = server.aClient({ key: server.aKey() });
+    expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual([fresh]);
+  });
+
+  test("with a new key, at a new address, while one of the last leads is there", async () => {
+    const leads = someLeads(6, { email: null, phone: null });
+    const server = await connected({ leads: leads.slice(0, 3) });
+    const checkpoint = aCheckpoint();
+    const first = await followFor(server, 3, { checkpoint });
+    await erase(server, leads[2]);
+    server.importMore(leads.slice(3));
+    const moved = server.aClient({ key: server.aKey(), baseUrl: server.url });
+    const second = await followFor({ leadfile: moved }, 3, { checkpoint });
+    expect([...first, ...second]).toEqual(leads);
+  });
+
+  test("with the same key and address, though none of the last leads is there", async () => {
+    const leads = someLeads(2, { email: null, phone: null });
+    const server = await connected({ leads: leads.slice(0, 1) });
+    const checkpoint = aCheckpoint();
+    const first = await followFor(server, 1, { checkpoint });
+    await erase(server, leads[0]);
+    server.importMore(leads.slice(1));
+    expect([...first, ...(await followFor(server, 1, { checkpoint }))]).toEqual(leads);
+  });
+
+  test("with a checkpoint of a version that did not keep whose it was", async () => {
+    const leads = someLeads(2);
+    const server = await connected({ leads });
+    const seen = [["any", Date.parse(leads[0]?.identified_at ?? "")]];
+    const checkpoint = aCheckpoint();
+    checkpoint.saved.push(JSON.stringify({ version: 1, from: Date.parse(leads[1]?.identified_at ?? ""), seen }));
+    expect(await followFor(server, 1, { checkpoint })).toEqual(leads.slice(1));
+    expect(checkpoint.saved.at(-1)).toContain(`"source":"${server.line.url} `);
+  });
+
+  test("an outage while the last leads are looked for ends nothing, and no key is in what is kept", async () => {
+    const leads = someLeads(2);
+    const server = await connected({ leads: leads.slice(0, 1) }, { retries: 0 });
+    const checkpoint = aCheckpoint();
+    await followFor(server, 1, { checkpoint });
+    server.importMore(leads.slice(1));
+    server.line.faults.push("busy", "html");
+    const key = server.aKey();
+    const renewed = server.aClient({ key, retries: 0 });
+    expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual(leads.slice(1));
+    for (const text of checkpoint.saved) expect(text).not.toMatch(new RegExp(`${key}|${server.key}`));
+  });
+});
+
+async function erase({ admin, account }: Awaited<ReturnType<typeof connected>>, lead: Lead | undefined): Promise<void> {
+  await erasePersons(admin.database, account, [{ kind: "id", value: lead?.id ?? "" }], 0);
+}

@@ -10,8 +10,7 @@ import { paths } from "../../../src/contract/paths.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
-import { broken, brokenLimits } from "./breaks.ts";
-import { proxyOf, type Reply } from "./broken.ts";
+import { broken, brokenLimits, proxyOf, type Reply } from "./breaks.ts";
 
 /** Enough of everything: three pixels, states and cities, with and without an e-mail. */
 const leads = Array.from({ length: 130 }, (_, n) =>

@@ -1,10 +1,12 @@
-/** bun admin follow to standard output: every lead, oldest first, as it is served. */
+/** bun admin follow to standard output, its checkpoint, and what it refuses. */
 import { describe, expect, test } from "bun:test";
-import { openSync, writeFileSync } from "node:fs";
+import { existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../../../support/builders.ts";
 import { until } from "../../../support/eventually.ts";
 import { aFolder } from "../../../support/folder.ts";
+import { needing } from "../../../support/needing.ts";
+import { aSmallDisk } from "../../../support/small-disk.ts";
 import { aSource, follow, linesOf, program, written } from "./following.ts";
 
 describe("to standard output", () => {
@@ -85,4 +87,106 @@ async function inShell(line: string, settings: Readonly<Record<string, string>>)
   const output = await child.stdout.text();
   await child.exited;
   return [linesOf(join(folder, "status"))[0], output] as const;
+}
+
+test("a second follow with a checkpoint in use is refused, and a kill of the first one leaves it free", async () => {
+  const { url, settings, importMore } = await aSource(1);
+  const first = follow([url, "--checkpoint", "cp"], { settings });
+  await until(() => first.lines().length === 1);
+  const second = follow([url, "--checkpoint", "cp"], { settings, folder: first.folder });
+  expect(await second.exited).toBe(1);
+  expect([second.errors(), second.lines()]).toEqual([
+    "Another follow uses the checkpoint cp. Stop it, or name another checkpoint.\n",
+    [],
+  ]);
+  await first.end("SIGKILL");
+  const more = someLeads(1);
+  importMore(more);
+  const third = follow([url, "--checkpoint", "cp"], { settings, folder: first.folder });
+  await until(() => third.lines().at(-1) === written(more)[0]);
+  await third.end();
+  expect(third.errors()).toBe("");
+});
+
+test("the checkpoint of another account is refused in one line, and stays as it was", async () => {
+  const { url, settings, aKey, anAccount } = await aSource(1);
+  const first = follow([url, "--checkpoint", "cp"], { settings });
+  await until(() => first.lines().length === 1);
+  await first.end();
+  const checkpoint = readFileSync(join(first.folder, "cp"), "utf8");
+  const others = { LEADFILE_KEY: aKey(anAccount({ leads: someLeads(1, { pixel_id: "px_other" }) })) };
+  const second = follow([url, "--checkpoint", "cp"], { settings: others, folder: first.folder });
+  expect(await second.exited).toBe(2);
+  expect(second.errors()).toMatch(
+    /^The checkpoint was written with another key, .* with --since 2026-\S+Z begins .*\n$/,
+  );
+  expect(readFileSync(join(first.folder, "cp"), "utf8")).toBe(checkpoint);
+});
+
+needing("mount")("a checkpoint that cannot be written is refused before any lead comes", async () => {
+  const { url, settings } = await aSource(0);
+  using disk = aSmallDisk(aFolder(), "size=64k");
+  const args = [url, "--checkpoint", join(disk.path, "cp")];
+  const first = follow(args, { settings });
+  await until(() => existsSync(join(disk.path, "cp")));
+  await first.end();
+  expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk.path]).exitCode).toBe(0);
+  const second = follow(args, { settings });
+  expect([await second.exited, second.errors()]).toEqual([1, expect.stringContaining("EROFS")]);
+});
+
+test("a command that runs with a checkpoint creates files with the umask of its caller", async () => {
+  const { url, leads, settings } = await aSource(1);
+  const command = "umask > mask.part; mv mask.part mask; cat >> taken";
+  const following = follow([url, "--checkpoint", "cp", "--exec", command], { settings });
+  await until(() => linesOf(join(following.folder, "taken")).length === 1);
+  await following.end();
+  expect(linesOf(join(following.folder, "taken"))).toEqual(written(leads));
+  expect(Number.parseInt(readFileSync(join(following.folder, "mask"), "utf8"), 8)).toBe(process.umask());
+});
+
+describe("a wrong option is refused in one line", () => {
+  test.each([
+    [["--exec", "true", "--post", "https://crm.example.com"], 2, "either --exec or --post"],
+    [["--post", "http://crm.example.com/leads"], 2, "--allow-plain-http"],
+    [["--post", "https://me:secret@crm.example.com"], 2, "takes an address"],
+    [["--post", "crm"], 2, "takes an address"],
+    [["--post", "https://crm.example.com"], 2, "LEADFILE_POST_SECRET"],
+    [["--since", "yesterday"], 2, "--since"],
+    [["--since", "2026-01-31T09:15:00"], 2, "its offset"],
+    [["--since", "2026-13-31"], 2, "--since"],
+    [["--overlap", "long"], 2, "--overlap takes"],
+    [["--checkpoint", "no/such/folder/cp"], 1, "no/such/folder/cp"],
+  ])("%j", async (args, status, says) => {
+    const { url, settings } = await aSource(0);
+    await refused(follow([url, ...args], { settings }), status, says);
+  });
+
+  test("a malformed address, or plain http to another machine", async () => {
+    const settings = { LEADFILE_KEY: "lf_0123456789" };
+    await refused(follow(["www.example.com"], { settings }), 2, "URL takes the address");
+    await refused(follow(["http://www.example.com"], { settings }), 2, "--allow-plain-http");
+  });
+
+  test("no key, and one that was revoked", async () => {
+    const { url, aRevokedKey } = await aSource(0);
+    await refused(follow([url], { input: "\n" }), 2, "LEADFILE_KEY");
+    const revoked = aRevokedKey();
+    const following = follow([url], { settings: { LEADFILE_KEY: revoked } });
+    await refused(following, 1, "revoked_api_key");
+    expect(following.errors()).not.toContain(revoked);
+  });
+
+  test("a file that is no checkpoint", async () => {
+    const { url, settings } = await aSource(1);
+    const folder = aFolder();
+    writeFileSync(join(folder, "cp"), "years of work");
+    await refused(follow([url, "--checkpoint", "cp"], { settings, folder }), 2, "checkpoint cannot be read");
+    expect(readFileSync(join(folder, "cp"), "utf8")).toBe("years of work");
+  });
+});
+
+async function refused(following: ReturnType<typeof follow>, status: number, says: string): Promise<void> {
+  expect([await following.exited, following.errors()]).toEqual([status, expect.stringContaining(says)]);
+  expect(following.errors().split("\n")).toHaveLength(2);
 }
