@@ -70,7 +70,6 @@ const readers = {
 };
 
 export type Config = { readonly [Name in keyof typeof readers]: ReturnType<(typeof readers)[Name]> };
-export type TlsPair = NonNullable<Config["tls"]>;
 export type ClusterConfig = NonNullable<Config["cluster"]>;
 export type BackupConfig = NonNullable<Config["backups"]>;
 
@@ -237,8 +236,6 @@ export function readRecipient(environment: Environment = process.env): string | 
   }
   return recipient;
 }
-
-export type S3Settings = ReturnType<typeof readS3Settings>;
 
 /**
  * Reads the AWS variables, which commands use for any `s3://`. `endpoint` is null for AWS itself. Throws a UserError that

@@ -18,7 +18,7 @@ import { pixelRoute } from "./pixels.ts";
 import { createAccessLog, createReply } from "./reply.ts";
 import { usageRoute } from "./usage.ts";
 
-export interface AppParts {
+interface AppParts {
   readonly store: RequestStore;
   readonly limiter: Limiter;
   readonly log: Logger;

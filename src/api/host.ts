@@ -56,6 +56,6 @@ function firstOf(list: string | null): string | null {
 }
 
 /** Returns the name in a Host header: without the port, without the dot of the root, in lower case. */
-export function hostnameOf(host: string): string {
+function hostnameOf(host: string): string {
   return host.trim().replace(/:\d*$/, "").replace(/\.$/, "").toLowerCase();
 }

@@ -6,10 +6,10 @@
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-export const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** The beginning of a secret: of a key, which reads leads, or of the write token of a source. */
-export type Marker = "lf_" | "lfin_";
+type Marker = "lf_" | "lfin_";
 const secretLength = 32;
 const checksumLength = 6;
 /** The number of characters of a key that are stored and shown. */

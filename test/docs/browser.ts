@@ -9,7 +9,7 @@ const executable = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun
 /** Makes tests that use a browser. */
 export const inBrowser = unless(executable === null ? "no chromium here" : null);
 
-export interface Looking {
+interface Looking {
   readonly page: Page;
   /** Errors and warnings of the console, and requests to other hosts: what no page of ours may have. */
   readonly complaints: string[];

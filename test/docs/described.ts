@@ -28,7 +28,7 @@ export interface Example {
   readonly value: { readonly error: { readonly code: string; readonly message: string; readonly docs: string } };
 }
 
-export interface DescribedParameter {
+interface DescribedParameter {
   readonly name: string;
   readonly description: string;
   readonly schema: { readonly type: string };
@@ -40,7 +40,7 @@ interface Operation {
   readonly responses: Named<DescribedResponse | Reference>;
 }
 
-export interface Document {
+interface Document {
   readonly openapi: string;
   readonly paths: Named<{ readonly get: Operation }>;
   readonly components: {
@@ -57,10 +57,8 @@ export interface Answered {
   readonly text: string | null;
 }
 
-export type Described = ReturnType<typeof readDescription>;
-
 /** The description that a running server gives, and checks made of it. */
-export async function describedBy(url: string): Promise<Described> {
+export async function describedBy(url: string): Promise<ReturnType<typeof readDescription>> {
   return readDescription((await (await fetch(`${url}/openapi.json`)).json()) as Document); // The tests check it.
 }
 

@@ -70,7 +70,7 @@ export class UnexpectedAnswerError extends LeadfileError {
 }
 
 /** The contents of an error body and its headers. */
-export interface ErrorParts {
+interface ErrorParts {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;

@@ -11,7 +11,7 @@ import {
 /** The part of fetch that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export interface Exchanged {
+interface Exchanged {
   readonly response: Response;
   readonly text: string;
 }

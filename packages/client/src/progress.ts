@@ -13,7 +13,7 @@ export interface Checkpoint {
 }
 
 /** A lead that was given. */
-export type Taken = readonly [id: string, ms: number, pixelId?: string];
+type Taken = readonly [id: string, ms: number, pixelId?: string];
 
 /** The first millisecond of the year 1: the beginning if no other was given. */
 const earliestMs = Date.parse("0001-01-01T00:00:00.000Z");

@@ -54,7 +54,7 @@ async function connected(transport: Transport, ready: Promise<void>) {
   };
 }
 
-export interface Table {
+interface Table {
   readonly columns: string[];
   readonly leads: (string | null)[][];
   readonly has_more: boolean;
