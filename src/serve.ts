@@ -15,17 +15,8 @@ import { keepRetaining } from "./retaining.ts";
 import { openServedStore, reserveBytes, type ServedStore } from "./served-store.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
-interface Running {
-  /** The address that the server listens on. */
-  readonly url: string;
-  /** The public origin, with which links begin. */
-  readonly baseUrl: string;
-  /** True if there is no account yet. */
-  readonly isEmpty: boolean;
-}
-
 /** Starts to serve, and stops in order at the first signal that asks for it. Throws a UserError that says why it cannot. */
-export async function serve(config: Config): Promise<Running> {
+export async function serve(config: Config) {
   const delivery = await loadExtension("delivery");
   const watching = config.backups === null && config.alertUrl === null ? null : ["watch"];
   const companionWords = [delivery?.companionOf?.(config) ?? null, watching].filter((words) => words !== null);
@@ -61,7 +52,14 @@ export async function serve(config: Config): Promise<Running> {
     void stop({ listening, stopTimers, store, companions }, signal);
   });
   store.listening(listening.url).catch(endWith);
-  return { url: listening.url, baseUrl: originAt(listening.port), isEmpty };
+  return {
+    /** The address that the server listens on. */
+    url: listening.url,
+    /** The public origin, with which links begin. */
+    baseUrl: originAt(listening.port),
+    /** True if there is no account yet. */
+    isEmpty,
+  };
 }
 
 function startListening(config: Config, store: ServedStore, partsFor: Parameters<typeof listen>[1]): Listener {

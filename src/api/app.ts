@@ -36,14 +36,14 @@ interface AppParts {
 
 /** Listens on an address with the app that is made of the parts. Throws what Bun throws if the port is taken. */
 export function listen(address: Address, partsFor: (port: number) => AppParts, lastCallMs?: number): Listener {
-  const { server, ...listener } = startListener(address, {
+  const listener = startListener(address, {
     // No request is read before this function returns.
     answer: (request) => app.fetch(request),
     // A body is never read: whatever its size, the answer is about the method.
     maxBodyBytes: Number.MAX_SAFE_INTEGER,
     lastCallMs,
   });
-  const app = createApp(partsFor(listener.port), server);
+  const app = createApp(partsFor(listener.port), listener.server);
   return listener;
 }
 

@@ -19,19 +19,13 @@ interface Service extends Patience {
   readonly maxBodyBytes: number;
 }
 
-export interface Listener {
-  /** The address that it really listens on, such as http://127.0.0.1:3000. */
-  readonly url: string;
-  readonly port: number;
-  /** Accepts no new connections, lets the requests under way be answered, then closes all. */
-  stop(): Promise<void>;
-}
+export type Listener = ReturnType<typeof startListener>;
 
 /** Listens on an address. Throws what Bun throws if that fails. */
 export function startListener(
   { host, port, tls }: Address,
   { answer, maxBodyBytes, idleSeconds = 10, lastCallMs }: Service,
-): Listener & { readonly server: Server<undefined> } {
+) {
   const handle = inFairTurns((request) => answer(withReadableUrl(request)));
   const server = Bun.serve({
     hostname: host,
@@ -43,8 +37,14 @@ export function startListener(
     maxRequestBodySize: maxBodyBytes,
     fetch: handle,
   });
-  const stop = () => stopAfterLastCall(server, handle, lastCallMs);
-  return { server, url: server.url.origin, port: server.port ?? port, stop };
+  return {
+    server,
+    /** The address that it really listens on, such as http://127.0.0.1:3000. */
+    url: server.url.origin,
+    port: server.port ?? port,
+    /** Accepts no new connections, lets the requests in progress be answered, then closes all. */
+    stop: () => stopAfterLastCall(server, handle, lastCallMs),
+  };
 }
 
 /** The time in one turn of the event loop in which requests are answered at once. */
