@@ -148,9 +148,9 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
   const reference = (group: string, name: string) => ({ $ref: `#/components/${group}/${name}` });
 
   function response(status: number, schema: string, described: Json | undefined, codes: readonly ErrorCode[]) {
-    const example = (code: ErrorCode) => ({
-      summary: errors[code].condition,
-      value: errorBody(code, exampleMessage(code, limitPerMin), baseUrl),
+    const failures = codes.map((code) => {
+      const value = errorBody(code, exampleMessage(code, limitPerMin), baseUrl);
+      return [code, { summary: errors[code].condition, value }];
     });
     const carried = names.filter((name) => (statusOfHeader[name] ?? status) === status);
     return {
@@ -159,7 +159,7 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
       content: {
         "application/json": {
           schema: reference("schemas", schema),
-          examples: examplesOf[schema] ?? Object.fromEntries(codes.map((code) => [code, example(code)])),
+          examples: examplesOf[schema] ?? Object.fromEntries(failures),
         },
       },
     };
@@ -169,15 +169,14 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     const { $id, content, in: place, ...rest } = flatten(value);
     if (place === "query") return { in: place, ...completeParameter(rest) };
-    if (typeof $id !== "string") return content === undefined ? rest : { ...rest, content };
+    if (typeof $id !== "string") return { ...rest, content };
     if (content === undefined) {
       schemas[$id] = rest;
       return reference("schemas", $id);
     }
     schemas[$id] = (content as { "application/json": { schema: object } })["application/json"].schema;
-    const status = Number(key);
-    const codes = errorCodes.filter((code) => errors[code].status === status && code !== "not_found");
-    return response(status, $id, rest["description"], codes);
+    const codes = errorCodes.filter((code) => errors[code].status === Number(key) && code !== "not_found");
+    return response(Number(key), $id, rest["description"], codes);
   });
   document.components.schemas = schemas;
   document.components.responses = {
@@ -191,8 +190,8 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
 function completeParameter({ name, description, examples, schema, ...rest }: { [name: string]: Json }): object {
   const { error, ...accepted } = schema as { [name: string]: Json }; // Every parameter has a schema.
   const code = name === "before" ? "invalid_cursor" : name === "pixel_id" ? "unknown_pixel" : "invalid_parameter";
-  const otherwise = `Takes ${error}. Anything else is ${errors[code].status} \`${code}\`.`;
-  return { name, ...rest, description: `${description} ${otherwise}`, schema: { ...accepted, examples } };
+  const says = `${description} Takes ${error}. Anything else is ${errors[code].status} \`${code}\`.`;
+  return { name, ...rest, description: says, schema: { ...accepted, examples } };
 }
 
 /** Writes a union as generators of clients know it best: as a list of types, or with `enum`. */
