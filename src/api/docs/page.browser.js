@@ -13,6 +13,9 @@ for (const code of document.querySelectorAll(".code code")) {
       getSelection().selectAllChildren(code);
       button.textContent = "Selected";
     }
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 2000);
   });
   code.closest(".code").append(button);
 }
