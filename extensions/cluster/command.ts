@@ -105,7 +105,7 @@ function migrateCommand(): Command {
 
 function scrubCommand(): Command {
   return jsonCommand("scrub")
-    .description("remove the residual bytes of erased persons from the local node, which is stopped for a moment")
+    .description("remove the residual bytes of erased persons from the local node, which is stopped briefly")
     .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "the command that starts it again")
     .addHelpText("after", examples("cluster scrub --stop ./stop-node.sh --start ./start-node.sh"))

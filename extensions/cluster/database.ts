@@ -22,6 +22,7 @@ import {
   incrementRevision,
   isApplied,
   lastPosition,
+  type Position,
   readChanges,
   readPosition,
   recordingChanges,
@@ -48,10 +49,10 @@ export function openClusterDatabase(
   node: RqliteNode,
   onUnreachable: (names: readonly string[]) => void = () => {},
 ): ClusterDatabase {
-  const sender = createSender(node);
+  const retry = createRetry();
 
   async function catchUp(withinMs?: number): Promise<void> {
-    const last = await sender.lastPosition(withinMs);
+    const last = await retry("read", firstTimeoutMs.everywhere, (ms) => tryToAsk(node, ms), withinMs);
     if (last === null) return;
     const chain = await untilShown(() => file.current().chainOf(last.id));
     if (chain !== last.chain) throw new NodesDiffer();
@@ -62,7 +63,8 @@ export function openClusterDatabase(
     const sent = isEverywhere ? [...statements, incrementRevision] : statements;
     // A node that hangs delays the list of the members, which is needed when the write is applied.
     const listing = isEverywhere ? listMembers(node).catch(() => null) : null;
-    const refusal = await sender.transact(id, sent, firstTimeoutMs[scope]);
+    const transaction = transactionOf(id, sent);
+    const refusal = await retry("write", firstTimeoutMs[scope], (ms) => tryToWrite(node, transaction, ms));
     if (refusal !== null) {
       // A leader that lacks writes may have refused it. Then the local file has it from an earlier try.
       await catchUp();
@@ -122,7 +124,7 @@ async function waitForAll(
   listed: readonly Member[] | null,
 ): Promise<string[]> {
   const members = new Map<string, Member>();
-  // rqlite does not give the address of a node that it cannot reach at the moment.
+  // rqlite does not give the address of a node that it cannot reach.
   function add(listing: readonly Member[]): void {
     for (const member of listing) {
       if (member.isReachable || !members.has(member.name)) members.set(member.name, member);
@@ -156,7 +158,7 @@ async function waitForAll(
       await Bun.sleep(lookMs);
     }
     missing.delete(name);
-    // The lease of a node ends if it does not hear from a majority, and a node of this majority tells it of the write.
+    // The lease of a node ends without answers from a majority, and a node of this majority has the write.
     if (isKnownToMajority || voters.filter((voter) => !missing.has(voter)).length * 2 <= voters.length) return;
     isKnownToMajority = true;
     endMs = performance.now() + leaseMs + clockMarginMs;
@@ -185,7 +187,7 @@ async function untilShown<Shown>(read: () => Shown | undefined): Promise<Shown> 
 }
 
 /** The local node or the leader lacks writes, so that neither can be trusted. */
-export class NodesDiffer extends DatabaseUnavailable {
+class NodesDiffer extends DatabaseUnavailable {
   constructor() {
     super(
       "The local rqlite node and the leader of the cluster differ: one of them lacks writes, as after a full disk.",
@@ -213,74 +215,66 @@ const patienceMs = { inProgress: 30_000, unanswered: 12_000, refused: 5_000 };
 /** A write right after one that was given up, such as the record of an import that failed, is tried once. */
 const givenUpForMs = 1_000;
 
-/** Makes what sends transactions and questions to a cluster, again while it has no leader. */
-function createSender(node: RqliteNode) {
-  let wasAnswered = false;
-  let unansweredMs = Number.NEGATIVE_INFINITY;
-
-  function patience(): Patience {
-    if (performance.now() - unansweredMs < givenUpForMs) return { withinMs: 0, refusedMs: 0 };
-    if (wasAnswered) return { withinMs: patienceMs.inProgress, refusedMs: patienceMs.inProgress };
-    return { withinMs: patienceMs.unanswered, refusedMs: patienceMs.refused };
-  }
-
-  return {
-    /** Sends a transaction until it is applied or refused. Returns why SQLite refused it; null if it is applied. */
-    transact(id: string, statements: readonly Statement[], firstMs: number): Promise<string | null> {
-      const transaction = transactionOf(id, statements);
-      return retry(firstMs, patience(), "write", async (timeoutMs) => {
-        const written = await execute(node, transaction, timeoutMs);
-        if (written.kind === "unknown") {
-          unansweredMs = performance.now();
-          return written;
-        }
-        unansweredMs = Number.NEGATIVE_INFINITY;
-        wasAnswered = true;
-        return { result: written.kind === "done" || isApplied(written.reason) ? null : written.reason };
-      });
-    },
-    /** Asks for the last transaction of the cluster; null if it has none. */
-    lastPosition(withinMs?: number) {
-      const within = withinMs === undefined ? patience() : { withinMs, refusedMs: withinMs };
-      const question = statementOf(sql`SELECT ${lastPosition}`);
-      return retry(firstTimeoutMs.everywhere, within, "read", async (timeoutMs) => {
-        try {
-          const result = readPosition(await query(node, question, "linearizable", timeoutMs));
-          wasAnswered = true;
-          return { result };
-        } catch (cause) {
-          if (!(cause instanceof NoAnswer)) throw cause;
-          return { reason: cause.message, isSent: cause.isSent };
-        }
-      });
-    },
-  };
-}
-
-interface Patience {
-  readonly withinMs: number;
-  /** The same if no rqlite node listens at the address, so that nothing was sent. */
-  readonly refusedMs: number;
-}
-
 type Tried<Result> = { readonly result: Result } | { readonly reason: string; readonly isSent: boolean };
 
-/** Tries until a try has a result, each time with a longer timeout. Throws DatabaseUnavailable with the last reason. */
-async function retry<Result>(
-  firstMs: number,
-  { withinMs, refusedMs }: Patience,
-  what: "read" | "write",
-  attempt: (timeoutMs: number) => Promise<Tried<Result>>,
-): Promise<Result> {
-  const startMs = performance.now();
-  let wasSent = false;
-  for (let timeoutMs = firstMs; ; timeoutMs = Math.min(10_000, timeoutMs * 1.5)) {
-    const tried = await attempt(timeoutMs);
-    if ("result" in tried) return tried.result;
-    wasSent ||= tried.isSent;
-    if (performance.now() - startMs > (wasSent ? withinMs : refusedMs)) throw gaveUp(tried.reason, what, wasSent);
-    await Bun.sleep(100);
+/** Asks for the last transaction of the cluster; null if it has none. */
+async function tryToAsk(node: RqliteNode, timeoutMs: number): Promise<Tried<Position | null>> {
+  try {
+    const question = statementOf(sql`SELECT ${lastPosition}`);
+    return { result: readPosition(await query(node, question, "linearizable", timeoutMs)) };
+  } catch (cause) {
+    if (!(cause instanceof NoAnswer)) throw cause;
+    return { reason: cause.message, isSent: cause.isSent };
   }
+}
+
+/** Sends a transaction. The result is why SQLite refused it; null if it is applied. */
+async function tryToWrite(
+  node: RqliteNode,
+  transaction: Statement[],
+  timeoutMs: number,
+): Promise<Tried<string | null>> {
+  const written = await execute(node, transaction, timeoutMs);
+  if (written.kind === "unknown") return written;
+  return { result: written.kind === "done" || isApplied(written.reason) ? null : written.reason };
+}
+
+/** Makes a function that tries until there is a result, each time with a longer timeout, while a cluster has no leader. */
+function createRetry() {
+  let wasAnswered = false;
+  let gaveUpMs = Number.NEGATIVE_INFINITY;
+
+  /** The time for all tries. If no rqlite node listens at the address, nothing is sent. */
+  function maxMs(startMs: number, wasSent: boolean, withinMs?: number): number {
+    if (startMs - gaveUpMs < givenUpForMs) return 0;
+    if (withinMs !== undefined) return withinMs;
+    if (wasAnswered) return patienceMs.inProgress;
+    return wasSent ? patienceMs.unanswered : patienceMs.refused;
+  }
+
+  /** Throws DatabaseUnavailable with the last reason. */
+  return async <Result>(
+    what: "read" | "write",
+    firstMs: number,
+    attempt: (timeoutMs: number) => Promise<Tried<Result>>,
+    withinMs?: number,
+  ): Promise<Result> => {
+    const startMs = performance.now();
+    let wasSent = false;
+    for (let timeoutMs = firstMs; ; timeoutMs = Math.min(10_000, timeoutMs * 1.5)) {
+      const tried = await attempt(timeoutMs);
+      if ("result" in tried) {
+        wasAnswered = true;
+        return tried.result;
+      }
+      wasSent ||= tried.isSent;
+      if (performance.now() - startMs > maxMs(startMs, wasSent, withinMs)) {
+        if (what === "write") gaveUpMs = performance.now();
+        throw gaveUp(tried.reason, what, wasSent);
+      }
+      await Bun.sleep(100);
+    }
+  };
 }
 
 function gaveUp(reason: string, what: "read" | "write", wasSent: boolean): DatabaseUnavailable {

@@ -9,7 +9,7 @@ export const extension: Extension = {
       load: async () => (await import("./command.ts")).clusterCommand,
     },
   ],
-  findings: async (examined) => (await import("./findings.ts")).lookAtCluster(examined),
+  findings: async (examined) => (await import("./findings.ts")).checkCluster(examined),
   loadDatabases: async (path, cluster) => (await import("./databases.ts")).clusterDatabases(path, cluster),
   demo: async () => (await import("./demo.ts")).demoCluster(),
 };

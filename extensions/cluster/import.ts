@@ -122,18 +122,12 @@ function takeStep(following: Iterable<NewLead>, max: number): { leads: NewLead[]
   return { leads, isLast: leads.length < max };
 }
 
-interface Step {
-  readonly leads: readonly NewLead[];
-  readonly isDone: boolean;
-  readonly nowMs: number;
-}
-
 /** Writes one step and the state of the batch after it. Returns the record of the batch. */
 async function writeStep(
   database: ClusterDatabase,
   planner: Planner,
   before: BatchRecord,
-  { leads, isDone, nowMs }: Step,
+  { leads, isDone, nowMs }: { readonly leads: readonly NewLead[]; readonly isDone: boolean; readonly nowMs: number },
 ): Promise<BatchRecord> {
   let after = before;
   const contextOf = () => {
@@ -158,7 +152,7 @@ function refuseUndone(connection: Connection, number: number): void {
   if (batch?.at != null) throw undoneMeanwhile(number);
 }
 
-/** Plans some leads and writes the plan with further statements, until nobody has written since it was made. */
+/** Plans some leads and writes the plan with further statements, until there was no other write since it was made. */
 async function writePlanned(
   database: ClusterDatabase,
   planner: Planner,
@@ -204,7 +198,7 @@ export interface Plan {
   readonly missingPixels: ReadonlySet<string>;
 }
 
-export type Planner = (leads: readonly NewLead[], context: WriteContext) => Plan;
+type Planner = (leads: readonly NewLead[], context: WriteContext) => Plan;
 
 /** Opens the planner of one import. */
 export function openPlanner(file: NodeFile, account: AccountNumber, options: ImportOptions): Planner {

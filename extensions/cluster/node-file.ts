@@ -164,7 +164,7 @@ class ReadOnlyDatabase extends Database {
 /** Opens a file that rqlite writes, for reading only. One process must have only one such connection to a file. */
 export function openReadOnly(path: string): Connection {
   const client = new ReadOnlyDatabase(path, { readonly: true });
-  // Reads never wait for the writer, but rqlite may lock the file for a moment when it replaces it.
+  // Reads never wait for the writer, but rqlite may lock the file briefly when it replaces it.
   client.run("PRAGMA busy_timeout = 100");
   // Sorting must not leave personal data in a folder of temporary files.
   client.run("PRAGMA temp_store = MEMORY");

@@ -84,7 +84,7 @@ async function countIn(node: RqliteNode, table: SQL): Promise<number> {
 }
 
 /**
- * Removes a node. It would not hear of later writes, and nobody would wait for its server. So the server stops serving first.
+ * Removes a node. It gets no later writes, and no command waits for its server. So the server stops serving first.
  */
 export async function removeNode(database: ClusterDatabase, name: string): Promise<void> {
   const { node } = database;

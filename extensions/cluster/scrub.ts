@@ -24,7 +24,7 @@ const maxMs = 3_600_000;
 const pauseMs = 50;
 
 /** Stops and starts the local node, which its supervisor does. */
-export interface Restarting {
+interface Restarting {
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -129,7 +129,7 @@ async function truncateLog(node: RqliteNode): Promise<void> {
     throw unreachableNode(text.trim() || `status ${status}`);
 }
 
-/** A leader hands its role over before it stops, so that nobody waits for an election. */
+/** A leader hands its role over before it stops, so that no write waits for an election. */
 async function handOver(node: RqliteNode, name: string): Promise<void> {
   const members = await listMembers(node);
   if (members.length > 1 && members.find(({ isLeader }) => isLeader)?.name === name) await handOverLeadership(node);

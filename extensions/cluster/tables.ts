@@ -28,7 +28,7 @@ export const flushes = sqliteTable("cluster_flushes", {
   keys: text().notNull().default("[]"),
 });
 
-/** The servers of the cluster. A server without a row serves nobody, and a revocation waits for each server with one. */
+/** The servers of the cluster. A server without a row gets no lease, and a revocation waits for each server with one. */
 export const nodes = sqliteTable("cluster_nodes", {
   /** The -node-id of the local rqlite node. */
   name: text().primaryKey(),

@@ -16,7 +16,7 @@ export const clockMarginMs = 200;
 export const maxClockOffMs = 30_000;
 
 export interface Clocks {
-  /** Milliseconds that only increase. They may stand still while the machine is suspended. */
+  /** Milliseconds that only increase. They may stop while the machine is suspended. */
   monotonicMs(): number;
   /** Unix milliseconds, which somebody may set. */
   wallMs(): number;
@@ -126,7 +126,7 @@ export function createLease(clocks: Clocks) {
 
 function isWithin(clocks: Clocks, question: Question | null, ms: number): boolean {
   if (question === null || clocks.monotonicMs() - question.monotonicMs > ms) return false;
-  // The monotonic clock stands still while a machine is suspended.
+  // The monotonic clock may stop while a machine is suspended.
   return Math.abs(clocks.wallMs() - question.wallMs) <= ms;
 }
 

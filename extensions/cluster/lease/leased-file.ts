@@ -35,7 +35,7 @@ const unreachableTimeoutMs = 200;
 const listEveryMs = 5_000;
 
 /** A process that serves under a lease, by the name of its node. `process` is null for one next to the server. */
-export interface Holder {
+interface Holder {
   readonly name: string;
   readonly process: string | null;
 }
@@ -48,7 +48,7 @@ export function openLeasedFile(file: NodeFile, node: RqliteNode, holder: Holder)
   return { ...reads, lease, answers: asking.answers, end: asking.end };
 }
 
-/** Returns the reads of a file under a lease. `refusal` tells why there is no lease. */
+/** Returns the reads of a file under a lease. `refusal` gives the reason why there is no lease. */
 export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => string) {
   let seenVersion = Number.NaN;
   let seenOpening = 0;
@@ -69,7 +69,7 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
   // No opening has so many commits.
   const versionOf = (opening: Opening) => opening.number * 2 ** 32 + opening.serving().reader.version();
 
-  /** Checks the file, tells the lease what it shows, and returns its version. */
+  /** Checks the file, updates the lease, and returns the version of the file. */
   const see = reading((opening) => {
     const version = versionOf(opening);
     if (version === seenVersion && !lease.isWaiting()) return version;
@@ -95,12 +95,12 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
 
 /** The local file, as far as a lease needs it. */
 interface LocalFile {
-  /** Tells the lease what the file shows. */
+  /** Updates the lease with the state of the file. */
   readonly see: () => void;
   readonly lastPosition: () => Position | null;
 }
 
-/** Starts to ask. */
+/** Starts to ask twice a second, and keeps the lease with the answers. */
 export function keepLease(node: RqliteNode, holder: Holder, lease: Lease, file: LocalFile) {
   const askCluster = openQuestions(node, holder);
   let isOver = false;
@@ -187,7 +187,7 @@ function openQuestions(node: RqliteNode, { name, process }: Holder) {
   async function list(): Promise<void> {
     listedMs = performance.now();
     const listed = await listMembers(node);
-    // rqlite does not give the address of a node that it cannot reach at the moment.
+    // rqlite does not give the address of a node that it cannot reach.
     const known = new Map(members.map((member) => [member.name, member.url]));
     members = listed.map((one) => ({ ...one, url: one.isReachable ? one.url : (known.get(one.name) ?? one.url) }));
   }

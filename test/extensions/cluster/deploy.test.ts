@@ -18,9 +18,9 @@ const deploy = join(import.meta.dir, "../../../deploy/cluster");
 const read = (name: string) => readFileSync(join(deploy, name), "utf8");
 const has = (program: string) => Bun.which(program) !== null;
 
-function run(...command: readonly string[]): { status: number; said: string } {
+function run(...command: readonly string[]): { status: number; errors: string } {
   const { exitCode, stderr } = Bun.spawnSync([...command], { stdin: "ignore" });
-  return { status: exitCode, said: stderr.toString() };
+  return { status: exitCode, errors: stderr.toString() };
 }
 
 needing("systemd-analyze")("systemd accepts the units without a warning", () => {
@@ -31,7 +31,7 @@ needing("systemd-analyze")("systemd accepts the units without a warning", () => 
     return join(folder, name);
   });
   expect(files).toHaveLength(3);
-  expect(run("systemd-analyze", "verify", "--man=no", ...copies)).toEqual({ status: 0, said: "" });
+  expect(run("systemd-analyze", "verify", "--man=no", ...copies)).toEqual({ status: 0, errors: "" });
 });
 
 test.each(["systemd/rqlited.service", "compose.yaml"])("%s starts nodes with the flags that are tested", (name) => {
@@ -45,7 +45,7 @@ needing("caddy")("Caddy accepts its configuration", () => {
 needing("nginx")("nginx accepts its configuration", () => {
   const file = join(aFolder(), "nginx.conf");
   writeFileSync(file, `pid ${file}.pid; error_log stderr; events {} http { access_log off; ${read("nginx.conf")} }`);
-  expect(run("nginx", "-t", "-c", file).said).toContain("test is successful");
+  expect(run("nginx", "-t", "-c", file).errors).toContain("test is successful");
 });
 
 /** The parts of a compose file that are used here. */

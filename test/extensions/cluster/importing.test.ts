@@ -137,7 +137,7 @@ unless(missing).describe("an undo on a cluster", () => {
     },
   );
 
-  test("of a running import removes what the import adds meanwhile, too", async () => {
+  test("of a running import removes the leads that are added later, too", async () => {
     const cluster = await aCluster(someLeads(2));
     const [one, two] = cluster.places;
     const running = importInto(cluster, one.admin, someLeads(8_000));

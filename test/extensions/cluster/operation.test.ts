@@ -212,7 +212,7 @@ async function loseWrite({ node }: Place, { admin }: Place): Promise<void> {
 }
 
 unless(missing).describe("doctor", () => {
-  test("names a server that does not answer, and tells how the file of a lost disk comes back", async () => {
+  test("names a server that does not answer, and describes how the file of a lost disk is restored", async () => {
     const [first, { admin }] = (await aCluster()).places;
     await first.server.end("SIGKILL");
     await until(async () => {

@@ -64,7 +64,7 @@ const someLeads = fc.array(
   fc
     .record({
       id: fc.constantFrom(...ids),
-      // Few moments, so that leads tie with one another and with what is there.
+      // Few times, so that leads tie with one another and with stored leads.
       identifiedMs: fc.option(fc.integer({ min: noonMs - 4, max: noonMs + 4 })),
       pixel_id: fc.constantFrom("px_site", "px_other"),
       name: fc.constantFrom("A", "B"),

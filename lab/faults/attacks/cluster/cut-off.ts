@@ -1,35 +1,28 @@
 /**
- * A node loses the others while a key is revoked: its cable is pulled, it stands still, or it starts anew. It falls silent,
- * comes back by itself, and never serves what was revoked meanwhile.
+ * A node loses the others while a key is revoked: its network is cut, it is paused, or it starts again. It stops serving,
+ * serves again by itself, and never accepts the revoked key.
  */
 import { statSync } from "node:fs";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Outcome } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
-import { hammer, servedAfter, spread } from "./hammer.ts";
-import { keysFor, lateInEach } from "./late.ts";
+import { hammer, keysFor, lateInEach, servedAfter } from "./hammer.ts";
 import { missingNamespaces } from "./network.ts";
-import { type Place, type Places, startPlaces, statusAt } from "./places.ts";
+import { attackCluster, type Place, type Places, statusAt, untilTrue } from "./places.ts";
 
-/** What is done to a node, by turns. The last kind is left without the log, and is sent a file. */
-const troubles = [
-  "follower stood still",
-  "leader cut off",
-  "follower cut off",
-  "node restarted",
-  "snapshot sent",
-] as const;
+/** The troubles of a node, in turn. After the last one, the node needs a whole file, because the log was truncated. */
+const troubles = ["follower paused", "leader cut off", "follower cut off", "node restarted", "snapshot sent"] as const;
 type Trouble = (typeof troubles)[number];
 
-/** As docs/cluster.md has it, but for the time that any command takes to begin. */
-const promisedMs = { revoked: 10_000, silent: 6_000, back: 10_000 };
+/** The limits in docs/cluster.md, without the time that any command takes to start. */
+const maxMs = { revoked: 10_000, silent: 6_000, back: 10_000 };
 const promised = ["revoked", "silent", "back"] as const;
 
 export const clusterCutOff: Fault = {
   name: "cluster: cut off",
-  attack: "a key is revoked while a node is cut off, stands still or restarts; revocations",
-  promise: "revoked in 10 s, that node silent in 6 s; it serves within 10 s of coming back, and never the revoked key",
+  attack: "a key is revoked while a node is cut off, paused, or restarted; revocations",
+  promise: "revoked in 10 s, no answer from that node after 6 s; it serves again within 10 s, and never the revoked key",
   small: 2,
   full: 100,
   waits: true,
@@ -61,128 +54,98 @@ export const clusterCutOff: Fault = {
   run,
 };
 
-async function run({ build, folder, times, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const { places, made } = await startPlaces(
-    build,
-    folder,
+function run(attack: Attack): Promise<Outcome> {
+  return attackCluster(
+    attack,
     (store) => {
       const account = makeAccount(store, "acme", someLeads(3));
-      const keys = Array.from({ length: keysFor(times) }, () => makeKey(store, account));
-      return { watch: makeKey(store, account), keys };
+      return { watch: makeKey(store, account), nextKey: keysFor(attack.times, () => makeKey(store, account)) };
     },
+    ({ places, made: { watch, nextKey }, broken, expect, measure }) => ({
+      async take(turn) {
+        const trouble = troubles[(turn - 1) % troubles.length] ?? "follower paused";
+        const which = `revocation ${turn} (${trouble})`;
+        const late = await lateInEach(async () => {
+          await places.untilServing(watch.secret);
+          const seen = await revokeDuring(trouble, places, nextKey(), watch);
+          expect(seen.lateMs.length === 0, () => `${which}: served ${seen.lateMs.join(", ")} ms after it`);
+          expect(seen.stderr.includes(seen.victim), () => `${which} did not name ${seen.victim}: ${seen.stderr}`);
+          for (const what of promised) measure(`${trouble}, ${what}`, seen[what]);
+          if (broken.length > 0) return [];
+          const isLate = (what: (typeof promised)[number]) =>
+            seen[what] > maxMs[what] + (what === "revoked" ? seen.startMs : 0);
+          return promised.filter(isLate).map((what) => `${what} after ${Math.round(seen[what])} ms`);
+        });
+        for (const what of late) expect(false, () => `${which}: ${what}`);
+      },
+      async end() {
+        return { "cut by": missingNamespaces() === null ? "network namespaces" : "SIGSTOP: no namespaces here" };
+      },
+    }),
     "three machines",
   );
-  const { watch, keys } = made;
-  const tookMs = new Map<string, number[]>();
-  let done = 0;
-  try {
-    for (; done < times && goesOn(); progress(++done)) {
-      const trouble = troubles[done % troubles.length] ?? "follower stood still";
-      const which = `revocation ${done + 1} (${trouble})`;
-      const late = await lateInEach(async () => {
-        await places.untilServing(watch.secret);
-        const key = keys.pop();
-        if (key === undefined) throw new Error("there is a key for each try");
-        const seen = await revokeAmid(places, { key, watch, trouble });
-        expect(seen.lateMs.length === 0, () => `${which}: served ${seen.lateMs.join(", ")} ms after it`);
-        expect(seen.said.includes(seen.victim), () => `${which} did not name ${seen.victim}: ${seen.said}`);
-        for (const what of promised) note(tookMs, `${trouble}, ${what}`, seen[what]);
-        return broken.length > 0 ? [] : slowerThanPromised(seen);
-      });
-      for (const what of late) expect(false, () => `${which}: ${what}`);
-    }
-  } finally {
-    await places.end();
-  }
-  const where = missingNamespaces() === null ? "network namespaces" : "SIGSTOP: no namespaces here";
-  return {
-    done,
-    broken,
-    figures: { "cut by": where, ...Object.fromEntries([...tookMs].map(([what, ms]) => [what, spread(ms)])) },
-  };
 }
 
-function note(tookMs: Map<string, number[]>, what: string, ms: number): void {
-  tookMs.set(what, [...(tookMs.get(what) ?? []), ms]);
-}
-
-/** What took longer than docs/cluster.md says. */
-function slowerThanPromised(seen: Readonly<Record<(typeof promised)[number] | "startMs", number>>): string[] {
-  return promised.flatMap((what) => {
-    const most = promisedMs[what] + (what === "revoked" ? seen.startMs : 0);
-    return seen[what] <= most ? [] : [`${what} after ${Math.round(seen[what])} ms`];
-  });
-}
-
-async function revokeAmid(places: Places, { key, watch, trouble }: { key: Key; watch: Key; trouble: Trouble }) {
+async function revokeDuring(trouble: Trouble, places: Places, key: Key, watch: Key) {
   const [follower, other] = await places.followers();
-  const leader = await places.leader();
-  const victim = trouble === "leader cut off" ? leader : follower;
-  const startMs = await timeOf(async () => void (await places.admin(other, ["key", "list", "acme"])));
+  const victim = trouble === "leader cut off" ? await places.leader() : follower;
+  const startMs = await timeOf(async () => void (await other.admin(["key", "list", "acme"])));
   const hammering = hammer(places.all, key.secret);
   await hammering.untilServed();
-  const begunMs = performance.now();
+  const beginMs = performance.now();
   begin(trouble, victim);
-  const silence = untilSilent(victim, watch, begunMs);
-  const { status, stderr: said } = await places.admin(other, ["key", "revoke", key.id]);
+  const silence = untilSilent(victim, watch, beginMs);
+  const { status, stderr } = await other.admin(["key", "revoke", key.id]);
   const returnedMs = performance.now();
-  if (status !== 0) throw new Error(`revoking ended with ${status}: ${said}`);
+  if (status !== 0) throw new Error(`revoking ended with ${status}: ${stderr}`);
   const silent = await silence;
   const { ino } = statSync(victim.node.path);
-  if (trouble === "snapshot sent") await cutLogs(places, victim);
-  await restore(places, trouble, victim);
-  const back = await timeOf(() => untilBack(victim, watch));
+  if (trouble === "snapshot sent") await truncateLogs(places, victim);
+  await end(trouble, victim);
+  const back = await timeOf(() =>
+    untilTrue(`${victim.node.name} serves again`, 30_000, async () => (await statusAt(victim, watch.secret)) === 200),
+  );
   if (trouble === "snapshot sent" && statSync(victim.node.path).ino === ino) throw new Error("no snapshot was sent");
-  const asked = await hammering.end();
-  const lateMs = servedAfter(asked, returnedMs);
-  return { victim: victim.node.name, said, lateMs, startMs, revoked: returnedMs - begunMs, silent, back };
+  const lateMs = servedAfter(await hammering.end(), returnedMs);
+  return { victim: victim.node.name, stderr, lateMs, startMs, revoked: returnedMs - beginMs, silent, back };
 }
 
 function begin(trouble: Trouble, { engine, site }: Place): void {
   if (trouble === "node restarted") engine.kill("SIGKILL");
-  else if (trouble === "follower stood still" || site === null) engine.kill("SIGSTOP");
+  else if (trouble === "follower paused" || site === null) engine.kill("SIGSTOP");
   else site.cut();
 }
 
-async function restore(places: Places, trouble: Trouble, place: Place): Promise<void> {
-  if (trouble === "node restarted") await places.restart(place);
-  else if (trouble === "follower stood still" || place.site === null) place.engine.kill("SIGCONT");
-  else place.site.join();
+async function end(trouble: Trouble, { engine, site, restart }: Place): Promise<void> {
+  if (trouble === "node restarted") await restart();
+  else if (trouble === "follower paused" || site === null) engine.kill("SIGCONT");
+  else site.join();
 }
 
-/** The others forget what the victim has not heard: it has to be sent a whole file. */
-async function cutLogs(places: Places, victim: Place): Promise<void> {
-  for (const place of places.all.filter((one) => one !== victim)) {
-    // Refused where it has just made one by itself; what is counted goes on coming in.
-    for (const endMs = performance.now() + 20_000; performance.now() < endMs; await Bun.sleep(100)) {
-      if ((await fetch(`${place.node.url}/snapshot?trailing_logs=1`, { method: "POST" })).ok) break;
-    }
+/** Removes the entries from the logs of the other nodes that the victim lacks, so that it needs a whole file. */
+async function truncateLogs(places: Places, victim: Place): Promise<void> {
+  for (const { node } of places.all.filter((one) => one !== victim)) {
+    // A node that has just made a snapshot by itself refuses, until there is another write.
+    await untilTrue("a snapshot", 20_000, async () => {
+      return (await fetch(`${node.url}/snapshot?trailing_logs=1`, { method: "POST" })).ok;
+    });
   }
 }
 
 async function timeOf(work: () => Promise<void>): Promise<number> {
-  const begunMs = performance.now();
+  const beginMs = performance.now();
   await work();
-  return performance.now() - begunMs;
+  return performance.now() - beginMs;
 }
 
-/** How long after a moment the server beside serves nobody, and says so to the balancer. */
-async function untilSilent(place: Place, { secret }: Key, sinceMs: number): Promise<number> {
+/** The time until a server serves nobody, and reports that to the load balancer. */
+async function untilSilent({ server }: Place, { secret }: Key, sinceMs: number): Promise<number> {
   while (performance.now() - sinceMs < 20_000) {
     const headers = { Authorization: `Bearer ${secret}` };
-    const answer = await fetch(`${place.server.url}/api/v1/pixels`, { headers });
+    const answer = await fetch(`${server.url}/api/v1/pixels`, { headers });
     const isRefused = answer.status === 500 && (await answer.text()).includes('"query_failed"');
-    if (isRefused && (await fetch(`${place.server.url}/healthz`)).status === 503) return performance.now() - sinceMs;
+    if (isRefused && (await fetch(`${server.url}/healthz`)).status === 503) return performance.now() - sinceMs;
     await Bun.sleep(20);
   }
   return Number.POSITIVE_INFINITY;
-}
-
-async function untilBack(place: Place, { secret }: Key): Promise<void> {
-  const endMs = performance.now() + 30_000;
-  while ((await statusAt(place, secret)) !== 200) {
-    if (performance.now() > endMs) throw new Error(`${place.node.name} does not serve again`);
-    await Bun.sleep(20);
-  }
 }

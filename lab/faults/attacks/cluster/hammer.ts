@@ -1,16 +1,16 @@
-/** Clients that ask all servers of a cluster without a pause, and remember what each was answered, and when it had asked. */
+/** Clients that send requests to all servers of a cluster without a pause, and record the answers. */
 import { type Place, statusAt } from "./places.ts";
 
 export interface Asked {
   readonly place: Place;
   /** When the request began, on the clock of performance.now(). */
   readonly atMs: number;
-  /** 0 where nobody answered. */
+  /** 0 if there was no answer. */
   readonly status: number;
 }
 
 export interface Hammer {
-  /** All that was asked until now. */
+  /** The requests until now. */
   readonly asked: readonly Asked[];
   /** Waits until every server has served the key. */
   untilServed(): Promise<void>;
@@ -35,7 +35,7 @@ export function hammer(all: readonly Place[], secret: string, pauseMs = 2): Hamm
       for (const endMs = performance.now() + 60_000; performance.now() < endMs; await Bun.sleep(20)) {
         if (all.every(hasServed)) return;
       }
-      throw new Error("a server has not served the key, so that nothing could be shown");
+      throw new Error("a server has not served the key, so nothing could be shown");
     },
     async end() {
       isOver = true;
@@ -45,15 +45,34 @@ export function hammer(all: readonly Place[], secret: string, pauseMs = 2): Hamm
   };
 }
 
-/** How long after a moment the requests began that were answered with leads all the same. */
-export function servedAfter(asked: readonly Asked[], momentMs: number): number[] {
-  const late = asked.filter(({ status, atMs }) => status === 200 && atMs > momentMs);
-  return late.map(({ atMs }) => Math.round(atMs - momentMs));
+/** How long after a time those requests began that were still answered with leads. */
+export function servedAfter(asked: readonly Asked[], timeMs: number): number[] {
+  const late = asked.filter(({ status, atMs }) => status === 200 && atMs > timeMs);
+  return late.map(({ atMs }) => Math.round(atMs - timeMs));
 }
 
-/** The median and the worst of some times, as they are reported. */
+/** The median and the maximum of some times, for a report. */
 export function spread(timesMs: readonly number[]): string {
   const sorted = timesMs.toSorted((one, other) => one - other);
   const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
   return `${sorted.length}: median ${Math.round(median)} ms, worst ${Math.round(sorted.at(-1) ?? 0)} ms`;
+}
+
+/**
+ * Tries up to three times what is promised within seconds, because other work on the machine can delay it, but not each time.
+ * Returns what was late in the last try: nothing once a try was in time.
+ */
+export async function lateInEach(attempt: () => Promise<readonly string[]>, tries = 3): Promise<readonly string[]> {
+  const late = await attempt();
+  return late.length === 0 || tries === 1 ? late : lateInEach(attempt, tries - 1);
+}
+
+/** Returns a function that takes one key after the other. There are enough for three tries of each turn. */
+export function keysFor<Key>(turns: number, make: () => Key): () => Key {
+  const keys = Array.from({ length: turns * 3 }, make);
+  return () => {
+    const key = keys.pop();
+    if (key === undefined) throw new Error("there is a key for each try");
+    return key;
+  };
 }

@@ -1,10 +1,9 @@
-/** Imports that others write beside: the same file through two nodes at once, and a person who is erased meanwhile. */
-
+/** Imports while others write: the same file through two nodes at once, and an erasure of a person whose leads it has. */
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Findings, Outcome } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
-import { leadsOf, type Places, startPlaces } from "./places.ts";
+import { attackCluster, beginImport, countsOf, errorOf, linesOf, type Places } from "./places.ts";
 
 const rows = 2_000;
 const person = "gone@example.com";
@@ -12,7 +11,7 @@ const person = "gone@example.com";
 export const clusterImports: Fault = {
   name: "cluster: imports",
   attack: "one file through two nodes at once, then an import with a person erased through another node; rounds",
-  promise: "each lead once and the same on every node, and of all people only the erased one is left out",
+  promise: "each lead once and the same on every node, and only the erased person is missing",
   small: 1,
   full: 20,
   waits: true,
@@ -34,94 +33,67 @@ export const clusterImports: Fault = {
   run,
 };
 
-type Expect = (held: boolean, otherwise: () => string) => void;
+type Expect = Findings["expect"];
 
-async function run({ build, folder, times, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const { places, made: watch } = await startPlaces(build, folder, (store) => {
-    return makeKey(store, makeAccount(store, "acme", someLeads(3)));
-  });
-  let done = 0;
-  try {
-    let stay = 3;
-    for (; done < times && goesOn(); progress(++done)) {
-      await places.untilServing(watch.secret);
-      stay += await importTwice(places, done + 1, expect);
-      stay += await importBesideErasure(places, done + 1, expect);
-      await places.untilServing(watch.secret);
-      const exports = await Promise.all(places.all.map((place) => places.admin(place, ["lead", "export", "acme"])));
-      const [one] = exports.map(({ stdout }) => stdout);
-      const turn = done + 1;
-      expect(
-        exports.every(({ stdout }) => stdout === one),
-        () => `after round ${turn} the nodes differ`,
-      );
-      expect(one?.includes(person) === false, () => `after round ${turn} the erased person is there`);
-      const lines = one?.trimEnd().split("\n").length ?? 0;
-      expect(lines === stay, () => `after round ${turn} there are ${lines} leads, and ${stay} were counted`);
-    }
-  } finally {
-    await places.end();
-  }
-  return { done, broken, figures: {} };
+function run(attack: Attack): Promise<Outcome> {
+  return attackCluster(
+    attack,
+    (store) => makeKey(store, makeAccount(store, "acme", someLeads(3))),
+    ({ places, made: watch, expect }) => {
+      let kept = 3;
+      return {
+        async take(turn) {
+          await places.untilServing(watch.secret);
+          kept += await importTwice(places, turn, expect);
+          kept += await importDuringErasure(places, turn, expect);
+          await places.untilServing(watch.secret);
+          const exports = await Promise.all(places.all.map((place) => place.admin(["lead", "export", "acme"])));
+          const [one = "", ...others] = exports.map(({ stdout }) => stdout);
+          expect(
+            others.every((other) => other === one),
+            () => `after round ${turn} the nodes differ`,
+          );
+          expect(!one.includes(person), () => `after round ${turn} there are leads of the erased person`);
+          const lines = one.trimEnd().split("\n").length;
+          expect(lines === kept, () => `after round ${turn} there are ${lines} leads, and ${kept} were counted`);
+        },
+      };
+    },
+  );
 }
 
-interface Counts {
-  readonly imported?: number;
-  readonly suppressed?: number;
-}
-
-const linesOf = (leads: readonly object[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
-
-/** Fifty leads share each second, so that most have to be moved, and both importers want the same moments. */
+/** Fifty leads share each second, so that most have to be moved, and both imports need the same milliseconds. */
 async function importTwice(places: Places, turn: number, expect: Expect): Promise<number> {
   const startMs = Date.parse("2026-01-30T10:00:00Z") + turn * 60_000;
-  const text = linesOf(
-    Array.from({ length: rows }, (_, n) =>
-      aLead({ identified_at: new Date(startMs + Math.floor(n / 50) * 1000).toISOString() }),
-    ),
+  const leads = Array.from({ length: rows }, (_, n) =>
+    aLead({ identified_at: new Date(startMs + Math.floor(n / 50) * 1_000).toISOString() }),
   );
-  const both = await Promise.all(
-    places.all.slice(0, 2).map((place) => places.admin(place, ["lead", "import", "acme", "-", "--json"], text)),
-  );
-  let imported = 0;
-  for (const { status, stdout, stderr } of both) {
-    expect(
-      status === 0,
-      () => `in round ${turn} one of two imports ended with ${status}: ${stderr.trim().split("\n").at(-1)}`,
-    );
-    const counts: Counts = JSON.parse(stdout === "" ? "{}" : stdout);
-    imported += counts.imported ?? 0;
-  }
+  const args = ["lead", "import", "acme", "-", "--json"];
+  const both = await Promise.all(places.all.slice(0, 2).map((place) => place.admin(args, linesOf(leads))));
+  for (const ended of both) expect(ended.status === 0, () => `an import of round ${turn} ${errorOf(ended)}`);
+  const imported = both.reduce((sum, ended) => sum + (countsOf(ended).imported ?? 0), 0);
   expect(imported === rows, () => `in round ${turn} two imports of ${rows} leads counted ${imported}`);
   return imported;
 }
 
-/** One import, one erasure, one kill and one node that stands still; gives how many leads came to stay. */
-async function importBesideErasure(places: Places, turn: number, expect: Expect): Promise<number> {
-  const [beside, other] = await places.followers();
+/** One import, one erasure, one kill, and one node that is paused. Returns how many more leads are stored after it. */
+async function importDuringErasure(places: Places, turn: number, expect: Expect): Promise<number> {
+  const [local, other] = await places.followers();
   const leader = await places.leader();
   const leads = Array.from({ length: rows }, (_, n) => (n % 50 === 0 ? aLead({ email: person }) : aLead()));
-  const before = await leadsOf(other);
-  const importing = places.admin(beside, ["lead", "import", "acme", "-", "--json"], linesOf(leads));
-  // The first step is in, and the next one is planned.
-  const untilMs = performance.now() + 10_000;
-  while ((await leadsOf(other)) === before && performance.now() < untilMs) await Bun.sleep(2);
+  const { importing } = await beginImport(local, other, leads);
+  // The first step is written, and the next one is planned. Writes to this node stay pending until the person is erased.
   await Bun.sleep(30);
-  // What is on its way into this node stays there until the person is erased.
-  beside.engine.kill("SIGSTOP");
-  const erased = await places.admin(other, ["lead", "erase", "acme", "--email", person]);
-  beside.engine.kill("SIGCONT");
-  expect(erased.status === 0, () => `erasing ended with ${erased.status}: ${erased.stderr}`);
-  leader.engine.kill("SIGKILL");
-  await leader.engine.exited;
-  await places.restart(leader);
-  const { status, stdout, stderr } = await importing;
-  expect(status === 0, () => `import ${turn} ended with ${status}: ${stderr.trim().split("\n").at(-1)}`);
-  const counts: Counts = JSON.parse(stdout === "" ? "{}" : stdout);
-  const persons = rows / 50;
-  const kept = (counts.imported ?? 0) + (counts.suppressed ?? 0);
-  expect(kept === rows, () => `import ${turn} told of ${kept} leads, and ${rows} were there`);
-  // Of the person's leads some came in before the erasure, and went with it.
-  return (counts.imported ?? 0) - (persons - (counts.suppressed ?? 0));
+  local.engine.kill("SIGSTOP");
+  const erased = await other.admin(["lead", "erase", "acme", "--email", person]);
+  local.engine.kill("SIGCONT");
+  expect(erased.status === 0, () => `the erasure ${errorOf(erased)}`);
+  await leader.kill();
+  await leader.restart();
+  const ended = await importing;
+  expect(ended.status === 0, () => `import ${turn} ${errorOf(ended)}`);
+  const { imported = 0, suppressed = 0 } = countsOf(ended);
+  expect(imported + suppressed === rows, () => `import ${turn} counted ${imported + suppressed} of ${rows} leads`);
+  // Some leads of the person were stored before the erasure, which removed them.
+  return imported - (rows / 50 - suppressed);
 }

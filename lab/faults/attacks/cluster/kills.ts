@@ -1,20 +1,17 @@
-/** Leaders are killed while imports run and requests are counted: nothing that was counted is lost, or there twice. */
-
+/** Leaders are killed during imports and under load: nothing that was counted is lost or stored twice. */
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Findings, Outcome } from "../../fault.ts";
 import { documentsOf, type Key, look, makeAccount, makeKey } from "../../product/contents.ts";
-import type { Random } from "../../random.ts";
-import { type Hammer, hammer, spread } from "./hammer.ts";
-import { lateInEach } from "./late.ts";
-import { leadsOf, type Place, type Places, startPlaces } from "./places.ts";
+import { type Hammer, hammer, lateInEach } from "./hammer.ts";
+import { attackCluster, beginImport, countsOf, errorOf, leadsOf, type Place, type Places } from "./places.ts";
 
 const rows = 2_000;
 
 export const clusterKills: Fault = {
   name: "cluster: kills",
   attack: "the leader is killed in an import through another node, while clients ask all servers; kills",
-  promise: "each lead once, the same on every node; the other nodes answer all the while; usage is what was answered",
+  promise: "each lead once, the same on every node; the other nodes continue to serve; usage is the number of answers",
   small: 1,
   full: 100,
   waits: true,
@@ -23,7 +20,7 @@ export const clusterKills: Fault = {
     {
       name: "a flush without a number",
       times: 3,
-      // Two things keep a flush that is sent again from counting twice.
+      // Two conditions keep a flush that is sent again from counting twice.
       patches: [
         { file: "extensions/cluster/usage-flush.ts", from: ") WHERE $", to: ") WHERE 1 OR $" },
         {
@@ -37,83 +34,81 @@ export const clusterKills: Fault = {
   run,
 };
 
-type Expect = (held: boolean, otherwise: () => string) => void;
+type Expect = Findings["expect"];
 
-async function run({ build, folder, times, goesOn, random, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const { places, made } = await startPlaces(build, folder, (store) => {
-    const account = makeAccount(store, "acme", someLeads(3));
-    return { watch: makeKey(store, account), counted: makeKey(store, account) };
-  });
-  const { watch, counted } = made;
-  const tookMs: number[] = [];
-  let done = 0;
-  let answered = 0;
-  try {
-    await places.untilServing(watch.secret);
-    const counting = hammer(places.all, counted.secret, 5);
-    let kills = 0;
-    for (; done < times && goesOn(); progress(++done)) {
-      const late = await lateInEach(async () => {
-        const { ms, refused } = await killOnce(places, { turn: ++kills, random, counting }, expect);
-        tookMs.push(ms);
-        await places.untilServing(watch.secret);
-        await compare(places, 3 + rows * kills, kills, expect);
-        return refused.length === 0 ? [] : [`${refused.length} times with ${[...new Set(refused)]}`];
-      });
-      for (const what of late) expect(false, () => `after kill ${kills} other nodes answered ${what}`);
-    }
-    const asked = await counting.end();
-    answered = asked.filter(({ status }) => status === 200).length;
-    // A client that waits no longer does not know whether it was answered.
-    const unheard = asked.filter(({ status }) => status === 0).length;
-    await places.untilServing(watch.secret);
-    const found = await usageOf(places.all[0], counted, answered);
-    expect(
-      found >= answered && found <= answered + unheard,
-      () => `usage is ${found}; ${answered} requests were answered, and ${unheard} may have been`,
-    );
-  } finally {
-    await places.end();
-  }
-  return { done, broken, figures: { "imports of 2,000 leads": spread(tookMs), "requests answered": answered } };
+function run(attack: Attack): Promise<Outcome> {
+  return attackCluster(
+    attack,
+    (store) => {
+      const account = makeAccount(store, "acme", someLeads(3));
+      return { watch: makeKey(store, account), counted: makeKey(store, account) };
+    },
+    async ({ places, made: { watch, counted }, expect, measure }) => {
+      await places.untilServing(watch.secret);
+      const counting = hammer(places.all, counted.secret, 5);
+      let kills = 0;
+      return {
+        async take() {
+          const late = await lateInEach(async () => {
+            const { ms, failed } = await killOnce(places, ++kills, attack.random, counting, expect);
+            measure("imports of 2,000 leads", ms);
+            await places.untilServing(watch.secret);
+            await compare(places, 3 + rows * kills, kills, expect);
+            return failed.length === 0 ? [] : [`${failed.length} times with ${[...new Set(failed)]}`];
+          });
+          for (const what of late) expect(false, () => `after kill ${kills} other nodes answered ${what}`);
+        },
+        async end() {
+          const asked = await counting.end();
+          const answered = asked.filter(({ status }) => status === 200).length;
+          // A client that stops waiting does not know whether its request was answered.
+          const unknown = asked.filter(({ status }) => status === 0).length;
+          await places.untilServing(watch.secret);
+          const found = await usageOf(places.all[0], counted, answered);
+          expect(
+            found >= answered && found <= answered + unknown,
+            () => `usage is ${found}; ${answered} requests were answered, and ${unknown} may have been`,
+          );
+          return { "requests answered": answered };
+        },
+      };
+    },
+  );
 }
 
-/** One import and one kill; gives how long the import took, and what other nodes answered but leads. */
+/** One import and one kill. Returns how long the import took, and the answers of other nodes that were not leads. */
 async function killOnce(
   places: Places,
-  { turn, random, counting }: { turn: number; random: Random; counting: Hammer },
+  turn: number,
+  random: Attack["random"],
+  counting: Hammer,
   expect: Expect,
-): Promise<{ ms: number; refused: number[] }> {
-  const [beside, other] = await places.followers();
+): Promise<{ ms: number; failed: number[] }> {
+  const [local, other] = await places.followers();
   const leader = await places.leader();
-  const text = Array.from({ length: rows }, () => JSON.stringify(aLead())).join("\n");
-  const before = await leadsOf(other);
-  const begunMs = performance.now();
-  const importing = places.admin(beside, ["lead", "import", "acme", "-", "--json"], text);
-  const untilMs = begunMs + 10_000;
-  while ((await leadsOf(other)) === before && performance.now() < untilMs) await Bun.sleep(2);
+  const { importing, beginMs } = await beginImport(
+    local,
+    other,
+    Array.from({ length: rows }, () => aLead()),
+  );
   await Bun.sleep(random.below(200));
   const killedMs = performance.now();
-  leader.engine.kill("SIGKILL");
-  await leader.engine.exited;
+  await leader.kill();
   await Bun.sleep(random.below(2_000));
-  await places.restart(leader);
-  const { status, stdout, stderr } = await importing;
-  const endedMs = performance.now();
-  expect(status === 0, () => `import ${turn} ended with ${status}: ${stderr.trim().split("\n").at(-1)}`);
-  const { imported }: { imported?: number } = JSON.parse(stdout === "" ? "{}" : stdout);
+  await leader.restart();
+  const ended = await importing;
+  const ms = performance.now() - beginMs;
+  expect(ended.status === 0, () => `import ${turn} ${errorOf(ended)}`);
+  const { imported } = countsOf(ended);
   expect(imported === rows, () => `import ${turn} counted ${imported} of ${rows} leads`);
-  const refused = counting.asked.filter((one) => one.atMs > killedMs && one.place !== leader && one.status !== 200);
-  return { ms: endedMs - begunMs, refused: refused.map(({ status }) => status) };
+  const failed = counting.asked.filter((one) => one.atMs > killedMs && one.place !== leader && one.status !== 200);
+  return { ms, failed: failed.map(({ status }) => status) };
 }
 
-/** What the file of every node has, once all have caught up: so many leads, each once, and the same everywhere. */
+/** Compares the files of all nodes, once they have caught up: the same leads, each once. */
 async function compare(places: Places, wanted: number, turn: number, expect: Expect): Promise<void> {
-  const untilMs = performance.now() + 60_000;
-  while (performance.now() < untilMs) {
+  for (const endMs = performance.now() + 60_000; performance.now() < endMs; await Bun.sleep(50)) {
     if ((await Promise.all(places.all.map(leadsOf))).every((leads) => leads >= wanted)) break;
-    await Bun.sleep(50);
   }
   const found = places.all.map(contentsOf);
   expect(new Set(found.map(({ hash }) => hash)).size === 1, () => `after kill ${turn} the nodes differ`);
@@ -136,26 +131,16 @@ function contentsOf({ node }: Place): { leads: number; ids: number; hash: string
   );
 }
 
-/** What is counted of a key on all days, once it stays as it is: the counts of the nodes are on their way for a second. */
+/** The count of a key on all days, once it does not change any more: a server sends its counts each second. */
 async function usageOf({ node }: Place, { id }: Key, answered: number): Promise<number> {
+  const sum =
+    "SELECT coalesce(sum(requests), 0) AS sum FROM usage JOIN keys ON keys.number = usage.key WHERE keys.id = ?";
   let last = -1;
   for (const endMs = performance.now() + 30_000; performance.now() < endMs; await Bun.sleep(2_000)) {
-    const counted = countedIn(node.path, id);
+    const read = () => look(node.path, (file) => file.query<{ sum: number }, [string]>(sum).get(id)?.sum, "read-only");
+    const counted = read() ?? 0;
     if (counted >= answered && counted === last) return counted;
     last = counted;
   }
   return last;
-}
-
-function countedIn(path: string, key: string): number {
-  return look(
-    path,
-    (database) =>
-      database
-        .query<{ sum: number }, [string]>(
-          "SELECT coalesce(sum(requests), 0) AS sum FROM usage JOIN keys ON keys.number = usage.key WHERE keys.id = ?",
-        )
-        .get(key)?.sum ?? 0,
-    "read-only",
-  );
 }

@@ -13,7 +13,7 @@ export interface Site {
   join(): void;
 }
 
-export interface Network {
+interface Network {
   readonly sites: readonly Site[];
   remove(): void;
 }

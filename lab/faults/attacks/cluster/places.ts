@@ -1,4 +1,4 @@
-/** Three nodes of rqlite on this machine with a server of a build beside each, and what can be done to them. */
+/** Three nodes of rqlite on this machine, with a server of a build next to each, and the frame of every attack on them. */
 import { join } from "node:path";
 import {
   type LocalNode,
@@ -8,63 +8,167 @@ import {
   startNode,
 } from "../../../../extensions/cluster/local-cluster.ts";
 import { untilReady } from "../../../../extensions/cluster/members.ts";
+import { numberFrom } from "../../../../test/extensions/cluster/cluster.ts";
 import { aHost, leaderOf, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import type { AdminStore } from "../../../../test/support/admin-store.ts";
 import { mountAt } from "../../../../test/support/small-disk.ts";
+import { type Attack, createFindings, type Findings, type Outcome } from "../../fault.ts";
 import { prepare } from "../../product/contents.ts";
 import { type Ended, type Server, startServer } from "../../product/program.ts";
-import { layNetwork, missingNamespaces, type Network, type Site } from "./network.ts";
+import { spread } from "./hammer.ts";
+import { layNetwork, missingNamespaces, type Site } from "./network.ts";
 
+/** A node with its server. */
 export interface Place {
   readonly node: LocalNode;
   engine: RunningNode;
   server: Server;
-  /** The machine of its own that it stands on; null where all share this one. */
+  /** Its simulated machine; null if all nodes share this one. */
   readonly site: Site | null;
+  /** Runs an admin command next to the node. */
+  admin(args: readonly string[], input?: string): Promise<Ended>;
+  /** Kills the node, and waits for its end. */
+  kill(): Promise<void>;
+  /** Starts the node again after its end. */
+  restart(): Promise<void>;
+  /** Starts its server again, at the same address. */
+  restartServer(): Promise<void>;
 }
 
 export interface Places {
   readonly all: readonly [Place, Place, Place];
-  /** Runs one admin command beside a node. */
-  admin(place: Place, args: readonly string[], input?: string): Promise<Ended>;
   leader(): Promise<Place>;
   followers(): Promise<[Place, Place]>;
-  /** Starts a node again that was killed. */
-  restart(place: Place): Promise<void>;
-  /** Starts its server again, where it was. */
-  restartServer(place: Place): Promise<void>;
-  /** Waits until a key is answered everywhere. */
+  /** Waits until every server accepts a key. */
   untilServing(secret: string): Promise<void>;
-  end(): Promise<void>;
 }
 
+/** What an attack works with. */
+interface Attacked<Made> extends Findings {
+  readonly places: Places;
+  /** The result of preparing the first file. */
+  readonly made: Made;
+  /** Adds a time to the figures. */
+  measure(what: string, ms: number): void;
+  /** Adds work that is done in any case before the nodes end. */
+  defer(work: () => Promise<void>): void;
+}
+
+interface Turns {
+  /** Takes a turn. They are counted from 1. */
+  take(turn: number): Promise<void>;
+  /** Runs after the last turn. Returns further figures. */
+  end?(): Promise<Outcome["figures"]>;
+}
+
+type Where = "one machine" | "three machines" | `size=${string}`;
+
 /**
- * Starts a cluster of a build, with what is made in its first file: on machines of their own if the system allows it, or on
- * small disks that are mounted with these options.
+ * Runs an attack on a cluster of a build, whose first file `make` prepares: on simulated machines if the system allows it, or
+ * on small disks that are mounted with these options.
  */
-export async function startPlaces<Made>(
-  build: string,
-  folder: string,
+export async function attackCluster<Made>(
+  { build, folder, times, goesOn, progress }: Attack,
   make: (store: AdminStore) => Made,
-  on: "one machine" | "three machines" | `size=${string}` = "one machine",
-): Promise<{ places: Places; made: Made }> {
+  begin: (attacked: Attacked<Made>) => Turns | Promise<Turns>,
+  on: Where = "one machine",
+): Promise<Outcome> {
+  await using ends = new AsyncDisposableStack();
   const file = join(folder, "first.db");
   const made = prepare(file, make);
+  const tookMs = new Map<string, number[]>();
+  const { broken, expect } = createFindings();
+  const { take, end } = await begin({
+    places: await startPlaces(build, folder, file, on, ends),
+    made,
+    broken,
+    expect,
+    measure: (what, ms) => void tookMs.getOrInsert(what, []).push(ms),
+    defer: (work) => ends.defer(work),
+  });
+  let done = 0;
+  for (; done < times && goesOn(); progress(++done)) await take(done + 1);
+  const further = await end?.();
+  const measured = Object.fromEntries([...tookMs].map(([what, ms]) => [what, spread(ms)]));
+  return { done, broken, figures: { ...measured, ...further } };
+}
+
+async function startPlaces(
+  build: string,
+  folder: string,
+  file: string,
+  on: Where,
+  ends: AsyncDisposableStack,
+): Promise<Places> {
   const network = on === "three machines" && missingNamespaces() === null ? layNetwork(3) : null;
+  if (network !== null) ends.defer(network.remove);
   const nodes = placeNodes(folder, ["n1", "n2", "n3"], aHost()).map((node, place) =>
     placeAt(node, network?.sites[place]),
   );
-  const disks = on.startsWith("size=") ? nodes.map((node) => mountAt(node.folder, on)) : [];
+  if (on.startsWith("size=")) for (const { folder: path } of nodes) ends.use(mountAt(path, on));
   const siteOf = ({ name }: LocalNode) => network?.sites[nodes.findIndex((node) => node.name === name)] ?? null;
   const engines = await startCluster(nodes, file, (node, others) => startAt(node, siteOf(node), others));
-  const [one, two, three] = await Promise.all(
-    engines.map(async (engine): Promise<Place> => {
-      const site = siteOf(engine);
-      return { node: engine, engine, site, server: await serverOf(build, engine, site, 0) };
-    }),
-  );
+  const places = await Promise.all(engines.map((engine) => placeOf(build, engine, siteOf(engine))));
+  ends.defer(async () => {
+    for (const { engine, server, kill } of places) {
+      engine.kill("SIGCONT");
+      await server.end("SIGKILL");
+      await kill();
+    }
+  });
+  const [one, two, three] = places;
   if (one === undefined || two === undefined || three === undefined) throw new Error("there are three nodes");
-  return { places: control(build, folder, [one, two, three], network, disks), made };
+  return {
+    all: [one, two, three],
+    leader: () => leaderOf(places),
+    async followers() {
+      const leader = await leaderOf(places);
+      return leader === one ? [two, three] : [one, leader === two ? three : two];
+    },
+    untilServing: (secret) =>
+      untilTrue("every node serves", 60_000, async () => {
+        const statuses = await Promise.all(places.map((place) => statusAt(place, secret)));
+        return statuses.every((status) => status === 200);
+      }),
+  };
+}
+
+async function placeOf(build: string, node: RunningNode, site: Site | null): Promise<Place> {
+  const settings = { CLUSTER: node.url, NODE_NAME: node.name };
+  // At the address of its node: at an address that clients share, one of them may have the port when a server starts again.
+  const host = site?.outside ?? new URL(node.url).hostname;
+  const serve = (port: string) =>
+    startServer(build, node.path, { ...settings, PORT: port, HOST: host }, ["src/main.ts"], site?.before);
+  const place: Place = {
+    node,
+    engine: node,
+    site,
+    server: await serve("0"),
+    async admin(args, input = "") {
+      const child = Bun.spawn([...(site?.before ?? []), process.execPath, join(build, "src/admin.ts"), ...args], {
+        cwd: build,
+        env: { PATH: process.env["PATH"] ?? "", HOME: node.folder, DATABASE_PATH: node.path, ...settings },
+        stdin: Buffer.from(input),
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+      return { status, stdout, stderr };
+    },
+    async kill() {
+      place.engine.kill("SIGKILL");
+      await place.engine.exited;
+    },
+    async restart() {
+      // It knows the others. A node that is to join ends if it finds no leader.
+      place.engine = startAt(node, site);
+      await untilReady(node);
+    },
+    async restartServer() {
+      place.server = await serve(new URL(place.server.url).port);
+    },
+  };
+  return place;
 }
 
 /** A node at the addresses of its machine. */
@@ -75,77 +179,19 @@ function placeAt(node: LocalNode, site: Site | undefined): LocalNode {
 
 function startAt(node: LocalNode, site: Site | null, others: readonly LocalNode[] = []): RunningNode {
   if (site === null) return startNode(rqlited, node, { others });
-  // Of a flag that is given twice the last one counts.
+  // The last one of two equal flags is effective.
   const flags = ["-http-addr", "0.0.0.0:4001", "-http-adv-addr", `${site.address}:4001`];
   return startNode(rqlited, node, { others, flags, before: site.before });
 }
 
-function serverOf(build: string, node: LocalNode, site: Site | null, port: number): Promise<Server> {
-  // Where its node is: on an address of many clients one of them may have got the port of a server that starts again.
-  const settings = { ...settingsOf(node), PORT: String(port), HOST: site?.outside ?? new URL(node.url).hostname };
-  return startServer(build, node.path, settings, ["src/main.ts"], site?.before);
+/** Waits for a condition. Throws if it is not met in time. */
+export async function untilTrue(what: string, withinMs: number, isSo: () => Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + withinMs; !(await isSo()); await Bun.sleep(20)) {
+    if (performance.now() > endMs) throw new Error(`not in time: ${what}`);
+  }
 }
 
-function settingsOf({ url, name }: LocalNode): Record<string, string> {
-  return { CLUSTER: url, NODE_NAME: name };
-}
-
-function control(
-  build: string,
-  folder: string,
-  all: readonly [Place, Place, Place],
-  network: Network | null,
-  disks: readonly Disposable[],
-): Places {
-  return {
-    all,
-    leader: () => leaderOf(all),
-    async followers() {
-      const leads = await leaderOf(all);
-      const [one, two] = all.filter((place) => place !== leads);
-      if (one === undefined || two === undefined) throw new Error("there are two followers");
-      return [one, two];
-    },
-    async admin({ node, site }, args, input = "") {
-      const child = Bun.spawn([...(site?.before ?? []), process.execPath, join(build, "src/admin.ts"), ...args], {
-        cwd: folder,
-        env: { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: node.path, ...settingsOf(node) },
-        stdin: Buffer.from(input),
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-      return { status, stdout, stderr };
-    },
-    async restart(place) {
-      // It knows the others; one that is to join and finds no leader ends.
-      place.engine = startAt(place.node, place.site);
-      await untilReady(place.node);
-    },
-    async restartServer(place) {
-      place.server = await serverOf(build, place.node, place.site, Number(new URL(place.server.url).port));
-    },
-    async untilServing(secret) {
-      for (const endMs = performance.now() + 60_000; performance.now() < endMs; await Bun.sleep(50)) {
-        const statuses = await Promise.all(all.map((place) => statusAt(place, secret)));
-        if (statuses.every((status) => status === 200)) return;
-      }
-      throw new Error("not every node serves");
-    },
-    async end() {
-      for (const { engine, server } of all) {
-        engine.kill("SIGCONT");
-        await server.end("SIGKILL");
-        engine.kill("SIGKILL");
-        await engine.exited;
-      }
-      network?.remove();
-      for (const disk of disks) disk[Symbol.dispose]();
-    },
-  };
-}
-
-/** The status of a page of leads; 0 where nobody answered. */
+/** The status of a page of leads; 0 if there is no answer. */
 export async function statusAt({ server }: Place, secret: string): Promise<number> {
   try {
     const headers = { Authorization: `Bearer ${secret}` };
@@ -157,16 +203,28 @@ export async function statusAt({ server }: Place, secret: string): Promise<numbe
   }
 }
 
-/** How many leads a node has by now; none where it does not say. */
+/** The number of leads that a node has; 0 if it does not answer. */
 export async function leadsOf({ node }: Place): Promise<number> {
-  const question = `${node.url}/db/query?level=none&q=SELECT%20count(*)%20FROM%20stored_leads`;
-  try {
-    const answer = await fetch(question, { signal: AbortSignal.timeout(2_000) });
-    const { results }: { readonly results?: readonly { readonly values?: readonly number[][] }[] } = JSON.parse(
-      await answer.text(),
-    );
-    return results?.[0]?.values?.[0]?.[0] ?? 0;
-  } catch {
-    return 0;
-  }
+  return await numberFrom(node, "SELECT count(*) FROM stored_leads").catch(() => 0);
+}
+
+/** Starts an import next to a node, and waits until another node has its first leads, or for 10 s. */
+export async function beginImport({ admin }: Place, other: Place, leads: readonly object[]) {
+  const before = await leadsOf(other);
+  const beginMs = performance.now();
+  const importing = admin(["lead", "import", "acme", "-", "--json"], linesOf(leads));
+  while ((await leadsOf(other)) === before && performance.now() - beginMs < 10_000) await Bun.sleep(2);
+  return { importing, beginMs };
+}
+
+export const linesOf = (leads: readonly object[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
+
+/** The counts that an import printed; none if it failed. */
+export function countsOf({ stdout }: Ended): { readonly imported?: number; readonly suppressed?: number } {
+  return JSON.parse(stdout === "" ? "{}" : stdout);
+}
+
+/** The last line that a failed command printed. */
+export function errorOf({ status, stderr }: Ended): string {
+  return `ended with ${status}: ${stderr.trim().split("\n").at(-1)}`;
 }

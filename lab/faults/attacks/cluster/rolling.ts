@@ -1,22 +1,21 @@
-/** All three machines restart, one after the other, behind the balancer of deploy/: clients notice nothing. */
+/** All three machines restart, one after the other, behind the load balancer of deploy/: clients notice nothing. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Outcome } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { needs } from "../../product/program.ts";
-import { spread } from "./hammer.ts";
-import { lateInEach } from "./late.ts";
-import { type Place, type Places, startPlaces, statusAt } from "./places.ts";
+import { lateInEach } from "./hammer.ts";
+import { attackCluster, type Place, statusAt } from "./places.ts";
 
 const clients = 12;
 
 export const clusterRolling: Fault = {
   name: "cluster: rolling restart",
   attack: "each machine's node and server are stopped and started in turn, under load behind nginx; machines",
-  promise: "no request fails that the balancer may ask of another node",
+  promise: "no request fails that the load balancer can send to another node",
   small: 3,
   full: 60,
   waits: true,
@@ -38,49 +37,47 @@ export const clusterRolling: Fault = {
   run,
 };
 
-async function run({ build, folder, times, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const { places, made: keys } = await startPlaces(build, folder, (store) => {
-    const account = makeAccount(store, "acme", someLeads(30));
-    return Array.from({ length: clients }, () => makeKey(store, account).secret);
-  });
-  const [watch = ""] = keys;
-  const awayMs: number[] = [];
-  let done = 0;
-  let balancer: Balancer | null = null;
-  try {
-    await places.untilServing(watch);
-    balancer = await startBalancer(build, folder, places.all);
-    const load = loadOf(balancer.url, keys);
-    for (; done < times && goesOn(); progress(++done)) {
-      const place = places.all[done % 3] ?? places.all[0];
-      const failed = await lateInEach(async () => {
-        await places.untilServing(watch);
-        const before = load.failed.length;
-        const begunMs = performance.now();
-        await restartMachine(places, place, watch);
-        awayMs.push(performance.now() - begunMs);
-        // The balancer asks again after two seconds what it has found wanting.
-        await Bun.sleep(2_500);
-        return load.failed.slice(before).map(String);
-      });
-      expect(failed.length === 0, () => `${failed.length} requests failed, with ${[...new Set(failed)]}`);
-    }
-    const requests = await load.end();
-    return { done, broken, figures: { requests, "a machine was away": spread(awayMs) } };
-  } finally {
-    await balancer?.end();
-    await places.end();
-  }
+function run(attack: Attack): Promise<Outcome> {
+  return attackCluster(
+    attack,
+    (store) => {
+      const account = makeAccount(store, "acme", someLeads(30));
+      return Array.from({ length: clients }, () => makeKey(store, account).secret);
+    },
+    async ({ places, made: keys, expect, measure, defer }) => {
+      const [watch = ""] = keys;
+      await places.untilServing(watch);
+      const balancer = await startBalancer(attack.build, attack.folder, places.all);
+      defer(balancer.end);
+      const load = loadOf(balancer.url, keys);
+      return {
+        async take(turn) {
+          const place = places.all[(turn - 1) % 3] ?? places.all[0];
+          const failed = await lateInEach(async () => {
+            await places.untilServing(watch);
+            const before = load.failed.length;
+            const beginMs = performance.now();
+            await restartMachine(place, watch);
+            measure("a machine was away", performance.now() - beginMs);
+            // The load balancer tries a node again two seconds after a failure.
+            await Bun.sleep(2_500);
+            return load.failed.slice(before).map(String);
+          });
+          expect(failed.length === 0, () => `${failed.length} requests failed, with ${[...new Set(failed)]}`);
+        },
+        end: async () => ({ requests: await load.end() }),
+      };
+    },
+  );
 }
 
 /** Stops the server and the node of a machine, and starts both. */
-async function restartMachine(places: Places, place: Place, watch: string): Promise<void> {
+async function restartMachine(place: Place, watch: string): Promise<void> {
   await place.server.end("SIGTERM");
   place.engine.kill("SIGTERM");
   await place.engine.exited;
-  await places.restart(place);
-  await places.restartServer(place);
+  await place.restart();
+  await place.restartServer();
   while ((await statusAt(place, watch)) !== 200) await Bun.sleep(20);
 }
 
@@ -89,7 +86,7 @@ interface Balancer {
   end(): Promise<void>;
 }
 
-/** nginx as deploy/ has it, with the addresses of here. */
+/** Starts nginx with the configuration of deploy/, at the addresses of this machine. */
 async function startBalancer(build: string, folder: string, all: readonly Place[]): Promise<Balancer> {
   const port = await aFreePort();
   let site = readFileSync(join(build, "deploy/cluster/nginx.conf"), "utf8").replace(
@@ -133,7 +130,7 @@ async function statusOf(url: string, secret: string): Promise<number> {
   }
 }
 
-/** Clients that ask one after the other, each with a key of its own, so that every node has some. */
+/** Clients with a key each, so that every node has some of them. */
 function loadOf(url: string, keys: readonly string[]) {
   let isOver = false;
   let asked = 0;
@@ -148,7 +145,7 @@ function loadOf(url: string, keys: readonly string[]) {
   });
   return {
     failed,
-    /** Gives how many were asked. */
+    /** Stops, and returns the number of requests. */
     async end(): Promise<number> {
       isOver = true;
       await Promise.all(asking);

@@ -1,4 +1,4 @@
-/** A small run of every attack on a cluster, beside those on one machine. */
+/** A small run of every attack on a cluster. */
 import { faultsOfCluster } from "../../faults.ts";
 import { describeSmall } from "../../small.ts";
 
