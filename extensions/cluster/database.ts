@@ -43,6 +43,8 @@ export interface ClusterDatabase extends LeadDatabase {
 /** The timeout of the first try. If every node has to be waited for, a leader that hangs is given up soon. */
 const firstTimeoutMs = { everywhere: 400, local: 2_000 };
 
+const behind = "The local rqlite node has not caught up with the cluster.";
+
 /** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
 export function openClusterDatabase(
   file: NodeFile,
@@ -54,7 +56,9 @@ export function openClusterDatabase(
   async function catchUp(withinMs?: number): Promise<void> {
     const last = await retry("read", firstTimeoutMs.everywhere, (ms) => tryToAsk(node, ms), withinMs);
     if (last === null) return;
-    const chain = await untilShown(() => file.current().chainOf(last.id));
+    // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
+    const shownMs = withinMs === undefined ? patienceMs.inProgress : patienceMs.behind;
+    const chain = await untilShown(() => file.current().chainOf(last.id), behind, shownMs);
     if (chain !== last.chain) throw new NodesDiffer();
   }
 
@@ -171,8 +175,12 @@ async function waitForAll(
 }
 
 /** Waits until the file shows something. */
-async function untilShown<Shown>(read: () => Shown | undefined): Promise<Shown> {
-  for (const endMs = performance.now() + patienceMs.inProgress; performance.now() < endMs; await Bun.sleep(5)) {
+async function untilShown<Shown>(
+  read: () => Shown | undefined,
+  otherwise = "The write is applied, but the local rqlite node has not caught up with it.",
+  withinMs = patienceMs.inProgress,
+): Promise<Shown> {
+  for (const endMs = performance.now() + withinMs; performance.now() < endMs; await Bun.sleep(5)) {
     try {
       const shown = read();
       if (shown !== undefined) return shown;
@@ -180,10 +188,7 @@ async function untilShown<Shown>(read: () => Shown | undefined): Promise<Shown> 
       // rqlite is rebuilding the file.
     }
   }
-  throw new DatabaseUnavailable(
-    "The write is applied, but the local rqlite node has not caught up with it.",
-    `Run ${adminCommand} cluster status to see how far each node is.`,
-  );
+  throw new DatabaseUnavailable(otherwise, `Run ${adminCommand} cluster status to see how far each node is.`);
 }
 
 /** The local node or the leader lacks writes, so that neither can be trusted. */
@@ -211,7 +216,7 @@ export async function reasonFor(work: Promise<unknown>): Promise<string | null> 
  * A cluster that has lost its leader elects another one within two seconds, and a node that restarts is back soon. A command
  * that is in progress, such as an import, waits long for that. A command without any answer yet reports the problem sooner.
  */
-const patienceMs = { inProgress: 30_000, unanswered: 12_000, refused: 5_000 };
+const patienceMs = { inProgress: 30_000, unanswered: 12_000, refused: 5_000, behind: 5_000 };
 /** A write right after one that was given up, such as the record of an import that failed, is tried once. */
 const givenUpForMs = 1_000;
 

@@ -22,7 +22,8 @@ const promised = ["revoked", "silent", "back"] as const;
 export const clusterCutOff: Fault = {
   name: "cluster: cut off",
   attack: "a key is revoked while a node is cut off, paused, or restarted; revocations",
-  promise: "revoked in 10 s, no answer from that node after 6 s; it serves again within 10 s, and never the revoked key",
+  promise:
+    "revoked in 10 s, no answer from that node after 6 s; it serves again within 10 s, and never the revoked key",
   small: 2,
   full: 100,
   waits: true,
