@@ -1,4 +1,4 @@
-/** The nodes of a cluster as tests and attacks see them: the program that they are, and which of them leads. */
+/** The nodes of a cluster for tests and attacks: their program, addresses, secrets, and leader. */
 import { onTestFinished } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,17 +8,17 @@ import { aFolder } from "../../support/folder.ts";
 
 const found = findRqlited(process.env["HOME"]);
 
-/** Where the program is; empty where it is not installed. */
+/** The path of rqlited; empty if it is not installed. */
 export const rqlited = found ?? "";
 
-/** Why there can be no cluster here; null where there can. */
+/** Why clusters cannot run on this machine; null if they can. */
 export function missingRqlited(): string | null {
   return found === null ? "rqlited is not installed" : null;
 }
 
 /**
- * A loopback address for one cluster alone, so that nobody gets a port of it between two starts of what listens there. Only
- * Linux has more than one without being told.
+ * A loopback address for one cluster, so that no other program gets a port of a node while the node is stopped. Other systems
+ * than Linux have only one address, so clusters cannot run in parallel there.
  */
 export function aHost(): string {
   if (process.platform !== "linux") return "127.0.0.1";
@@ -26,7 +26,7 @@ export function aHost(): string {
   return `127.${one}.${two}.${1 + (three % 254)}`;
 }
 
-/** The folder of passwords and certificates that deploy/cluster/make-secrets creates for some hosts. */
+/** Runs deploy/cluster/make-secrets for some hosts. Returns the folder of passwords and certificates. */
 export function someSecrets(...hosts: readonly string[]): string {
   const folder = aFolder();
   const script = join(folder, "make-secrets");
@@ -36,7 +36,7 @@ export function someSecrets(...hosts: readonly string[]): string {
   return join(folder, "secrets");
 }
 
-/** The flags with which rqlited asks for these passwords and certificates. */
+/** The flags for rqlited to require these passwords and certificates. */
 export function secureFlags(secrets: string): string[] {
   const [cert, key, ca] = ["node.pem", "node.key", "ca.pem"].map((name) => join(secrets, name));
   const http = [`-http-cert=${cert}`, `-http-key=${key}`, `-http-ca-cert=${ca}`];
@@ -48,12 +48,12 @@ interface HasNode {
   readonly node: { readonly url: string };
 }
 
-/** The place whose node leads; throws where none does within a minute. */
+/** The place whose node is the leader. Throws if there is none within a minute. */
 export async function leaderOf<Place extends HasNode>(all: readonly Place[]): Promise<Place> {
   for (const endMs = performance.now() + 60_000; performance.now() < endMs; await Bun.sleep(50)) {
     for (const place of all) if ((await stateOf(place)) === "Leader") return place;
   }
-  throw new Error("no node leads");
+  throw new Error("there is no leader");
 }
 
 async function stateOf({ node }: HasNode): Promise<string | undefined> {
