@@ -66,7 +66,7 @@ export function openClusterDatabase(
     const isEverywhere = scope === "everywhere";
     const sent = isEverywhere ? [...statements, incrementRevision] : statements;
     // A node that hangs delays the list of the members, which is needed when the write is applied.
-    const listing = isEverywhere ? listMembers(node).catch(() => null) : null;
+    const listing = isEverywhere ? listMembers(node, 300).catch(() => null) : null;
     const transaction = transactionOf(id, sent);
     const refusal = await retry("write", firstTimeoutMs[scope], (ms) => tryToWrite(node, transaction, ms));
     if (refusal !== null) {

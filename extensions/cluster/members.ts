@@ -30,12 +30,15 @@ interface ListedNode {
   readonly error?: string;
 }
 
-/** Lists all nodes, with and without a vote. Throws DatabaseUnavailable if the local node does not answer. */
-export async function listMembers({ url, authorization }: RqliteNode): Promise<Member[]> {
+/**
+ * Lists all nodes, with and without a vote. The local node waits for each other one for some time. Throws DatabaseUnavailable
+ * if it does not answer itself.
+ */
+export async function listMembers({ url, authorization }: RqliteNode, reachWithinMs = 1_000): Promise<Member[]> {
   const endMs = performance.now() + patienceMs;
   let listed: readonly ListedNode[];
   do {
-    const path = "/nodes?nonvoters&ver=2&timeout=1s";
+    const path = `/nodes?nonvoters&ver=2&timeout=${reachWithinMs}ms`;
     listed = readListed(await request({ url, authorization }, "GET", path, timeoutMs));
   } while (listed.some(({ error }) => brokenConnection.test(error ?? "")) && performance.now() < endMs);
   const scheme = url.slice(0, url.indexOf("//"));

@@ -51,13 +51,6 @@ export function servedAfter(asked: readonly Asked[], timeMs: number): number[] {
   return late.map(({ atMs }) => Math.round(atMs - timeMs));
 }
 
-/** The median and the maximum of some times, for a report. */
-export function spread(timesMs: readonly number[]): string {
-  const sorted = timesMs.toSorted((one, other) => one - other);
-  const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
-  return `${sorted.length}: median ${Math.round(median)} ms, worst ${Math.round(sorted.at(-1) ?? 0)} ms`;
-}
-
 /**
  * Tries up to three times what is promised within seconds, because other work on the machine can delay it, but not each time.
  * Returns what was late in the last try: nothing once a try was in time.

@@ -15,7 +15,6 @@ import { mountAt } from "../../../../test/support/small-disk.ts";
 import { type Attack, createFindings, type Findings, type Outcome } from "../../fault.ts";
 import { prepare } from "../../product/contents.ts";
 import { type Ended, type Server, startServer } from "../../product/program.ts";
-import { spread } from "./hammer.ts";
 import { layNetwork, missingNamespaces, type Site } from "./network.ts";
 
 /** A node with its server. */
@@ -91,6 +90,13 @@ export async function attackCluster<Made>(
   const further = await end?.();
   const measured = Object.fromEntries([...tookMs].map(([what, ms]) => [what, spread(ms)]));
   return { done, broken, figures: { ...measured, ...further } };
+}
+
+/** The median and the maximum of some times, for a report. */
+function spread(timesMs: readonly number[]): string {
+  const sorted = timesMs.toSorted((one, other) => one - other);
+  const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  return `${sorted.length}: median ${Math.round(median)} ms, worst ${Math.round(sorted.at(-1) ?? 0)} ms`;
 }
 
 async function startPlaces(
