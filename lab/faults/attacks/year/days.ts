@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../../src/contract/calendar.ts";
 import type { Random } from "../../random.ts";
+import { type Clock, createClock } from "./clock.ts";
 import { account, backupAt, keptBackups, zone } from "./machine.ts";
 import { idsIn, type Visit } from "./model.ts";
 import { Pollers, type Scene } from "./pollers.ts";
@@ -31,8 +32,12 @@ export const ofWeek: Plan = {
 
 export type Year = Awaited<ReturnType<typeof beginYear>>;
 
-/** A file, and a key in it. */
-export type Served = readonly [file: string, secret: string];
+/** A copy of the file, a key in it, and the environment in which its day is still today. */
+export interface Served {
+  readonly file: string;
+  readonly secret: string;
+  readonly environment: Clock["environment"];
+}
 
 const hourMs = 3_600_000;
 const webhooksPerDay = 50;
@@ -115,14 +120,15 @@ export async function liveDay(year: Year, day: number): Promise<void> {
   await pollers.checkFollowers();
   await pollers.checkUsage();
   year.sizes.push(statSync(machine.file).size);
-  if (day === plan.keepDays) year.settled = await copyOf(year, "settled.db");
+  if (day === plan.keepDays) year.settled = await copyOf(year, "settled");
 }
 
-/** Copies the file as it is now. */
-export async function copyOf({ machine, folder, pollers }: Year, name: string): Promise<Served> {
-  const file = join(folder, name);
+export async function copyOf({ machine, clock, folder, pollers }: Year, name: string): Promise<Served> {
+  const place = join(folder, name);
+  mkdirSync(place);
+  const file = join(place, "leadfile.db");
   await machine.admin(["backup", file]);
-  return [file, pollers.aSecret()];
+  return { file, secret: pollers.aSecret(), environment: createClock(place, clock.now()).environment };
 }
 
 /** Kills the server or the endpoint at any moment of some work, which goes on when it is started again. */
@@ -133,11 +139,11 @@ async function kill({ machine, pollers, random, counts }: Year, work: () => Prom
     const killedMs = performance.now();
     await machine.end(service, "SIGKILL");
     await machine.start();
-    return killedMs;
+    return [killedMs, performance.now()] as const;
   };
-  const [killedMs] = await Promise.all([strike(), work()]);
+  const [times] = await Promise.all([strike(), work()]);
   counts.kills++;
-  if (service === "server") await pollers.checkUsage(killedMs);
+  if (service === "server") await pollers.checkUsage(times);
 }
 
 /** Waits for the backup of the night, while time passes in steps. */

@@ -150,11 +150,14 @@ export class Pollers {
     return fetch(`${this.scene.machine.urlOf("server")}/api/v1/${target}`, { headers });
   }
 
-  /** Compares the usage of all keys with what was counted. After a kill the last second may be missing, and no more. */
-  async checkUsage(killedMs: number | null = null): Promise<void> {
-    const fromMs = (killedMs ?? 0) - atRiskMs - busyFactor * this.#slowestMs;
+  /**
+   * Compares the usage of all keys with what was counted. Since the last time, the server may have been killed and started:
+   * then the last second before the kill may be missing, and no more.
+   */
+  async checkUsage([killedMs, startedMs]: readonly [number, number] = [0, 0]): Promise<void> {
+    const fromMs = killedMs - atRiskMs - busyFactor * this.#slowestMs;
     for (const caller of this.#callers) {
-      const atRisk = caller.answeredMs.filter((ms) => killedMs !== null && ms <= killedMs && ms > fromMs);
+      const atRisk = caller.answeredMs.filter((ms) => ms > fromMs && ms <= startedMs);
       const { body } = await this.#ask(caller, "usage");
       const { requests_today: actual, requests_this_month: actualOfMonth } = Object(body);
       const day = dayOf(this.scene.clock.now());
