@@ -1,64 +1,60 @@
-/** bun admin stats: leads per day, by pixel, state and source, and requests per key and day. */
+/** bun admin stats: leads per day, by pixel, state, and source, and requests per key and day, in the terminal and as a page. */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { chart } from "../../src/cli/stats/bars.ts";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { writeMoment } from "../../src/contract/time.ts";
+import { findings, inBrowser, look, overflow } from "../docs/browser.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 
 const nowMs = Date.parse("2026-05-20T09:15:00Z");
 const today = dayOf(nowMs);
 const daysAgo = (days: number) => writeMoment(nowMs - days * dayMs);
-const anAccount = () => anAdmin(["acme"], {}, nowMs);
+const dayAgo = (days: number) => daysAgo(days).slice(0, 10);
+const aLead = `a@example.com,${daysAgo(0)},px,CA,mail`;
 
-function widest(text: string): number {
-  return Math.max(...text.split("\n").map((line) => Bun.stringWidth(line)));
-}
+const widest = (text: string) => Math.max(...text.split("\n").map((line) => Bun.stringWidth(line)));
 
-async function withLeads(rows: readonly string[]): Promise<Admin> {
-  const admin = anAccount();
-  const header = "email,identified_at,pixel_id,state,traffic_source";
-  await admin.import([header, ...rows].join("\n"));
+async function withLeads(...rows: readonly string[]): Promise<Admin> {
+  const admin = anAdmin(["acme"], {}, nowMs);
+  if (rows.length > 0) await admin.import(["email,identified_at,pixel_id,state,traffic_source", ...rows].join("\n"));
   return admin;
 }
 
-test("an account without leads says so, in a line and in empty lists", async () => {
-  const admin = anAccount();
+const none = { leads: { all: 0, in_period: 0 }, by_pixel: [], by_state: [], by_source: [], requests: [] };
+
+test("an account without leads has one line, and empty lists", async () => {
+  const admin = await withLeads();
   expect((await admin.run("stats", "acme")).stdout).toBe("acme has no leads yet.\n");
-  expect((await admin.run("stats", "acme", "--days", "2", "--json")).json).toMatchObject({
-    leads: { all: 0, in_period: 0 },
-    by_day: [{ leads: 0 }, { day: today, leads: 0 }],
-    by_pixel: [],
-    by_state: [],
-    by_source: [],
-    requests: [],
-  });
+  const { json } = await admin.run("stats", "acme", "--days", "2", "--json");
+  expect(json).toMatchObject({ ...none, by_day: [{ leads: 0 }, { day: today, leads: 0 }] });
 });
 
 test.each([
   [40, "; try --days 60"],
   [80, "; try --days 90"],
   [4_000, ""],
-])("a period before which the newest lead came, by %d days, says when it came", async (days, advice) => {
-  const admin = await withLeads([`a@example.com,${daysAgo(days)},px_a,CA,google`]);
-  const { stdout } = await admin.run("stats", "acme");
+])("a period that begins after the newest lead, which is %d days old, names its day", async (days, advice) => {
+  const { stdout } = await (await withLeads(`a@example.com,${daysAgo(days)},px_a,CA,google`)).run("stats", "acme");
   expect(stdout).toStartWith("acme: 0 of 1 leads are from 2026-04-21 to 2026-05-20 (UTC).\n\n");
-  expect(stdout).toContain(`The newest lead is from ${daysAgo(days).slice(0, 10)}${advice}.\n`);
+  expect(stdout).toContain(`The newest lead is from ${dayAgo(days)}${advice}.\n`);
 });
 
-test("--json has every day of the period, and the largest of everything first", async () => {
-  const admin = await withLeads([
+test("--json has every day of the period, and the largest counts first", async () => {
+  const admin = await withLeads(
     `a@example.com,${daysAgo(2)},px_a,CA,google`,
     `b@example.com,${daysAgo(2)},px_b,CA,google`,
     `c@example.com,${daysAgo(0)},px_b,,google`,
     `d@example.com,${daysAgo(40)},px_b,TX,mail`,
-  ]);
+  );
   const { json, stderr, status } = await admin.run("stats", "acme", "--days", "3", "--json");
   expect(json).toMatchObject({
-    from: daysAgo(2).slice(0, 10),
+    from: dayAgo(2),
     to: today,
     leads: { all: 4, in_period: 3 },
-    by_day: [{ day: daysAgo(2).slice(0, 10), leads: 2 }, { leads: 0 }, { day: today, leads: 1 }],
+    by_day: [{ day: dayAgo(2), leads: 2 }, { leads: 0 }, { day: today, leads: 1 }],
     by_pixel: [
       { pixel_id: "px_b", leads: 2 },
       { pixel_id: "px_a", leads: 1 },
@@ -72,9 +68,8 @@ test("--json has every day of the period, and the largest of everything first", 
   expect([stderr, status]).toEqual(["", 0]);
 });
 
-test("one lead makes charts of one full bar, in 80 columns and without colour", async () => {
-  const admin = await withLeads([`a@example.com,${daysAgo(0)},px_${"long".repeat(40)},CA,mail`]);
-  const { stdout } = await admin.run("stats", "acme");
+test("one lead makes charts of one full bar, in 80 columns and without color", async () => {
+  const { stdout } = await (await withLeads(aLead.replace("px", `px_${"long".repeat(40)}`))).run("stats", "acme");
   for (const title of ["Leads per day", "Leads by pixel", "Leads by state", "Leads by source"]) {
     expect(stdout).toContain(title);
   }
@@ -92,11 +87,8 @@ test("on a narrow terminal the bars and the labels are shorter", () => {
   expect(widest(chart(bars, 20))).toBe(20);
 });
 
-test("control characters and wide letters keep to their columns", async () => {
-  const admin = await withLeads([
-    `a@example.com,${daysAgo(0)},px,CA,${"検索".repeat(20)}`,
-    `b@example.com,${daysAgo(0)},px,CA,"\u001b[31mred\u009b"`,
-  ]);
+test("control characters and wide letters do not move columns", async () => {
+  const admin = await withLeads(aLead.replace("mail", "検索".repeat(20)), `b@example.com,,px,CA,"\u001b[31mred\u009b"`);
   const { stdout } = await admin.run("stats", "acme");
   for (const control of ["\u001b", "\u009b"]) expect(stdout).not.toContain(control);
   expect(widest(stdout)).toBeLessThanOrEqual(80);
@@ -104,26 +96,22 @@ test("control characters and wide letters keep to their columns", async () => {
 
 test("a long period is shown by month, and many states as the largest and the others", async () => {
   const states = "AL AK AZ AR CA CO CT DE FL GA HI ID".split(" ");
-  const admin = await withLeads(states.map((state, place) => `v${place}@example.com,${daysAgo(0)},px,${state},mail`));
+  const admin = await withLeads(...states.map((state, n) => `v${n}@example.com,${daysAgo(0)},px,${state},mail`));
   const { stdout } = await admin.run("stats", "acme", "--days", "400");
   expect(stdout).toContain("Leads per month");
   expect(stdout).toMatch(new RegExp(`^${today.slice(0, 7)}  12  █`, "m"));
-  // A bar of all others together would make each of the rest a sliver.
   expect(stdout).toMatch(/^3 others +3$/m);
   expect(stdout).toMatch(/^AK +1 +█{60}/m);
 });
 
-test("days before the first lead or request take no lines, and later ones do", async () => {
-  const admin = await withLeads([`a@example.com,${daysAgo(2)},px,CA,mail`, `b@example.com,${daysAgo(0)},px,CA,mail`]);
-  const { stdout } = await admin.run("stats", "acme");
+test("days before the first lead take no lines, and later ones do", async () => {
+  const { stdout } = await (await withLeads(`b@example.com,${daysAgo(2)},px,CA,mail`, aLead)).run("stats", "acme");
   const [days = ""] = stdout.split("Leads per day\n")[1]?.split("\n\n") ?? [];
-  expect(days.split("\n").map((line) => line.split(" ", 1)[0])).toEqual(
-    [2, 1, 0].map((ago) => daysAgo(ago).slice(0, 10)),
-  );
+  expect(days.split("\n").map((line) => line.split(" ", 1)[0])).toEqual([dayAgo(2), dayAgo(1), today]);
 });
 
-test("requests are shown per key and day, with the label of the key", async () => {
-  const admin = await withLeads([`a@example.com,${daysAgo(0)},px,CA,mail`]);
+test("requests are shown per key and day with the label of the key, and those of other accounts are not", async () => {
+  const admin = await withLeads(aLead);
   const { id } = (await admin.run("key", "create", "acme", "--label", "crm", "--json")).json;
   using database = new Database(admin.file);
   database.run(`INSERT INTO usage (key, day, requests) VALUES (1, '${today}', 1234), (1, '2020-01-01', 9)`);
@@ -133,26 +121,107 @@ test("requests are shown per key and day, with the label of the key", async () =
   expect((await admin.run("stats", "acme", "--json")).json["requests"]).toEqual([
     { key: id, prefix: expect.stringMatching(/^lf_/), label: "crm", day: today, requests: 1234 },
   ]);
-});
-
-test.each(["0", "-1", "3661", "1e1", "ten", ""])("--days %j is refused with status 2", async (days) => {
-  const { status, stderr, stdout } = await anAdmin().run("stats", "acme", `--days=${days}`);
-  expect(status).toBe(2);
-  expect(stderr).toMatch(/^[^\n]*--days[^\n]*\n$/);
-  expect(stdout).toBe("");
-});
-
-test("leads and requests of other accounts are in nobody else's numbers", async () => {
-  const admin = await withLeads([`a@example.com,${daysAgo(0)},px,CA,mail`]);
-  await admin.run("key", "create", "acme");
-  using database = new Database(admin.file);
-  database.run(`INSERT INTO usage (key, day, requests) VALUES (1, '${today}', 1234)`);
   await admin.run("account", "create", "other");
-  expect((await admin.run("stats", "other", "--json")).json).toMatchObject({
-    leads: { all: 0, in_period: 0 },
-    by_pixel: [],
-    by_state: [],
-    by_source: [],
-    requests: [],
+  expect((await admin.run("stats", "other", "--json")).json).toMatchObject(none);
+});
+
+test("the imports leave out an undone one", async () => {
+  const admin = await withLeads(aLead);
+  await admin.import(`email,pixel_id\nb@example.com,px\n`);
+  await admin.run("import", "undo", "acme", "2");
+  const { json } = await admin.run("stats", "acme", "--json");
+  expect(json).toMatchObject({ leads: { all: 1 }, imports: [{ import: 1 }] });
+});
+
+test.each(["0", "-1", "3661", "1e1", "ten", ""])("--days %j is a usage error", async (days) => {
+  const { status, stderr, stdout } = await anAdmin().run("stats", "acme", `--days=${days}`);
+  expect([status, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^[^\n]*--days[^\n]*\n$/)]);
+});
+
+describe("the page of --html", () => {
+  async function pageOf(admin: Admin): Promise<string> {
+    const file = join(admin.folder, "stats.html");
+    expect(await admin.run("stats", "acme", "--html", file)).toMatchObject({ status: 0, stderr: "" });
+    return readFileSync(file, "utf8");
+  }
+
+  test("has leads by day as bars, and a table of leads by day, pixel, state, and source, and loads nothing", async () => {
+    const page = await pageOf(await withLeads(`a@example.com,${daysAgo(1)},px_<shop>,CA,news & more`));
+    for (const title of ["Leads per day", "Leads by pixel", "Leads by state", "Leads by source", "Imports"]) {
+      expect(page).toContain(`<figcaption><h2>${title}</h2></figcaption>`);
+    }
+    expect(page.match(/<i style="height:(?:0|100)%">/g)).toHaveLength(30);
+    expect(page.match(/<table>/g)).toHaveLength(5);
+    expect(page).toContain("<td>px_&lt;shop&gt;</td><td>1</td>");
+    expect(page).toContain("<td>news &amp; more</td><td>1</td>");
+    expect(page).toContain("default-src 'none'");
+    expect(page).not.toMatch(/\b(?:src|href)=|url\(|@import|<script/);
+  });
+
+  test("of an account without leads says so, and has no chart", async () => {
+    const page = await pageOf(await withLeads());
+    expect(page.match(/No leads came in these days\./g)).toHaveLength(4);
+    expect(page).not.toContain('class="columns"');
+    expect(page).toContain("No key made a request in these days.");
+  });
+
+  test("has nothing of a person, even if a source has", async () => {
+    const spring = "https://mail.example.com/spring";
+    const admin = await withLeads(
+      ...[`${spring}?to=dana@example.com`, spring, "for Dana@example.com"].map((source) =>
+        aLead.replace("mail", source),
+      ),
+    );
+    const person = "Dana Weber,dana@example.com,6195550123,Fallbrook,https://www.example.com/private";
+    await admin.import(`name,email,phone,city,page_url,identified_at,pixel_id\n${person},${daysAgo(0)},px\n`);
+    const page = await pageOf(admin);
+    expect(page).not.toMatch(/dana|6195550123|Fallbrook|private/i);
+    expect(page).toContain(`<td>${spring}</td><td>2</td>`);
+  });
+
+  inBrowser.each(["light", "dark"] as const)(
+    "in %s mode is accessible, and does not scroll sideways",
+    async (colorScheme) => {
+      const name = `${"Harbor&Pine".repeat(8)} 株式会社`;
+      const admin = anAdmin([name], {}, nowMs);
+      const rows = ["px_shop", "p".repeat(90)].map((pixel, n) => `a${n}@example.com,${daysAgo(1)},${pixel},CA,news\n`);
+      const leads = admin.put("leads.csv", `email,identified_at,pixel_id,state,traffic_source\n${rows.join("")}`);
+      const file = join(admin.folder, "stats.html");
+      await admin.run("lead", "import", name, leads, "--create-pixels");
+      await admin.run("stats", name, "--html", file);
+      for (const width of [1280, 375]) {
+        const looking = await look(`file://${file}`, { viewport: { width, height: 900 }, colorScheme });
+        for (const table of await looking.page.locator("summary").all()) await table.click();
+        expect([await findings(looking), looking.complaints, await overflow(looking)]).toEqual([[], [], 0]);
+      }
+    },
+  );
+
+  test("is written whole, replaces an older one, and is printed as JSON with --json", async () => {
+    const admin = await withLeads();
+    const file = admin.put("stats.html", "old");
+    const { json } = await admin.run("stats", "acme", "--html", file, "--json");
+    expect(json).toMatchObject({ leads: { all: 0 }, imports: [] });
+    expect(readFileSync(file, "utf8")).toStartWith("<!doctype html>");
+  });
+
+  test("is not written through a link with the name of its draft", async () => {
+    const admin = anAdmin();
+    const [precious, file] = [admin.put("precious", "years of work"), join(admin.folder, "stats.html")];
+    const program = join(import.meta.dir, "../../src/admin.ts");
+    // The shell keeps its process ID when it becomes the command.
+    const line = `ln -s ${precious} ${file}.draft-$$; exec ${process.execPath} ${program} stats acme --html ${file}`;
+    const { exitCode } = Bun.spawnSync(["sh", "-c", line], { env: { DATABASE_PATH: admin.file } });
+    expect([exitCode, readFileSync(precious, "utf8"), existsSync(file)]).toEqual([1, "years of work", false]);
+  });
+
+  test.each([
+    ["none/stats.html", 1, "none/stats.html cannot be written"],
+    ["n".repeat(250), 1, "nnn cannot be written"],
+    ["leadfile.db", 2, "belongs to the database"],
+  ])("is rejected in one line at %s", async (name, status, says) => {
+    const admin = anAdmin();
+    const ended = await admin.run("stats", "acme", "--html", join(admin.folder, name));
+    expect(ended).toMatchObject({ status, stderr: expect.stringContaining(says) });
   });
 });

@@ -1,7 +1,8 @@
-/** docs/operations.md: its commands run, and its tables name what there is. */
+/** docs/operations.md and docs/operations-data.md: their commands run, and their lists are complete. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { blocksOf } from "../docs/walkthrough.ts";
 import { anAdmin } from "../support/admin.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
@@ -10,57 +11,39 @@ import { aFreePort } from "../support/proxy.ts";
 
 const root = join(import.meta.dir, "../..");
 const text = readFileSync(join(root, "docs/operations.md"), "utf8");
+const blocks = blocksOf(text).filter(({ info }) => info !== "" && !info.startsWith("ini"));
+const needsMore = ({ info }: { info: string }) => /needs=|debian/.test(info);
 
-interface Block {
-  readonly info: string;
-  readonly commands: string;
-}
-
-const blocks: readonly Block[] = [...text.matchAll(/^```(?!ini)(\S.*)\n([\s\S]*?)^```$/gm)].map(
-  ([, info = "", commands = ""]) => ({ info, commands }),
-);
-
-/** A folder that looks like a checkout, with data of its own. */
-function aCheckout(): string {
+/** A folder that looks like a clone, with its own data. */
+function aClone(): string {
   const folder = aFolder();
-  for (const name of [
-    "package.json",
-    "bun.lock",
-    "bunfig.toml",
-    "node_modules",
-    "src",
-    "extensions",
-    "packages",
-    "drizzle",
-    "deploy",
-  ]) {
-    symlinkSync(join(root, name), join(folder, name));
-  }
+  const names = "package.json bun.lock bunfig.toml node_modules src extensions packages drizzle deploy";
+  for (const name of names.split(" ")) symlinkSync(join(root, name), join(folder, name));
   mkdirSync(join(folder, "bin"));
   symlinkSync(process.execPath, join(folder, "bin/bun"));
   return folder;
 }
 
-test("every block is for the shell, and says what it needs where a test cannot give it", () => {
+test("every block is for the shell, and says what it needs", () => {
   expect(blocks.length).toBeGreaterThan(10);
   const known = /^sh(?: server| debian(?: proxy=\w+)?| needs=(?:docker|litestream))?$/;
   expect(blocks.map(({ info }) => info).filter((info) => !known.test(info))).toEqual([]);
 });
 
-test.each(blocks.filter(({ info }) => /needs=|debian/.test(info)).map(({ commands, info }) => [info, commands]))(
-  "a block %s is read by the shell without a complaint",
+test.each(blocks.filter(needsMore).map(({ text, info }) => [info, text]))(
+  "a block %s has no syntax error",
   (_, commands) => {
     const read = Bun.spawnSync(["bash", "-n", "-c", commands]);
     expect([read.exitCode, read.stderr.toString()]).toEqual([0, ""]);
   },
 );
 
-test("the blocks that need nothing but Bun run, one after the other, in a fresh folder", async () => {
-  const folder = aCheckout();
+test("the blocks that need only Bun run, one after the other, in a new folder", async () => {
+  const folder = aClone();
   const port = String(await aFreePort());
   const env = { PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`, HOME: folder };
   let server: ReturnType<typeof start> | null = null;
-  for (const { info, commands } of blocks.filter(({ info }) => !/needs=|debian/.test(info))) {
+  for (const { info, text: commands } of blocks.filter((block) => !needsMore(block))) {
     if (info === "sh server") {
       expect(commands).toBe("bun start\n");
       server = start({ PORT: port, ...env }, folder, ["bun", "start"]);
@@ -71,11 +54,42 @@ test("the blocks that need nothing but Bun run, one after the other, in a fresh 
     const ran = Bun.spawnSync(["bash", "-euo", "pipefail", "-c", here], { cwd: folder, env: { ...env, PORT: port } });
     expect([commands, ran.exitCode, ran.exitCode === 0 ? "" : `${ran.stdout}${ran.stderr}`]).toEqual([commands, 0, ""]);
   }
-  // `bun start` hands the signal on to the server; killed, it would leave it running.
+  // `bun start` passes the signal on to the server; a kill would leave it running.
   expect(await server?.end("SIGTERM")).toBe(0);
 });
 
-test("every file of deploy/ that a command names is there", () => {
+test("every command of the page on data ends with 0, in its order", async () => {
+  const page = readFileSync(join(root, "docs/operations-data.md"), "utf8").replaceAll(/^ +/gm, "");
+  const lines = blocksOf(page).flatMap(({ info, text }) => (info === "sh" ? text.trim().split("\n") : []));
+  const admin = anAdmin();
+  await admin.import("email,pixel_id,date\ndana@example.com,px,2026-01-31\nrobin@example.com,px,2026-02-01\n");
+  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
+  const backups = join(admin.folder, "backups");
+  mkdirSync(backups);
+  expect(lines.length).toBeGreaterThan(12);
+  const erased = await admin.run("lead", "erase", "acme", "--email", "somebody@example.com");
+  admin.put("receipts.ndjson", erased.stdout);
+  for (const line of lines) {
+    // The server is not a service here.
+    if (line.startsWith("systemctl ")) continue;
+    const here = line
+      .replaceAll("/var/backups/leadfile", backups)
+      .replaceAll("bun admin", `"${process.execPath}" "${join(root, "src/admin.ts")}"`)
+      .replaceAll("KEY_ID", id)
+      // The day may end between a backup and its restore.
+      .replaceAll("$(date +%F)", "2026-05-20")
+      // The leads of this test grow old.
+      .replace("--days 365", "--days 36500");
+    const env = { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder };
+    const stdin = new Blob([line.includes("--email -") ? "dana@example.com\n" : ""]);
+    const shell = Bun.spawn(["sh", "-c", here], { cwd: admin.folder, env, stdin, stdout: "pipe", stderr: "pipe" });
+    const [said, status] = await Promise.all([shell.stderr.text(), shell.exited]);
+    expect({ line, status, said: status === 0 ? "" : said }).toEqual({ line, status: 0, said: "" });
+  }
+  expect((await admin.leads()).map(({ email }) => email)).toEqual(["robin@example.com"]);
+});
+
+test("every file of deploy/ that a command names exists", () => {
   const named = new Set([...text.matchAll(/\bdeploy\/[\w./-]*\w/g)].map(([path]) => path));
   expect(named.size).toBeGreaterThan(4);
   for (const path of named) expect(() => readFileSync(join(root, path))).not.toThrow();
@@ -90,7 +104,7 @@ describe("the page names", () => {
   test("every line of doctor, in its order", async () => {
     const { stdout } = await anAdmin(["acme"], { PORT: String(await aFreePort()) }).run("doctor");
     const lines = [...stdout.matchAll(/^(?:fine|warning|broken) +(\w+) /gm)].map(([, line = ""]) => line);
-    // Neither a certificate nor a server is there to be looked at.
+    // There is neither a certificate nor a server.
     expect(namesIn("doctor, line by line")).toEqual([...lines, "tls", "server"]);
   });
 

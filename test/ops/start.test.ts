@@ -1,32 +1,29 @@
-/** Starting the server, as its owner sees it. */
-import { describe, expect, test } from "bun:test";
-import { closeSync, existsSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from "node:fs";
-import { createServer } from "node:net";
+/** Starting the server: its first line, its file, its warnings, and what stops the start. */
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { aCertificate } from "../support/certificate.ts";
 import { aFolder } from "../support/folder.ts";
+import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 import { keyIn } from "./running.ts";
 
-test.each(["silent", "fatal", "info", "trace"])(
-  "at LOG_LEVEL=%s the address is one line of its own",
-  async (LOG_LEVEL) => {
-    const server = start({ LOG_LEVEL });
-    const url = await server.listening();
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    expect(server.output().match(/^listening on /gm)).toHaveLength(1);
-  },
-);
+test.each(["silent", "trace"])("at LOG_LEVEL=%s the address is one line of its own", async (LOG_LEVEL) => {
+  const server = start({ LOG_LEVEL });
+  const url = await server.listening();
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect(server.output().match(/^listening on /gm)).toHaveLength(1);
+});
 
-test("a first start makes the file and says what to do next, and a later one does not", async () => {
+test("a first start creates the file and says what to do next, and a later one does not", async () => {
   const first = start();
   await first.listening();
   expect(await first.end("SIGTERM")).toBe(0);
   const file = join(first.folder, "data/leadfile.db");
-  // The path tells whoever set a wrong one, or started it in a wrong folder.
+  // The path shows that DATABASE_PATH or the folder is wrong.
   expect(first.errors()).toMatch(/^There is no account in \S+ yet\. In another terminal: bun admin account create/);
   expect(first.errors()).toContain(` ${file} `);
-  expect(existsSync(file)).toBe(true);
   const modes = readdirSync(dirname(file)).map((name) => statSync(join(dirname(file), name)).mode & 0o777);
   expect(new Set(modes)).toEqual(new Set([0o600]));
   keyIn(file);
@@ -34,6 +31,11 @@ test("a first start makes the file and says what to do next, and a later one doe
   await second.listening();
   expect(await second.end("SIGTERM")).toBe(0);
   expect(second.errors()).toBe("");
+  // Its first page still shows that it is a Leadfile database.
+  writeFileSync(file, readFileSync(file).fill(0xa5, 8192));
+  const third = start({}, first.folder);
+  expect(await third.exited).toBe(1);
+  expect(third.errors()).toMatch(/^\S+ is damaged \([^\n]+bun admin restore FILE[^\n]+\n$/);
 });
 
 test("settings are read from .env as well", async () => {
@@ -45,60 +47,46 @@ test("settings are read from .env as well", async () => {
   expect(existsSync(join(folder, "elsewhere.db"))).toBe(true);
 });
 
-test("a file that is damaged stops the start with one line that names the way back", async () => {
-  const first = start();
-  await first.listening();
-  await first.end("SIGTERM");
-  const file = join(first.folder, "data/leadfile.db");
-  // All but the first page, which tells what the file is.
-  const size = statSync(file).size;
-  const descriptor = openSync(file, "r+");
-  writeSync(descriptor, Buffer.alloc(size - 8192, 0xa5), 0, size - 8192, 8192);
-  closeSync(descriptor);
-  const second = start({}, first.folder);
-  expect(await second.exited).toBe(1);
-  expect(second.errors()).toMatch(/^\S+ is damaged \([^\n]+bun admin restore FILE[^\n]+\n$/);
+test("a port that is in use, or a host of another machine, stops the start with one line", async () => {
+  using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const onPort = start({ PORT: String(taken.port) });
+  expect([await onPort.exited, onPort.output()]).toEqual([1, ""]);
+  expect(onPort.errors()).toMatch(new RegExp(`^[^\\n]*${taken.port}[^\\n]*PORT[^\\n]*\\n$`));
+  const onHost = start({ HOST: "nosuch.invalid", TRUST_PROXY: "1" });
+  expect(await onHost.exited).toBe(2);
+  expect(onHost.errors()).toMatch(/^HOST is "nosuch.invalid", but it takes [^\n]+\n$/);
 });
 
-test("a port that is in use stops the start with one line and status 1", async () => {
-  const taken = createServer();
-  const port = await new Promise<number>((resolve) => {
-    taken.listen(0, "127.0.0.1", () => {
-      const address = taken.address();
-      resolve(typeof address === "object" && address !== null ? address.port : 0);
-    });
-  });
-  const server = start({ PORT: String(port) });
-  expect(await server.exited).toBe(1);
-  expect(server.output()).toBe("");
-  expect(server.errors()).toMatch(new RegExp(`^[^\\n]*${port}[^\\n]*PORT[^\\n]*\\n$`));
-  await new Promise((resolve) => taken.close(resolve));
+test.each<[Record<string, string>, boolean]>([
+  [{ HOST: "0.0.0.0" }, true],
+  [{ HOST: "0.0.0.0", TRUST_PROXY: "1" }, false],
+  [{ HOST: "127.0.0.2" }, false],
+  [{ HOST: "localhost" }, false],
+])("with %j, a warning of unencrypted keys is printed: %p", async (settings, isWarned) => {
+  const server = start(settings);
+  await server.listening();
+  await server.end("SIGTERM");
+  expect(/^Warning: .*TLS.*\n/m.test(server.errors())).toBe(isWarned);
 });
 
-test("a host that is not of this machine stops the start with one line and status 2", async () => {
-  const server = start({ HOST: "nosuch.invalid", TRUST_PROXY: "1" });
-  expect(await server.exited).toBe(2);
-  expect(server.errors()).toMatch(/^HOST is "nosuch.invalid", but it takes [^\n]+\n$/);
-});
-
-describe("listening where other machines can reach it", () => {
-  const warning = /^Warning: .*TLS.*\n/m;
-
-  test("is warned of without TLS and without a trusted proxy", async () => {
-    const server = start({ HOST: "0.0.0.0" });
-    await server.listening();
-    await server.end("SIGTERM");
-    expect(server.errors()).toMatch(warning);
+needing("openssl").describe("with a certificate", () => {
+  test("the server speaks HTTPS, and knows a client on this machine", async () => {
+    const { folder, ...tls } = aCertificate();
+    const url = await start(tls, folder).listening();
+    expect(url).toStartWith("https://127.0.0.1:");
+    const ca = await Bun.file(tls.TLS_CERT).text();
+    const answer = await fetch(`${url}/api/v1/leads`, { tls: { ca } });
+    expect(answer.status).toBe(401);
+    expect(await answer.text()).toContain(`"docs":"${url}/docs#`);
+    const metrics = (headers = {}) => fetch(`${url}/metrics`, { tls: { ca }, headers });
+    expect([(await metrics()).status, (await metrics({ Forwarded: "for=192.0.2.7" })).status]).toEqual([200, 404]);
   });
 
-  test.each<Record<string, string>>([
-    { HOST: "0.0.0.0", TRUST_PROXY: "1" },
-    { HOST: "127.0.0.2" },
-    { HOST: "localhost" },
-  ])("is not warned of with %j", async (settings) => {
-    const server = start(settings);
+  test("there is no warning of unencrypted keys on any address", async () => {
+    const { folder, ...tls } = aCertificate();
+    const server = start({ ...tls, HOST: "0.0.0.0" }, folder);
     await server.listening();
-    await server.end("SIGTERM");
-    expect(server.errors()).not.toMatch(warning);
+    expect(await server.end("SIGTERM")).toBe(0);
+    expect(server.errors()).not.toContain("Warning");
   });
 });
