@@ -201,13 +201,6 @@ test("doctor shows a warning in yellow", async () => {
   expect(terminal.shown()).toContain("\u001b[33mwarning\u001b[39m  backups");
 });
 
-test("a person who asks by standard input is told what to type", async () => {
-  const terminal = onTerminal(anAdmin().file, ["lead", "find", "acme", "--email", "-"]);
-  await terminal.seen(/Waiting for an email address, .* Ctrl-D\./);
-  terminal.type("\u0003");
-  expect(await terminal.ended).toBe(130);
-});
-
 test("key check says on a terminal what it waits for", async () => {
   const admin = anAdmin();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
@@ -216,20 +209,6 @@ test("key check says on a terminal what it waits for", async () => {
   terminal.type(`${key}\n\u0004`);
   expect(await terminal.ended).toBe(0);
   expect(plain(terminal.shown())).toContain("active");
-});
-
-test("Ctrl-C ends an import with 130, the cursor is visible, and the same import completes it", async () => {
-  const admin = anAdmin();
-  const rows = Array.from({ length: 60_000 }, (_, n) => `d${n}@example.com,2026-01-31,px\n`);
-  const file = admin.put("export.csv", `email,date,pixel_id\n${rows.join("")}`);
-  const terminal = onTerminal(admin.file, ["lead", "import", "acme", file, "--create-pixels"]);
-  await terminal.seen(/% {2}\d+ s left {2}[\d,]+ rows {2}/);
-  terminal.type("\u0003");
-  expect(await terminal.ended).toBe(130);
-  expect(terminal.shown()).not.toContain("\u001b[?25l");
-  const before = (await admin.leads()).length;
-  const again = await admin.run("lead", "import", "acme", file, "--create-pixels", "--json");
-  expect({ status: again.status, ...again.json }).toMatchObject({ imported: 60_000 - before, duplicates: before });
 });
 
 test.each(["acmé", "Acme", "acm", "acmee"])("a similar account is suggested in place of %j", async (name) => {

@@ -1,0 +1,210 @@
+/** A slow disk delays neither requests nor other writers, a failing one is reported, and files are synced in a safe order. */
+import { Database } from "bun:sqlite";
+import { expect } from "bun:test";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { eventually } from "../support/eventually.ts";
+import { least } from "../support/least.ts";
+import { unless } from "../support/needing.ts";
+import { start } from "../support/process.ts";
+
+const traced = unless(missingRecorder());
+const source = join(import.meta.dir, "../../src");
+
+/** The duration of a sync: much longer than what must not wait for it. */
+const slowMs = 1_000;
+
+/** Runs a program whose syncs are slow or fail. The tracer is a child of it, so that signals reach the program. */
+const onDisk = (fate: string, program: string, ...args: string[]) => [
+  ...["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", `inject=${fate}`],
+  ...[process.execPath, join(source, program), ...args],
+];
+const onSlowDisk = onDisk.bind(null, `fsync,fdatasync:delay_enter=${slowMs * 1000}`);
+
+const aHundredRows = (admin: Admin) =>
+  admin.put("leads.csv", `date,pixel_id,email\n${"2026-01-31,px,a@example.com\n".repeat(100)}`);
+
+traced("requests do not wait until usage is on the disk", async () => {
+  const admin = anAdmin();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const server = start({ DATABASE_PATH: admin.file, LOG_LEVEL: "silent" }, admin.folder, onSlowDisk("main.ts"));
+  const url = await server.listening();
+  let asked = 0;
+  async function longestOf(times: number): Promise<number> {
+    let longestMs = 0;
+    for (let time = 0; time < times; time++, asked++) {
+      const startedMs = performance.now();
+      const { status } = await fetch(`${url}/api/v1/usage`, { headers: { Authorization: `Bearer ${key}` } });
+      expect(status).toBe(200);
+      longestMs = Math.max(longestMs, performance.now() - startedMs);
+      await Bun.sleep(100);
+    }
+    return longestMs;
+  }
+
+  // The first count begins the log anew, and that is waited for.
+  await longestOf(12);
+  expect(await least(slowMs / 2, () => longestOf(25))).toBeLessThan(slowMs / 2);
+  expect(await server.end("SIGTERM")).toBe(0);
+  using file = new Database(admin.file);
+  expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[asked]]);
+});
+
+traced("an import does not keep the file locked while it waits for the disk", async () => {
+  expect(await least(slowMs / 2, longestLock)).toBeLessThan(slowMs / 2);
+});
+
+/** Returns how long an import kept a file locked without a pause. */
+async function longestLock(): Promise<number> {
+  const admin = anAdmin();
+  const leads = aHundredRows(admin);
+  // Writing begins the log, and a connection that stays open keeps it.
+  using other = new Database(admin.file);
+  other.run("UPDATE accounts SET created_at = 1");
+  other.run("PRAGMA busy_timeout = 0");
+  const stored = other.query("SELECT 1 FROM stored_leads LIMIT 1");
+  const importing = start(
+    { DATABASE_PATH: admin.file },
+    admin.folder,
+    onSlowDisk("admin.ts", "lead", "import", "acme", leads, "--create-pixels", "--json"),
+  );
+  let freeMs = performance.now();
+  let longestMs = 0;
+  while (stored.get() === null) {
+    await Bun.sleep(5);
+    try {
+      other.run("BEGIN IMMEDIATE");
+      other.run("COMMIT");
+      freeMs = performance.now();
+    } catch {
+      longestMs = Math.max(longestMs, performance.now() - freeMs);
+    }
+  }
+  expect([await importing.exited, JSON.parse(importing.output()).read]).toEqual([0, 100]);
+  return longestMs;
+}
+
+traced("an import whose log cannot be synced says so, and completes when it is run again", async () => {
+  const admin = anAdmin();
+  const leads = aHundredRows(admin);
+  const args = ["lead", "import", "acme", leads, "--create-pixels", "--json"];
+  const failing = start(
+    { DATABASE_PATH: admin.file },
+    admin.folder,
+    onDisk("fdatasync:error=EIO", "admin.ts", ...args),
+  );
+  expect([await failing.exited, failing.output()]).toEqual([1, ""]);
+  expect(failing.errors()).toMatch(/\nThe import was interrupted \(EIO[^\n]+\)\. [^\n]+import the file again[^\n]+\n$/);
+  const again = await admin.run(...args);
+  expect(again.json).toMatchObject({ read: 100, rejected: 0 });
+});
+
+traced("a server whose usage could not be synced says so, and copies its log into the file", async () => {
+  const admin = anAdmin();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const failing = onDisk("fdatasync:error=EIO:when=1", "main.ts");
+  const server = start({ DATABASE_PATH: admin.file }, admin.folder, failing);
+  const headers = { Authorization: `Bearer ${key}` };
+  expect((await fetch(`${await server.listening()}/api/v1/usage`, { headers })).status).toBe(200);
+  await server.said(/EIO[^\n]+not safe from a power cut; it is tried again/);
+  const log = () => statSync(`${admin.file}-wal`).size;
+  await eventually(async () => expect(log()).toBe(0));
+  using file = new Database(admin.file);
+  expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[1]]);
+  expect(await server.end("SIGTERM")).toBe(0);
+});
+
+traced("an import copies no page of the file before it changes it", async () => {
+  const admin = anAdmin();
+  // IDs in random order change existing pages: the second half meets those of the first.
+  const rows = Array.from(
+    { length: 20_000 },
+    (_, n) => `${crypto.randomUUID()},${1_770_000_000 + n},${n}@example.com,px`,
+  );
+  const leads = admin.put("leads.csv", `id,timestamp,email,pixel_id\n${rows.join("\n")}\n`);
+  const trace = join(admin.folder, "trace");
+  const strace = ["strace", "-f", "--seccomp-bpf", "-o", trace, "-e", "trace=pwrite64", process.execPath];
+  const importing = [join(source, "admin.ts"), "lead", "import", "acme", leads, "--create-pixels"];
+  expect(await start({ DATABASE_PATH: admin.file }, admin.folder, [...strace, ...importing]).exited).toBe(0);
+  const writes = readFileSync(trace, "utf8").split("\n");
+  expect(writes.length).toBeGreaterThan(1000);
+  // A copy begins with the number of its page, in a write of four bytes.
+  expect(writes.filter((line) => / pwrite64\(\d+, .*, 4, \d+\)/.test(line))).toEqual([]);
+});
+
+/**
+ * Records the syncs, renames, closes, and output of a command in their order. The folder of drafts is `draft`, that of
+ * the database `.`. Without `links`, the file system has no hard links.
+ */
+async function record({ folder, file }: Admin, args: readonly string[], links = true): Promise<string[]> {
+  const trace = join(folder, "trace");
+  const calls = "trace=fsync,fdatasync,link,linkat,rename,renameat,renameat2,write,close";
+  const rejected = links ? [] : ["-e", "inject=link,linkat:error=EPERM"];
+  const strace = ["strace", "-f", "--seccomp-bpf", "-y", "-o", trace, "-e", calls, ...rejected];
+  const child = start({ DATABASE_PATH: file }, folder, [
+    ...strace,
+    process.execPath,
+    join(source, "admin.ts"),
+    ...args,
+  ]);
+  expect([await child.exited, child.output()]).toEqual([0, expect.stringMatching(/./)]);
+  const short = (path: string) =>
+    path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.leadfile-draft-[^/]+/, "draft");
+  return readFileSync(trace, "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      const synced = /\bf(?:data)?sync\(\d+<([^>]+)>\) += 0$/.exec(line);
+      if (synced !== null) return [`sync ${short(synced[1] ?? "")}`];
+      const named = /\b(?:link|rename)\w*\(.*?"([^"]+)".*"([^"]+)".*\) += 0$/.exec(line);
+      if (named !== null) return [`${short(named[1] ?? "")} is ${short(named[2] ?? "")}`];
+      const closed = /\bclose\(\d+<([^>]+leadfile\.db)>\) += 0$/.exec(line);
+      if (closed !== null) return [`close ${short(closed[1] ?? "")}`];
+      return /\bwrite\(1</.test(line) ? ["said"] : [];
+    });
+}
+
+/** Returns the steps in the order in which each was taken for the last time. */
+const lastOf = (strokes: readonly string[], steps: readonly string[]) =>
+  steps.filter((step) => strokes.includes(step)).toSorted((a, b) => strokes.lastIndexOf(a) - strokes.lastIndexOf(b));
+
+async function withLead(): Promise<{ admin: Admin; copy: string }> {
+  const admin = anAdmin();
+  await admin.import("date,pixel_id,email\n2026-01-31,px,a@example.com\n");
+  return { admin, copy: join(admin.folder, "copy.db") };
+}
+
+traced("a backup: both files, then the name of the manifest, then its own, then the folder", async () => {
+  const { admin, copy } = await withLead();
+  const strokes = await record(admin, ["backup", copy]);
+  const steps = [
+    "sync draft/copy.db",
+    "sync draft/copy.db.manifest.json",
+    "draft/copy.db.manifest.json is copy.db.manifest.json",
+    "draft/copy.db is copy.db",
+    "sync .",
+    "said",
+  ];
+  // The folder is synced again for the log, in which the backup is recorded.
+  const named = strokes.slice(strokes.indexOf("draft/copy.db is copy.db"));
+  expect(named.indexOf("sync .")).toBeLessThan(named.findIndex((stroke) => stroke.includes("sync leadfile.db")));
+  expect(lastOf(strokes, steps)).toEqual(steps);
+});
+
+traced("a restore: the file, then its name, then the folder", async () => {
+  const { admin, copy } = await withLead();
+  await admin.run("backup", copy);
+  const steps = ["sync draft/restored.db", "draft/restored.db is leadfile.db", "sync .", "said"];
+  expect(lastOf(await record(admin, ["restore", copy]), steps)).toEqual(steps);
+});
+
+traced("a restore without hard links: the old file keeps its lock, and the new one is renamed at once", async () => {
+  const { admin, copy } = await withLead();
+  await admin.run("backup", copy);
+  const strokes = await record(admin, ["restore", copy], false);
+  const named = strokes.indexOf("draft/restored.db is leadfile.db");
+  expect(strokes[named - 1]).toMatch(/^leadfile\.db is leadfile\.db\.replaced-/);
+  // A program that closes a file drops all its locks on it.
+  expect(strokes.slice(strokes.lastIndexOf("sync draft/restored.db"), named)).not.toContain("close leadfile.db");
+});
