@@ -328,7 +328,8 @@ function readSettingFile(name: SettingName, path: string, accepts: string): stri
 
 /** Returns the error for a setting. A value that may be secret is passed as null. */
 export function wrong(name: SettingName, value: string | null, accepts: string): UserError {
-  const shown = value === null ? "has a wrong value" : `is ${JSON.stringify(withoutPassword(value))}`;
+  const invalid = value === "" ? "is not set" : `is ${JSON.stringify(withoutPassword(value ?? ""))}`;
+  const shown = value === null ? "has an invalid value" : invalid;
   return new UserError(`${name} ${shown}, but it takes ${accepts}.`, "", 2);
 }
 

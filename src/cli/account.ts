@@ -87,10 +87,10 @@ function deleteCommand(context: CommandContext): Command {
     .action(async (idOrName: string, options: { yes?: boolean; json?: boolean }) => {
       const account = accountOf(context, idOrName);
       const { id, name } = account;
-      await confirmName(name, options.yes === true);
       const output = outputOf(options);
       const database = context.database();
       const leads = countLeads(database.read, account.number);
+      if (options.yes !== true) await confirmName(name, `${JSON.stringify(name)} and its ${leadsText(leads)}`);
       using progress = createProgress("Deleting", leads, output);
       let deleted = 0;
       const done = await runSteps(deleteAccount(database, account, context.now()), (count) => {
@@ -112,11 +112,9 @@ function deleteCommand(context: CommandContext): Command {
 }
 
 /** Asks for the name of the account on a terminal. Throws a UserError if the answer differs, or if there is no terminal. */
-async function confirmName(name: string, yes: boolean): Promise<void> {
-  if (yes) return;
-  if (!canAsk()) throw new UserError("This deletes an account for good, and nothing was changed.", "Pass --yes.");
-  const question = `This deletes the account and all of its leads for good. To confirm, type its name (${name}):`;
-  if ((await ask(question)) === name) return;
+async function confirmName(name: string, what: string): Promise<void> {
+  if (!canAsk()) throw new UserError(`Nothing was changed: this deletes ${what} forever.`, "To confirm, pass --yes.");
+  if ((await ask(`This deletes ${what} forever. To confirm, type the name of the account:`)) === name) return;
   throw new UserError("Nothing was changed.", "To delete the account, type its exact name.");
 }
 

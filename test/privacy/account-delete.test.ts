@@ -44,6 +44,6 @@ test("an account of the same name can be created again, and starts empty", async
 test("without a terminal nothing is deleted unless --yes is given", async () => {
   const { admin } = await aFullAccount();
   const { status, stderr } = await admin.run("account", "delete", "acme");
-  expect([status, stderr]).toEqual([1, expect.stringContaining("Pass --yes.")]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining("pass --yes.")]);
   expect(await admin.leads()).toHaveLength(1);
 });

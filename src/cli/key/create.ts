@@ -14,7 +14,7 @@ import { existingKey } from "./revoke.ts";
 
 export function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
-    .description("create a key, and print it this one time")
+    .description("create a key, and print it once")
     .argument("<ACCOUNT>", "ID or exact name")
     .option("--label <TEXT>", "what it is for")
     .option("--expires <DATE>", "when the key expires: a date such as 2027-01-31 (00:00 UTC), or a full time")
@@ -29,9 +29,9 @@ export function createCommand(context: CommandContext): Command {
 
 export function rotateCommand(context: CommandContext): Command {
   return jsonCommand("rotate")
-    .description("create a key in place of another one, which expires later; print the new key this one time")
+    .description("create a key in place of another one, which expires later; print the new key once")
     .argument("<ID>", "ID of the old key, as key list shows it")
-    .option("--overlap <TIME>", "how long the old key still works: 30m, 24h, 7d or 0", "24h")
+    .option("--overlap <TIME>", "how long the old key still works: 30m, 24h, 7d, or 0", "24h")
     .addHelpText("after", examples("key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d"))
     .action(async (id: string, options: { overlap: string; json?: boolean }) => {
       const overlapMs = readOverlap(options.overlap);
@@ -90,5 +90,5 @@ function readOverlap(text: string): number {
   const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
   if (unit === "m" || unit === "h" || unit === "d") return Number(count) * unitsMs[unit];
   if (text === "0") return 0;
-  throw new UserError("--overlap takes minutes, hours or days, such as 30m, 24h or 7d, or 0.", "", 2);
+  throw new UserError("--overlap takes minutes, hours, or days, such as 30m, 24h, or 7d; or 0.", "", 2);
 }
