@@ -43,7 +43,7 @@ const row = fc
   })
   .map((fields) => ({ id: crypto.randomUUID(), ...fields }));
 
-test("whatever was imported, its export imports into the same documents, and exports into the same bytes", async () => {
+test("any leads, exported and imported again, are the same documents, and export to the same bytes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 200, maxLength: 300 }), async (rows) => {
       const admin = anAdmin(["acme", "lines", "table"]);
@@ -66,7 +66,7 @@ test("whatever was imported, its export imports into the same documents, and exp
   );
 });
 
-test("the halves of a name that make a list together are a name, out and in again", async () => {
+test("two parts of a name that look like a list together stay a name", async () => {
   const admin = anAdmin(["acme", "other"]);
   await admin.import('{"first_name":"[1,","last_name":"2]","email":"d@example.com"}\n', "--pixel", "px");
   const exported = await admin.exported();
@@ -74,7 +74,7 @@ test("the halves of a name that make a list together are a name, out and in agai
   expect(await admin.exported("other")).toBe(exported);
 });
 
-test("NDJSON has a lead a line, oldest first, with the fields in the order of the API", async () => {
+test("NDJSON has one lead per line, oldest first, with the fields in the order of the API", async () => {
   const admin = anAdmin();
   const leads = [aLead(), aLead(), aLead()];
   const newestFirst = leads.toReversed().map((lead) => `${JSON.stringify(lead)}\n`);
@@ -85,12 +85,12 @@ test("NDJSON has a lead a line, oldest first, with the fields in the order of th
   expect(Object.keys(JSON.parse(lines[0] ?? ""))).toEqual(leadFields);
 });
 
-test("CSV has a header, also where there is no lead", async () => {
+test("CSV has a header even without a lead", async () => {
   expect(await anAdmin().exported("acme", "--format", "csv")).toBe(`${leadFields.join(",")}\n`);
   expect(await anAdmin().exported()).toBe("");
 });
 
-test("a cell that a spreadsheet would run is guarded with --spreadsheet-safe, and only then", async () => {
+test("a cell that a spreadsheet would run is escaped only with --spreadsheet-safe", async () => {
   const admin = anAdmin();
   const leads = ["=1+1", "+1", "-1", "@x", "plain"].map((company) => `${JSON.stringify(aLead({ company }))}\n`);
   await admin.import(leads.join(""));
@@ -102,7 +102,7 @@ test("a cell that a spreadsheet would run is guarded with --spreadsheet-safe, an
   expect(await companies("--spreadsheet-safe")).toEqual(["'=1+1", "'+1", "'-1", "'@x", "plain"]);
 });
 
-test("what is written for spreadsheets says that it is UTF-8, and imports back", async () => {
+test("an export for spreadsheets begins with the mark of UTF-8, and can be imported again", async () => {
   const admin = anAdmin(["acme", "copy"]);
   await admin.import(`${JSON.stringify(aLead({ name: "José Müller" }))}\n`);
   const file = join(admin.folder, "leads.csv");
@@ -113,20 +113,20 @@ test("what is written for spreadsheets says that it is UTF-8, and imports back",
   expect(await admin.leads("copy")).toEqual(await admin.leads());
 });
 
-test("an export is of its own account alone", async () => {
+test("an export has the leads of its account only", async () => {
   const admin = anAdmin(["acme", "other"]);
   await admin.import(`${JSON.stringify(aLead())}\n`);
   expect(await admin.leads("other")).toEqual([]);
 });
 
-// What shares a pipe with a program that does not wait, such as one of Node.js, must not wait for it either.
+// A program such as Node.js sets the shared pipe to non-blocking.
 const impatient =
   "import fcntl, os, sys; fcntl.fcntl(1, fcntl.F_SETFL, os.O_NONBLOCK); os.execv(sys.argv[1], sys.argv[1:])";
-/** Runs a program whose output nobody reads before there is a file `go`. */
+/** Runs a program whose output is not read until the file `go` exists. */
 const slowReader = `{ sh -c 'echo $$ >pid; exec "$@"' sh "$@"; echo $? >status; } |
   { until [ -e go ]; do sleep 0.05; done; cat; }`;
 
-needing("python3")("a reader that takes its time gets all of an export", async () => {
+needing("python3")("a slow reader gets all of an export", async () => {
   const admin = anAdmin();
   const leads = Array.from({ length: 3000 }, () => JSON.stringify(aLead({ page_url: "x".repeat(500) })));
   await admin.import(`${leads.join("\n")}\n`);
@@ -138,7 +138,7 @@ needing("python3")("a reader that takes its time gets all of an export", async (
     stderr: "pipe",
   });
   const said = (name: string) => readFileSync(join(admin.folder, name), "utf8");
-  // It has written as much as a pipe takes, and writes no more.
+  // The pipe is full once it writes no more.
   let before = 0;
   await eventually(async () => {
     const now = Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${said("pid").trim()}/io`, "utf8"))?.[1]);
@@ -154,7 +154,7 @@ needing("python3")("a reader that takes its time gets all of an export", async (
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)("%s ends an export to a file with a line that says what the file lacks", async (signal, status) => {
+] as const)("%s ends an export to a file with a line that says that the file is incomplete", async (signal, status) => {
   const admin = anAdmin();
   await admin.import(`${JSON.stringify(aLead())}\n`);
   using other = new Database(admin.file);
@@ -166,7 +166,7 @@ test.each([
     stderr: "pipe",
   });
   endWithTest(child);
-  // It puts on record what it is about to do.
+  // It is recording the export.
   await hasAsked();
   child.kill(signal);
   other.run("COMMIT");
@@ -180,7 +180,7 @@ test("a reader that closes the pipe ends an export without an error", async () =
   const admin = anAdmin();
   const leads = Array.from({ length: 5000 }, () => `${JSON.stringify(aLead({ page_url: "x".repeat(500) }))}\n`);
   await admin.import(leads.join(""));
-  // Whether the pipe closes before, in or after a write is chance.
+  // The pipe may close before, during, or after a write.
   for (let attempt = 0; attempt < 6; attempt++) {
     const child = admin.start("lead", "export", "acme");
     const reader = child.stdout.getReader();

@@ -5,7 +5,7 @@ import { type Admin, anAdmin } from "../support/admin.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 
 const total = 10_000;
-/** Days with thousands of leads each, and times that collide with those to which the ties are moved. */
+/** Thousands of leads on the same days, and times to which others are moved. */
 const times = ["2026-01-31", "2026-01-30", "2026-01-31 00:00:00.500", "2026-01-31T00:00:02Z", "01/30/2026 12:00 AM"];
 const rows = Array.from({ length: total }, (_, n) => `${times[(n * 7) % times.length]},${n},d${n % 997}@example.com\n`);
 const file = `date,source,email\n${rows.join("")}`;
@@ -13,7 +13,7 @@ const file = `date,source,email\n${rows.join("")}`;
 const importing = (admin: Admin) =>
   ["lead", "import", "acme", admin.put("export.csv", file)].concat("--pixel", "px", "--create-pixels");
 
-/** Another file with the very same account, so that the ids which are made from it are the same. */
+/** Copies the file with its account, so that the IDs that are derived from it are the same. */
 function twin(admin: Admin): Admin {
   const other = anAdmin([]);
   for (const suffix of ["", "-wal"])
@@ -21,7 +21,7 @@ function twin(admin: Admin): Admin {
   return other;
 }
 
-/** Starts the import, kills it once so many leads are there, and tells how many there are then. */
+/** Starts the import, kills it at a number of leads, and returns how many are stored then. */
 async function importUntil(admin: Admin, enough: number): Promise<number> {
   const child = admin.start(...importing(admin));
   let last = 0;
@@ -32,26 +32,26 @@ async function importUntil(admin: Admin, enough: number): Promise<number> {
   return last;
 }
 
-test("killed at any moments and run again, an import gives byte for byte what one without a break gives", async () => {
+test("an import that is killed at any times and run again gives byte for byte the result of one without a break", async () => {
   const broken = anAdmin();
   const unbroken = twin(broken);
   const whole = await unbroken.run(...importing(unbroken), "--json");
   expect(whole.json).toMatchObject({ read: total, imported: total, rejected: 0 });
 
-  const moments = Array.from({ length: 3 }, () => Math.ceil(Math.random() * total * 0.8)).toSorted((a, b) => a - b);
+  const kills = Array.from({ length: 3 }, () => Math.ceil(Math.random() * total * 0.8)).toSorted((a, b) => a - b);
   let cutShort = 0;
-  for (const moment of moments) {
-    const left = await importUntil(broken, moment);
+  for (const atLeads of kills) {
+    const left = await importUntil(broken, atLeads);
     if (left < total) cutShort++;
-    // Nothing is missing before the last that is there.
+    // No lead is missing before the newest stored one.
     const same = (await unbroken.exported()).startsWith(await broken.exported());
-    expect({ moments, same }).toEqual({ moments, same: true });
+    expect({ kills, same }).toEqual({ kills, same: true });
   }
-  expect({ moments, cutShort: cutShort > 0 }).toEqual({ moments, cutShort: true });
+  expect({ kills, cutShort: cutShort > 0 }).toEqual({ kills, cutShort: true });
   const { json } = await broken.run(...importing(broken), "--json");
   expect(Number(json["imported"]) + Number(json["duplicates"])).toBe(total);
   const same = (await broken.exported()) === (await unbroken.exported());
-  expect({ moments, same }).toEqual({ moments, same: true });
+  expect({ kills, same }).toEqual({ kills, same: true });
 });
 
 test("two files of one date without a time come in about as fast as those with times of their own", async () => {

@@ -1,4 +1,4 @@
-/** bun admin beside a running server: both have the same file, and the next request knows. */
+/** Commands while a server runs on the same file: they take effect from the next request. */
 import { expect, test } from "bun:test";
 import { getPriority } from "node:os";
 import { anAdmin } from "../support/admin.ts";
@@ -16,7 +16,7 @@ async function aServer() {
   return { admin, server, id, api: client(url, { Authorization: `Bearer ${key}` }) };
 }
 
-test("a key that was made is admitted, and one that was revoked is refused from the next request on", async () => {
+test("a created key is accepted, and a revoked one is rejected from the next request on", async () => {
   const { admin, id, api } = await aServer();
   expect((await api.get("/leads")).status).toBe(200);
   await admin.run("key", "revoke", id);
@@ -24,7 +24,7 @@ test("a key that was made is admitted, and one that was revoked is refused from 
   expect({ status, code: body.error.code }).toEqual({ status: 401, code: "revoked_api_key" });
 });
 
-test("a subscription that was switched off is refused from the next request on, and on again admitted", async () => {
+test("a deactivated subscription is rejected from the next request on, and accepted once it is active again", async () => {
   const { admin, api } = await aServer();
   await admin.run("account", "deactivate", "acme");
   const { status, body } = await api.get("/usage");
@@ -33,7 +33,7 @@ test("a subscription that was switched off is refused from the next request on, 
   expect((await api.get("/usage")).status).toBe(200);
 });
 
-test("leads and pixels are served as soon as the command is done, exactly as they are exported", async () => {
+test("leads and pixels are served once the command has ended, exactly as they are exported", async () => {
   const { admin, api } = await aServer();
   const rows = Array.from({ length: 60 }, (_, n) => `2026-01-31 09:15:00,px_${n % 3},d${n}@example.com\n`).join("");
   await admin.import(`time,pixel_id,email\n${rows}`);
@@ -47,7 +47,7 @@ test("leads and pixels are served as soon as the command is done, exactly as the
   ]);
 });
 
-test("the server answers while an import runs, and what is read page by page is never lost or repeated", async () => {
+test("the server responds during an import, and paging loses and repeats no lead", async () => {
   const { admin, api } = await aServer();
   const rows = Array.from({ length: 10_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
   const importing = admin.import(`date,email\n${rows}`, "--pixel", "px");
@@ -67,7 +67,7 @@ test("the server answers while an import runs, and what is read page by page is 
   expect(seen).toHaveLength(10_000);
 });
 
-test("an import gives way to whatever else runs on the machine", async () => {
+test("an import runs at a low priority", async () => {
   const admin = anAdmin();
   const rows = Array.from({ length: 10_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
   const path = admin.put("export.csv", `date,email\n${rows}`);
@@ -81,7 +81,7 @@ test("an import gives way to whatever else runs on the machine", async () => {
   expect(await child.exited).toBe(0);
 });
 
-/** How willing a process is to wait; nothing of one that has just ended. */
+/** Returns the nice value of a process. */
 function priorityOf(pid: number): number {
   try {
     return getPriority(pid);
@@ -90,15 +90,12 @@ function priorityOf(pid: number): number {
   }
 }
 
-test("two imports at once into one account both come in whole, each lead at a moment of its own", async () => {
+test("two imports at once into one account are both complete, and each lead has its own time", async () => {
   const { admin } = await aServer();
   const rows = (name: string) =>
     `date,email\n${Array.from({ length: 1500 }, (_, n) => `2026-01-31,${name}${n}@example.com\n`).join("")}`;
   const both = await Promise.all(["a", "b"].map((name) => admin.import(rows(name), "--pixel", "px")));
-  expect(both.map(({ status, json }) => [status, json.imported])).toEqual([
-    [0, 1500],
-    [0, 1500],
-  ]);
+  expect(both.map(({ status, json }) => status || json.imported)).toEqual([1500, 1500]);
   const leads = await admin.leads();
   expect(new Set(leads.map(({ identified_at }) => identified_at)).size).toBe(3000);
 });

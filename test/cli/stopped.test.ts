@@ -1,4 +1,4 @@
-/** Backups, restores and erasures that are asked to stop: what there is then, and what is said of it. */
+/** Signals to backups, restores, and erasures: the remaining files, and the message. */
 import { expect, onTestFinished, test } from "bun:test";
 import { createWriteStream, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const filesIn = ({ folder }: Admin) =>
     .filter((name) => !/^\.bun|-(?:wal|shm)$|\.serving$/.test(name))
     .toSorted();
 
-/** Sends a signal to a command once it has made a file, and gives its status, and what it says. */
+/** Sends a signal to a command once it has created a file, and returns its status and its message. */
 async function stopped(admin: Admin, signal: NodeJS.Signals, ...words: string[]): Promise<[number, string]> {
   const before = filesIn(admin).length;
   const child = admin.start(...words);
@@ -31,7 +31,7 @@ async function stopped(admin: Admin, signal: NodeJS.Signals, ...words: string[])
   return [await child.exited, await child.stderr.text()];
 }
 
-/** A file that is read no further than to its middle: its second half never comes. */
+/** Replaces a file with a pipe that only ever gives its first half. */
 function thatNeverEnds(file: string): void {
   const content = readFileSync(file);
   renameSync(file, `${file}.whole`);
@@ -41,7 +41,7 @@ function thatNeverEnds(file: string): void {
   onTestFinished(() => half.destroy());
 }
 
-test.each(signals)("%s ends a backup with %i, and no part of it is left", async (signal, status) => {
+test.each(signals)("%s ends a backup with %i, and no part of it remains", async (signal, status) => {
   const admin = anAdmin();
   await admin.import(rows(20_000));
   const before = filesIn(admin);
@@ -53,7 +53,7 @@ test.each(signals)("%s ends a backup with %i, and no part of it is left", async 
   expect((await admin.run("backup", "--drill", join(admin.folder, "copy.db"))).status).toBe(0);
 });
 
-test("a signal ends a drill, and its place is gone", async () => {
+test("a signal ends a drill, and its folder is removed", async () => {
   const admin = anAdmin();
   await admin.import(rows(2_000));
   const file = join(admin.folder, "copy.db");
@@ -67,7 +67,7 @@ test("a signal ends a drill, and its place is gone", async () => {
   expect(filesIn(admin)).toEqual(before);
 });
 
-test("a signal ends a restore, and the database is as it was", async () => {
+test("a signal ends a restore, and the database is unchanged", async () => {
   const admin = anAdmin();
   await admin.import(rows(20_000));
   const file = join(admin.folder, "copy.db");
@@ -85,7 +85,7 @@ test("a signal ends a restore, and the database is as it was", async () => {
   expect(await admin.leads()).toHaveLength(20_000);
 });
 
-test("a signal ends an erasure that rewrites the file, and a retention that completes it; the next one does", async () => {
+test("a signal ends an erasure that rewrites the file, and a retention that completes it; the next one completes", async () => {
   const admin = anAdmin();
   const page = `https://example.com/${"x".repeat(100_000)}`;
   const young = Array.from({ length: 1_100 }, (_, n) => `${new Date().toISOString()},px,d${n}@example.com,${page}\n`);
@@ -93,7 +93,7 @@ test("a signal ends an erasure that rewrites the file, and a retention that comp
   await admin.import(`${header}2020-01-31T10:00:00Z,px,old@example.com,\n${young.join("")}`);
   const reader = openAgain(admin.file);
   onTestFinished(() => reader.$client.close());
-  // As long as somebody reads the old state, the log is waited for.
+  // The command waits for the log as long as a transaction reads the old state.
   reader.run(sql`BEGIN`);
   expect(reader.values(sql`SELECT count(*) FROM stored_leads`)).toEqual([[1_101]]);
   for (const command of [

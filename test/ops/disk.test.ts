@@ -44,7 +44,7 @@ traced("requests do not wait until usage is on the disk", async () => {
     return longestMs;
   }
 
-  // The first count begins the log anew, and that is waited for.
+  // The first count starts a new log, and requests wait for that.
   await longestOf(12);
   expect(await least(slowMs / 2, () => longestOf(25))).toBeLessThan(slowMs / 2);
   expect(await server.end("SIGTERM")).toBe(0);

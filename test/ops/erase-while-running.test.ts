@@ -1,4 +1,4 @@
-/** A person is erased while the server answers and an import runs: not one byte stays, and none comes back. */
+/** A person is erased while the server responds and an import runs: no byte remains, and none returns. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
@@ -13,7 +13,7 @@ const row = (number: number) =>
 const rows = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, offset) => row(10_000 + from + offset)).join("");
 const header = "identified_at,pixel_id,name,email,phone\n";
-const traces = (number: number) => [`visitor${number}@example.com`, `Visitor Number${number}`, `1555014${number}`];
+const residualOf = (number: number) => [`visitor${number}@example.com`, `Visitor Number${number}`, `1555014${number}`];
 
 async function aServer() {
   const admin = anAdmin();
@@ -26,20 +26,20 @@ async function aServer() {
 
 const database = (folder: string) => readdirSync(folder).filter((name) => name.startsWith("leadfile.db"));
 
-test("the server that has just served the person does so no more, and no file holds a byte of them", async () => {
+test("a server that has just served the person no longer does, and no file has a byte of the person", async () => {
   const { admin, server, api } = await aServer();
   for (let times = 0; times < 3; times++) expect((await api.get("/leads?limit=1")).text).toContain("visitor13999@");
   const { status, json, stderr } = await admin.run("lead", "erase", "acme", "--phone", "155501413999", "--json");
   expect({ status, erased: json["erased"] }).toEqual({ status: 0, erased: 1 });
   expect(stderr).toContain("No other lead has the address");
   expect(database(admin.folder)).toContain("leadfile.db-wal");
-  expect(filesWith(admin.folder, ...traces(13_999))).toEqual([]);
+  expect(filesWith(admin.folder, ...residualOf(13_999))).toEqual([]);
   expect((await api.get("/leads?limit=1")).text).toContain("visitor13998@");
   expect(await server.end("SIGTERM")).toBe(0);
-  expect(filesWith(admin.folder, ...traces(13_999))).toEqual([]);
+  expect(filesWith(admin.folder, ...residualOf(13_999))).toEqual([]);
 });
 
-test("an import that runs meanwhile does not bring the person back, and is not hurt", async () => {
+test("a running import does not bring the person back, and completes", async () => {
   const { admin, api } = await aServer();
   const more = admin.put("more.csv", header + rows(3000, 12_000));
   const importing = admin.run("lead", "import", "acme", more, "--json");
@@ -51,12 +51,12 @@ test("an import that runs meanwhile does not bring the person back, and is not h
   const { status, json } = await importing;
   expect({ status, rejected: json["rejected"], read: json["read"] }).toEqual({ status: 0, rejected: 0, read: 9_000 });
   for (const number of [13_500, 12_000, 21_999]) {
-    expect(filesWith(admin.folder, ...traces(number))).toEqual(["more.csv"].filter(() => number !== 12_000));
+    expect(filesWith(admin.folder, ...residualOf(number))).toEqual(["more.csv"].filter(() => number !== 12_000));
   }
   expect((await admin.leads()).length).toBe(12_000 - 3);
 });
 
-test("a person of whom an import adds leads meanwhile has one receipt, with all that were erased", async () => {
+test("a person of whom a running import adds leads has one receipt, with all erased leads", async () => {
   const admin = anAdmin();
   const dana = (number: number) =>
     `2026-01-31T00:00:00Z,px,Dana ${number},dana@example.com,1619555${1000 + (number % 9000)}\n`;
@@ -77,12 +77,12 @@ test("a person of whom an import adds leads meanwhile has one receipt, with all 
   expect(erased.stderr).not.toContain("of 1 of");
 });
 
-test("a program that keeps reading the state before is named as what is in the way, and the receipt is given", async () => {
+test("a program that keeps reading the old state is named as the obstacle, and the receipt is printed", async () => {
   const { admin } = await aServer();
   using other = new Database(admin.file);
   other.run("BEGIN");
   other.query("SELECT count(*) FROM stored_leads").get();
-  // The person is in the log only: they came after the last checkpoint, and the reader keeps it from being cut.
+  // The person is only in the log: the reader prevents a checkpoint.
   await admin.import(header + row(99_999));
   const erase = async () => {
     const child = admin.start("lead", "erase", "acme", "--email", "visitor99999@example.com");
@@ -94,9 +94,9 @@ test("a program that keeps reading the state before is named as what is in the w
   expect(stderr).toContain("Stop that program");
   const logBytes = statSync(`${admin.file}-wal`).size;
   expect((await erase())[2]).toBe(1);
-  // No copy of the whole file in the log, which nobody can cut.
+  // The log, which cannot be truncated, gets no copy of the whole file.
   expect(statSync(`${admin.file}-wal`).size - logBytes).toBeLessThan(statSync(admin.file).size / 4);
   other.run("COMMIT");
   expect(await admin.run("lead", "erase", "acme", "--email", "visitor99999@example.com")).toMatchObject({ status: 0 });
-  expect(filesWith(admin.folder, ...traces(99_999))).toEqual([]);
+  expect(filesWith(admin.folder, ...residualOf(99_999))).toEqual([]);
 }, 180_000);

@@ -1,4 +1,4 @@
-/** What a command that was killed has left behind holds everybody's data: the next one takes it away. */
+/** The files that a killed command has left contain personal data: the next command removes them. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { filesWith } from "../support/bytes.ts";
 const person = "a@example.com";
 const longAgo = new Date(Date.now() - 7_200_000);
 
-/** The id of a process that has ended. */
+/** Returns the ID of a process that has ended. */
 async function ended(): Promise<number> {
   const child = Bun.spawn(["true"]);
   await child.exited;
@@ -39,7 +39,7 @@ test.each(["backup", "backup --drill"])("%s removes drafts of killed processes, 
   expect([gone, ...stay].filter((path) => existsSync(path))).toEqual(stay);
 });
 
-test("an erasure removes the draft of a restore that was killed", async () => {
+test("an erasure removes the draft of a killed restore", async () => {
   const { admin, leave } = await aDatabase();
   leave(await ended(), new Date());
   expect((await admin.run("lead", "erase", "acme", "--email", person)).status).toBe(0);

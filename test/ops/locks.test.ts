@@ -1,4 +1,4 @@
-/** A running server and commands that come and go share one file, and nobody takes it from the other. */
+/** A running server and commands share one file, and keep their locks on it. */
 import { expect } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { anAdmin } from "../support/admin.ts";
@@ -7,7 +7,7 @@ import { start } from "../support/process.ts";
 
 const system = "/proc/locks";
 
-/** The locks on a file that a process holds; a server without one is a server that others take the log from. */
+/** Returns the number of locks of a process on a file. Other programs would remove the log of a server without one. */
 function locksOf(path: string, process: number): number {
   const { ino } = statSync(path);
   return readFileSync(system, "utf8")
@@ -17,7 +17,7 @@ function locksOf(path: string, process: number): number {
 }
 
 needing(system)("a server keeps its lock on the file while commands write and end", async () => {
-  // No connection of this process to the file: it would hold locks of its own.
+  // A connection of this process would have its own locks.
   const admin = anAdmin([]);
   await admin.run("account", "create", "acme");
   const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;

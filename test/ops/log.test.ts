@@ -1,4 +1,4 @@
-/** The log: one JSON line per request, and nothing in it that is secret or about a person. */
+/** The log: one JSON line per request, without secrets and personal data. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 import { aFreePort } from "../support/proxy.ts";
 
-test("a request is one line of JSON with method, path, status, time taken, key prefix and the id of the answer", async () => {
+test("a request is one line of JSON with method, path, status, duration, key prefix, and request ID", async () => {
   const { as, aKey, logged } = await serve();
   const key = aKey();
   const { headers } = await as(key).get("/leads?limit=5");
@@ -29,13 +29,13 @@ test("a request is one line of JSON with method, path, status, time taken, key p
   });
 });
 
-test.each(["/docs", "/openapi.json"])("%s is logged with the id of its answer", async (target) => {
+test.each(["/docs", "/openapi.json"])("%s is logged with its request ID", async (target) => {
   const { send, logged } = await serve();
   const { headers } = await send({ target });
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ path: target, id: headers.get("x-request-id") }]);
 });
 
-test("a refusal is logged with its code, and without the key that was tried", async () => {
+test("an error is logged with its code, and without the key of the request", async () => {
   const { as, logged } = await serve();
   const tried = createKey();
   await as(tried).get("/leads");
@@ -43,7 +43,7 @@ test("a refusal is logged with its code, and without the key that was tried", as
   expect(logged.join("")).not.toContain(tried.slice(3, 20));
 });
 
-test("no key, no query and nothing of a lead is ever in the log", async () => {
+test("no key, query, or value of a lead is logged", async () => {
   const person = { name: "Dana Whitfield", email: "dana@example.com", phone: "15550142", city: "Zzyzx" };
   const { send, aKey, aRevokedKey, logged, admin, account } = await serve({ leads: [aLead(person)] });
   const keys = [aKey(), aRevokedKey(), createKey()];
@@ -55,7 +55,7 @@ test("no key, no query and nothing of a lead is ever in the log", async () => {
       Referer: "https://dana@example.com",
     };
     const targets = [`/api/v1/leads${query}`, "/api/v1/leads?city=", `/api/v1/${key}`, `/docs/${key}`];
-    // Half of one, and one without its beginning.
+    // The first half of a key, and a key without its prefix.
     targets.push(`/${key.slice(0, 20)}`, `/${key.slice(3)}`);
     for (const target of [...targets, "/api/v1/leads/dana@example.com", "/dana%40example.com", `/?key=${key}`]) {
       await send({ target, headers });
@@ -70,7 +70,7 @@ test("no key, no query and nothing of a lead is ever in the log", async () => {
   expect(log).not.toMatch(/Zzyzx|dana|15550142|whitfield|2027-01-01/i);
 });
 
-test("what a failed query was asked for is not in the log, and what failed is", async () => {
+test("the error of a failed query is logged without its parameters", async () => {
   const { as, aKey, logged, file } = await serve({ leads: [aLead({ city: "Zzyzx" })] });
   using other = new Database(file);
   other.run(`ALTER TABLE ${getTableName(leads)} RENAME TO gone`);
@@ -81,7 +81,7 @@ test("what a failed query was asked for is not in the log, and what failed is", 
 });
 
 test.each(["16195550142", "619-555-0142", "+1(619)555.0142", "call-6195550142-now"])(
-  "the log holds no phone that stands in a path: %s",
+  "a phone number in a path is not logged: %s",
   async (phone) => {
     const { send, logged } = await serve();
     await send({ target: `/api/v1/leads/${phone}` });
@@ -89,14 +89,14 @@ test.each(["16195550142", "619-555-0142", "+1(619)555.0142", "call-6195550142-no
   },
 );
 
-test("a path of any length makes a short line", async () => {
+test("a long path makes a short line", async () => {
   const { send, logged } = await serve();
   await send({ target: `/${"x".repeat(5_000)}` });
   expect((logged[0] ?? "").length).toBeLessThan(600);
 });
 
 needing("script").describe("on a terminal", () => {
-  /** The server with a terminal as its output. */
+  /** Starts the server on a terminal. */
   const onTerminal = (settings: Readonly<Record<string, string>> = {}) =>
     start({ TERM: "xterm", ...settings }, aFolder(), [
       "script",
@@ -107,7 +107,7 @@ needing("script").describe("on a terminal", () => {
       "/dev/null",
     ]);
 
-  test("a request is a line for people, without key and query", async () => {
+  test("a request is a readable line without key and query", async () => {
     const server = onTerminal({ NO_COLOR: "1" });
     const [, url] = await server.said(/listening on (\S+)\r/);
     const key = createKey();
@@ -119,7 +119,7 @@ needing("script").describe("on a terminal", () => {
     for (const unwanted of ["Zzyzx", "\u001b", key.slice(8)]) expect(server.output()).not.toContain(unwanted);
   });
 
-  test("the status has a colour, unless NO_COLOR is set", async () => {
+  test("the status has a color, unless NO_COLOR is set", async () => {
     const server = onTerminal();
     const [, url] = await server.said(/listening on (\S+)\r/);
     await fetch(`${url}/healthz`);
@@ -128,7 +128,7 @@ needing("script").describe("on a terminal", () => {
   });
 });
 
-test("elsewhere than on a terminal every line after the address is JSON", async () => {
+test("without a terminal, every line after the address is JSON", async () => {
   const server = start();
   const url = await server.listening();
   for (const path of ["/healthz", "/api/v1/leads", "/nowhere"]) await fetch(url + path);
@@ -141,7 +141,7 @@ test("elsewhere than on a terminal every line after the address is JSON", async 
   ]);
 });
 
-test("where the log cannot be written, as on a full disk, the server answers all the same, and stops in order", async () => {
+test("if the log cannot be written, as on a full disk, the server still responds, and stops in order", async () => {
   const port = await aFreePort();
   const main = join(import.meta.dir, "../../src/main.ts");
   const full = ["sh", "-c", `exec "${process.execPath}" "${main}" > /dev/full 2>&1`];

@@ -14,7 +14,7 @@ type Program = (typeof programs)[number];
 const host = "www.example.com";
 const baseUrl = `https://${host}`;
 
-/** An error of the API, whoever made it. */
+/** Checks an error in the form of the API, whichever program made it. */
 function expectError(answer: WireAnswer, status: number, code: string): void {
   expect(answer.status).toBe(status);
   expect(answer.headers.get("content-type")).toBe("application/json");
@@ -62,10 +62,10 @@ describe.each(programs)("%s in front of the server", (program) => {
     expect(logged.join("")).toContain("crossed the network in the clear");
   });
 
-  proxied("does not believe a client's own word on how it came", async () => {
+  proxied("ignores the forwarding headers of a client", async () => {
     const { proxy, aKey } = await behind(program);
-    const lies = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": host, Forwarded: "proto=https" };
-    const headers = { ...lies, Authorization: `Bearer ${aKey()}` };
+    const forged = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": host, Forwarded: "proto=https" };
+    const headers = { ...forged, Authorization: `Bearer ${aKey()}` };
     expect((await send(proxy.http, { host, headers })).status).toBe(308);
     expect((await send(proxy.https, { host: "example.com", headers })).status).toBe(308);
     const other = { ...headers, "X-Forwarded-Proto": "http", "X-Forwarded-Host": "example.com" };
@@ -76,7 +76,7 @@ describe.each(programs)("%s in front of the server", (program) => {
 describe.each(programs)("%s on its own", (program) => {
   const proxied = needing(program, "openssl");
 
-  proxied("shows nobody the metrics", async () => {
+  proxied("does not serve the metrics", async () => {
     const { proxy } = await behind(program);
     expectError(await send(proxy.https, { host, target: "/metrics" }), 404, "not_found");
   });
@@ -109,7 +109,7 @@ describe.each(programs)("%s on its own", (program) => {
     }
   });
 
-  proxied("ends a connection whose head does not come", async () => {
+  proxied("closes a connection that sends no complete head", async () => {
     const { proxy } = await behind(program);
     await expect(sendText(proxy.http, `GET / HTTP/1.1\r\nHost: ${host}\r\n`)).rejects.toThrow();
   });

@@ -1,4 +1,4 @@
-/** A server in a process of its own, its file, and a client with a key. */
+/** A server in its own process, its file, and a client with a key. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { openAdminStore } from "../support/admin-store.ts";
@@ -6,7 +6,7 @@ import { aFolder } from "../support/folder.ts";
 import { aKey, anAccount, client } from "../support/harness.ts";
 import { start } from "../support/process.ts";
 
-/** A key in the file of a server that is not running yet. */
+/** Creates a key in the file of a server that is not running yet. */
 export function keyIn(file: string): string {
   const store = openAdminStore(file);
   const { secret } = aKey(store, anAccount(store));
@@ -14,7 +14,7 @@ export function keyIn(file: string): string {
   return secret;
 }
 
-/** Starts a server on a new file that holds a key; `again` starts another one on the same file. */
+/** Starts a server on a new file with a key; `again` starts another server on the same file. */
 export async function aRunningServer(settings: Readonly<Record<string, string>> = {}) {
   const file = join(aFolder(), "leadfile.db");
   const headers = { Authorization: `Bearer ${keyIn(file)}` };
@@ -26,7 +26,7 @@ export async function aRunningServer(settings: Readonly<Record<string, string>> 
   return { file, ...(await begin()), again: begin };
 }
 
-/** How many requests are written down in a file. */
+/** Returns the number of requests that are stored in a file. */
 export function requestsIn(file: string): number {
   using database = new Database(file);
   return database.query<{ sum: number }, []>("SELECT coalesce(sum(requests), 0) AS sum FROM usage").get()?.sum ?? -1;

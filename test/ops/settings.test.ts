@@ -1,4 +1,4 @@
-/** Settings: a wrong one stops the start with one line, a right one is understood. */
+/** Settings: an invalid one stops the start with one line, a valid one is read. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -156,7 +156,7 @@ describe("a right setting", () => {
 });
 
 describe("a demonstration", () => {
-  test("has a file of its own, and is served where and how its user has set", () => {
+  test("has its own file, and is served as its settings say", () => {
     const config = readDemoConfig({ DATABASE_PATH: "data/leadfile.db", PORT: "8080", LOG_LEVEL: "info" });
     expect(config).toMatchObject({ databasePath: "data/demo.db", port: 8080, logLevel: "info" });
     expect(readDemoConfig({}).logLevel).toBe("warn");

@@ -1,4 +1,4 @@
-/** Usage that is written while the server runs and when it stops, and a stop in order. */
+/** Usage is written while the server runs and when it stops, and the server stops in order. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -6,25 +6,25 @@ import { askingFor } from "../support/asking.ts";
 import { eventually } from "../support/eventually.ts";
 import { aRunningServer, requestsIn } from "./running.ts";
 
-test("usage that could not be written is tried again, and said in the log", async () => {
+test("usage that could not be written is logged, and tried again", async () => {
   const { file, server, get } = await aRunningServer();
   using other = new Database(file);
   other.run("PRAGMA busy_timeout = 5000");
   other.run("ALTER TABLE usage RENAME TO gone");
   await get("/leads");
-  // What SQLite said, and nothing of the statement.
+  // The error of SQLite, without the statement.
   await server.said(/"cause":"SQLiteError: no such table: usage","msg":"usage could not be written/);
   other.run("ALTER TABLE gone RENAME TO usage");
   await eventually(async () => expect(requestsIn(file)).toBe(1));
 });
 
 describe("a stop", () => {
-  // A supervisor asks by SIGTERM, and starts a server again that ended for any other reason.
+  // A supervisor stops a server with SIGTERM, and restarts one that ended for any other reason.
   test.each([
     ["SIGTERM", 0],
     ["SIGINT", 0],
     ["SIGHUP", 129],
-  ] as const)("by %s writes the usage, folds the log into the file, exits %i", async (signal, status) => {
+  ] as const)("by %s writes the usage, copies the log into the file, and exits with %i", async (signal, status) => {
     const { file, server, get, again } = await aRunningServer();
     for (let request = 0; request < 5; request++) expect((await get("/usage")).status).toBe(200);
     expect(await server.end(signal)).toBe(status);
@@ -36,7 +36,7 @@ describe("a stop", () => {
     expect(requestsIn(file)).toBe(6);
   });
 
-  test("gives no wrong answer to requests that come meanwhile", async () => {
+  test("gives only correct responses to requests in the meantime", async () => {
     const { file, server, get } = await aRunningServer();
     const answers = Array.from({ length: 30 }, () => get("/leads"));
     const settled = Promise.allSettled(answers);
@@ -47,7 +47,7 @@ describe("a stop", () => {
     expect(requestsIn(file)).toBeGreaterThanOrEqual(given.length);
   });
 
-  test("after the file was broken under the server ends at once, and says so in one line", async () => {
+  test("after the file was damaged ends at once, with one line", async () => {
     const { file, server: first, again } = await aRunningServer();
     await first.end("SIGTERM");
     const { server, get } = await again();
@@ -56,7 +56,7 @@ describe("a stop", () => {
     other.run("UPDATE accounts SET created_at = 1");
     expect((await get("/usage")).status).toBe(200);
     writeFileSync(file, "overwritten by something else");
-    // What another one has written lets the server read the file anew.
+    // A commit of another program makes the server read the file again.
     other.run("COMMIT");
     expect((await get("/usage")).status).toBe(500);
     expect(await server.end("SIGTERM")).toBe(1);
@@ -64,7 +64,7 @@ describe("a stop", () => {
     expect(server.errors()).not.toMatch(/insert into/i);
   });
 
-  test("waits for another program that writes, and then writes the usage", async () => {
+  test("waits for another writer, and then writes the usage", async () => {
     const { file, url, server, get } = await aRunningServer({ LOG_LEVEL: "silent" });
     using other = new Database(file);
     other.run("BEGIN IMMEDIATE");
@@ -72,7 +72,7 @@ describe("a stop", () => {
     expect((await get("/usage")).status).toBe(200);
     await hasAsked();
     const ended = server.end("SIGTERM");
-    // Nobody is served any more, and what asks now is the stop itself.
+    // The server accepts no more requests, so the stop itself requests the lock.
     await eventually(async () => expect(fetch(url)).rejects.toThrow());
     await hasAsked();
     other.run("COMMIT");
@@ -81,7 +81,7 @@ describe("a stop", () => {
   });
 });
 
-test("a kill loses nothing that was written before it", async () => {
+test("a kill loses no usage that was written before", async () => {
   const { file, server, get } = await aRunningServer();
   await get("/usage");
   await eventually(async () => expect(requestsIn(file)).toBe(1));

@@ -1,4 +1,4 @@
-/** How soon counts of usage are in the file: the timers are the test's, the store is a real one. */
+/** Usage reaches the file within a second. The timers are simulated, the store is real. */
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, jest, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { keyIn, requestsIn } from "./running.ts";
 beforeEach(() => void jest.useFakeTimers({ now: noonMs }));
 afterEach(() => void jest.useRealTimers());
 
-/** A store whose counts are written from now on. */
+/** Opens a store, and starts to write its usage. */
 function writing(log = pino({ enabled: false })) {
   const file = join(aFolder(), "leadfile.db");
   keyIn(file);
@@ -26,7 +26,7 @@ function writing(log = pino({ enabled: false })) {
 }
 
 test.each([0, 1, 250, 499, 500, 999])(
-  "what was counted %i ms after the start is in the file a second later",
+  "a request counted %i ms after the start is in the file a second later",
   (afterMs) => {
     const { file, count } = writing();
     jest.advanceTimersByTime(afterMs);
@@ -37,7 +37,7 @@ test.each([0, 1, 250, 499, 500, 999])(
   },
 );
 
-test("what was counted while another program was writing is in the file a moment after that has ended", () => {
+test("a request counted while another program writes is in the file 10 ms after that has ended", () => {
   const { file, count } = writing();
   using other = new Database(file);
   other.run("BEGIN IMMEDIATE");
@@ -49,7 +49,7 @@ test("what was counted while another program was writing is in the file a moment
   expect(requestsIn(file)).toBe(1);
 });
 
-test("where counts cannot be written for long, the log says so once a minute, and they are kept", () => {
+test("usage that cannot be written is logged once a minute, and kept", () => {
   const said: string[] = [];
   const { file, count } = writing(pino({}, { write: (line) => said.push(line) }));
   using other = new Database(file);
