@@ -8,7 +8,7 @@ import { readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts
 import { explainFailure, noDatabase } from "./db/failure.ts";
 import { isFileOfNode } from "./db/files.ts";
 import { openFileDatabase } from "./db/open.ts";
-import { companionOption, endWith, giveWay } from "./process.ts";
+import { childOption, endWith, giveWay, isChildProcess } from "./process.ts";
 
 const machineClock: Clock = {
   now: Date.now,
@@ -21,7 +21,7 @@ export async function runCommand(
   standardInput: CommandContext["standardInput"] = () => Bun.stdin.stream(),
   clock = machineClock,
 ): Promise<number> {
-  if (words.includes(companionOption)) giveWay();
+  if (isChildProcess()) giveWay();
   const path = readDatabasePath();
   const openDatabase = await prepareDatabase(path);
   const opened: { database?: CommandDatabase } = {};
@@ -40,7 +40,7 @@ export async function runCommand(
         status = wanted;
       },
     });
-    await program.parseAsync(words);
+    await program.parseAsync(words.filter((word) => word !== childOption));
     return status;
   } catch (cause) {
     // The help was printed: it was requested, or a command was named without its subcommand.

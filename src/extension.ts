@@ -15,7 +15,7 @@ export interface Extension {
   /** Opens the database of a cluster in the place of the file. */
   readonly loadDatabases?: (path: string, cluster: ClusterConfig) => Promise<Databases>;
   /** The words of the command that `bun start` runs in a process of its own; null if there is nothing to run. */
-  readonly companionOf?: (config: Config) => readonly string[] | null;
+  readonly childOf?: (config: Config) => readonly string[] | null;
   /** What was delivered and not imported yet, for the metrics. */
   readonly inflowOf?: (config: Config) => Inflow;
   /** Runs `bun run demo --cluster`. */

@@ -110,7 +110,12 @@ export function systemCode(cause: unknown): string | null {
 }
 
 /** The option of a child process of the server: it runs at a low priority, and ends with its standard input. */
-export const companionOption = "--companion";
+export const childOption = "--child";
+
+/** Returns whether this process is a child of the server. */
+export function isChildProcess(): boolean {
+  return process.argv.includes(childOption);
+}
 
 /** Lowers the priority of all threads of this process. Later threads inherit it. */
 export function giveWay(): void {

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { listen } from "./api/app.ts";
 import type { Listener } from "./api/listener.ts";
 import { noInflow } from "./api/ops/metrics.ts";
-import { type Companion, startCompanion } from "./companion.ts";
+import { type ChildProcess, startChild } from "./child-process.ts";
 import { type Config, publicOrigin } from "./config.ts";
 import { freeBytesAt } from "./db/files.ts";
 import { loadClusterDatabases, loadExtension } from "./extensions.ts";
@@ -19,7 +19,7 @@ import { startUsageWriter } from "./usage-writer.ts";
 export async function serve(config: Config) {
   const delivery = await loadExtension("delivery");
   const watching = config.backups === null && config.alertUrl === null ? null : ["watch"];
-  const companionWords = [delivery?.companionOf?.(config) ?? null, watching].filter((words) => words !== null);
+  const childWords = [delivery?.childOf?.(config) ?? null, watching].filter((words) => words !== null);
   const log = openLog(config.logLevel);
   const { databasePath, disclosures } = config;
   const cluster = await loadClusterDatabases(databasePath, config.cluster);
@@ -45,11 +45,11 @@ export async function serve(config: Config) {
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
   // Processes of their own: neither an import nor a backup may delay a request.
-  const companions = companionWords.map((words) => startCompanion(words, (line) => log.error(line)));
+  const children = childWords.map((words) => startChild(words, (line) => log.error(line)));
   const forgetSignals = onEndingSignal((signal) => {
     // A second one ends the process at once.
     forgetSignals();
-    void stop({ listening, stopTimers, store, companions }, signal);
+    void stop({ listening, stopTimers, store, children }, signal);
   });
   store.listening(listening.url).catch(endWith);
   return {
@@ -75,12 +75,12 @@ interface Parts {
   readonly listening: Listener;
   readonly stopTimers: readonly (() => void)[];
   readonly store: ServedStore;
-  readonly companions: readonly Companion[];
+  readonly children: readonly ChildProcess[];
 }
 
-async function stop({ listening, stopTimers, store, companions }: Parts, signal: EndingSignal): Promise<void> {
+async function stop({ listening, stopTimers, store, children }: Parts, signal: EndingSignal): Promise<void> {
   for (const stopTimer of stopTimers) stopTimer();
-  await Promise.all([...companions.map((companion) => companion.stop()), listening.stop()]);
+  await Promise.all([...children.map((child) => child.stop()), listening.stop()]);
   try {
     await store.close();
   } catch (cause) {

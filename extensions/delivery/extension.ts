@@ -24,7 +24,7 @@ export const extension: Extension = {
     },
   ],
   findings: async (examined) => (await import("./cli/inflow.ts")).lookAtInflow(examined),
-  companionOf({ inbox }) {
+  childOf({ inbox }) {
     if (inbox === null) return null;
     if (statSync(inbox, { throwIfNoEntry: false })?.isDirectory() === true) return ["inbox", inbox];
     throw wrong("INBOX", inbox, "a folder that is there, with a folder for each account in it");

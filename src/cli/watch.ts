@@ -1,5 +1,5 @@
 /** bun admin watch: makes the daily backups, and sends the alerts, of a running server. */
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { keepAlerting } from "../alerts.ts";
 import { keepDaily, rotate } from "../backup/daily.ts";
 import { openPlace } from "../backup/places.ts";
@@ -7,7 +7,7 @@ import { untilStopped } from "../backup/thread.ts";
 import { type BackupConfig, readConfig, readDatabasePath, readS3Settings } from "../config.ts";
 import { innermost } from "../db/failure.ts";
 import { openLog } from "../log.ts";
-import { companionOption, statusOfService } from "../process.ts";
+import { statusOfService } from "../process.ts";
 import { UserError } from "../user-error.ts";
 import { storeIn } from "./backup.ts";
 import { type CommandContext, examples, jsonCommand } from "./command.ts";
@@ -17,13 +17,12 @@ import { stopSignal } from "./terminal/signals.ts";
 /** `bun start` runs it as a child process, so that a backup delays no request. */
 export function watchCommand(context: CommandContext): Command {
   return jsonCommand("watch")
-    .addOption(new Option(companionOption).hideHelp())
     .addHelpText("after", "\nThe server runs it by itself if BACKUP_TO or ALERT_URL is set.")
     .addHelpText("after", examples("watch"))
-    .action(async ({ companion }: { companion?: boolean }) => {
+    .action(async () => {
       const { backups, alertUrl, alertPingUrl, logLevel } = readConfig();
       const log = openLog(logLevel);
-      const stop = stopSignal(companion);
+      const stop = stopSignal();
       const pause = async (ms: number) => {
         await context.sleep(ms, stop);
         return stop.aborted;

@@ -44,7 +44,7 @@ test("nothing in the sources runs a program, or a text as a program, but for the
     "extensions/cluster/demo.ts",
     "extensions/cluster/local-cluster.ts",
     "packages/client/program/receiver.ts",
-    "src/companion.ts",
+    "src/child-process.ts",
   ];
   expect(found.toSorted()).toEqual(named.filter((name) => folders.some((folder) => name.startsWith(folder))));
 });

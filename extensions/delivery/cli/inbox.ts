@@ -1,7 +1,7 @@
 /** bun admin inbox: imports files that are dropped into a folder. */
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
@@ -15,7 +15,6 @@ import { destinationWith, importUnattended } from "./unattended.ts";
 
 interface InboxOptions {
   readonly once?: boolean;
-  readonly companion?: boolean;
   readonly json?: boolean;
 }
 
@@ -27,7 +26,6 @@ export function inboxCommand(context: CommandContext): Command {
   return jsonCommand("inbox")
     .argument("<DIR>", "in it a folder for each account, named by its id or exact name")
     .option("--once", "import what is there, then end, for a timer")
-    .addOption(new Option("--companion").hideHelp())
     .addHelpText(
       "after",
       `
@@ -72,7 +70,7 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     count: ({ kind }) => counts[kind]++,
   });
   try {
-    const stop = stopSignal(options.companion);
+    const stop = stopSignal();
     if (options.once === true) await lookOnce(inbox, context, stop);
     else await lookOn(inbox, context, stop);
   } finally {

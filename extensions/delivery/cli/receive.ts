@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { readSeconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, examples, jsonCommand } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { startCompanion } from "../../../src/companion.ts";
+import { startChild } from "../../../src/child-process.ts";
 import { readConfig, readDatabasePath, readInboxKeepDays, receiveOrigin } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
@@ -24,9 +24,8 @@ import { destinationWith, importUnattended } from "./unattended.ts";
 interface ReceiveOptions {
   readonly every: number;
   readonly json?: boolean;
-  /** Runs as the companion that imports. */
+  /** Runs as the child process that imports. */
   readonly import?: boolean;
-  readonly companion?: boolean;
 }
 
 export function receiveCommand(context: CommandContext): Command {
@@ -37,7 +36,6 @@ export function receiveCommand(context: CommandContext): Command {
         .argParser((text) => readSeconds("--every", text, 0.1, 3600)),
     )
     .addOption(new Option("--import").hideHelp())
-    .addOption(new Option("--companion").hideHelp())
     .addHelpText(
       "after",
       `
@@ -45,12 +43,10 @@ It listens on RECEIVE_HOST and RECEIVE_PORT. A delivery is on the disk before it
 is answered with 200; a minute later its leads are served.`,
     )
     .addHelpText("after", examples("receive", "receive --every 10"))
-    .action((options: ReceiveOptions) =>
-      options.import === true ? importSpool(context, options) : receive(context, options),
-    );
+    .action((options: ReceiveOptions) => (options.import === true ? importSpool(context) : receive(context, options)));
 }
 
-async function receive(context: CommandContext, { every, json, companion }: ReceiveOptions): Promise<void> {
+async function receive(context: CommandContext, { every, json }: ReceiveOptions): Promise<void> {
   const config = readConfig();
   const { receiveHost: host, receivePort: port, tls, trustProxy } = config;
   const log = openLog(config.logLevel);
@@ -66,9 +62,9 @@ async function receive(context: CommandContext, { every, json, companion }: Rece
   const endpoint = createEndpoint({ sources, spool, log, baseUrl: receiveOrigin(config), trustProxy });
   const server = listenForDeliveries({ host, port, tls }, endpoint);
   // Whoever reads the line may send a signal at once.
-  const stop = stopSignal(companion);
+  const stop = stopSignal();
   writeNow(1, json === true ? `${JSON.stringify({ url: server.url })}\n` : `listening on ${server.url}\n`);
-  const importing = startCompanion(["receive", "--import"], (line) => log.error(line));
+  const importing = startChild(["receive", "--import"], (line) => log.error(line));
   while (!stop.aborted) {
     await context.sleep(every * 1000, stop);
     if (stop.aborted) await Promise.all([importing.stop(), server.stop()]);
@@ -87,10 +83,10 @@ async function complete(spool: Spool, log: Logger): Promise<void> {
   }
 }
 
-/** Imports complete files, in a process of its own: no delivery must wait for an import. */
-async function importSpool(context: CommandContext, { companion }: ReceiveOptions): Promise<void> {
+/** Imports complete files, in a child process: no delivery must wait for an import. */
+async function importSpool(context: CommandContext): Promise<void> {
   const folder = spoolOf(readDatabasePath());
-  const stop = stopSignal(companion);
+  const stop = stopSignal();
   const release = await lockWhenFree(join(folder, ".import"), context, stop);
   if (release === null) return;
   const inbox = new Inbox(folder, {

@@ -1,6 +1,6 @@
 /** Signals to commands: the first one stops them in an orderly way, the second one at once. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EndingSignal, onEndingSignal } from "../../process.ts";
+import { type EndingSignal, isChildProcess, onEndingSignal } from "../../process.ts";
 
 interface Listening {
   readonly stop: AbortSignal;
@@ -8,7 +8,7 @@ interface Listening {
 }
 
 /** Listens until `forget` is called. The first signal aborts `stop`, and is its reason; a second one ends the process. */
-export function listenForSignals(isCompanion = false): Listening {
+export function listenForSignals(): Listening {
   const stop = new AbortController();
   const abort = (signal: EndingSignal) => {
     forget();
@@ -16,11 +16,12 @@ export function listenForSignals(isCompanion = false): Listening {
   };
   const forget = onEndingSignal(abort);
   // The open input must not keep the child process running.
-  if (isCompanion)
+  if (isChildProcess()) {
     process.stdin
       .once("end", () => abort("SIGTERM"))
       .resume()
       .unref();
+  }
   return { stop: stop.signal, forget };
 }
 
@@ -28,8 +29,8 @@ export function listenForSignals(isCompanion = false): Listening {
  * Returns a signal that the first ending signal of the system aborts, as its reason. A second one ends the process at once.
  * To a child process, the end of its standard input is a SIGTERM.
  */
-export function stopSignal(isCompanion = false): AbortSignal {
-  return listenForSignals(isCompanion).stop;
+export function stopSignal(): AbortSignal {
+  return listenForSignals().stop;
 }
 
 /**

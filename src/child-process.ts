@@ -3,9 +3,9 @@
  * the server, even if that is killed.
  */
 import { join } from "node:path";
-import { companionOption, systemCode } from "./process.ts";
+import { childOption, systemCode } from "./process.ts";
 
-export interface Companion {
+export interface ChildProcess {
   /** Resolves when the process has ended. If that takes too long, it is killed. */
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ const healthyMs = 60_000;
 const stopTimeoutMs = 5_000;
 
 /** Starts `bun admin` with some arguments. `say` gets a line for each exit and restart. */
-export function startCompanion(args: readonly string[], say: (line: string) => void): Companion {
+export function startChild(args: readonly string[], say: (line: string) => void): ChildProcess {
   let isStopped = false;
   let exits = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -28,7 +28,7 @@ export function startCompanion(args: readonly string[], say: (line: string) => v
   function start() {
     const startedMs = performance.now();
     // Its standard input closes when this process ends, even by a kill, which tells it to end.
-    const started = Bun.spawn([...program(), ...args, companionOption], {
+    const started = Bun.spawn([...program(), ...args, childOption], {
       stdin: "pipe",
       stdout: "inherit",
       stderr: "inherit",
