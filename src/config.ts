@@ -218,7 +218,11 @@ export function readBackups(environment: Environment = process.env) {
   if (to === null) return null;
   if (/^s3:/i.test(to)) {
     if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^\s?#]*)?$/.test(to)) {
-      throw wrong("BACKUP_TO", to, "a folder, or s3://bucket/prefix");
+      throw wrong(
+        "BACKUP_TO",
+        to,
+        "a folder, or s3://bucket/prefix with a bucket of 3 to 63 a-z, 0-9, dots, and hyphens",
+      );
     }
     if (recipient === null) {
       throw wrong("BACKUP_RECIPIENT", "", "an age recipient (age1…), because backups in s3:// must be encrypted");

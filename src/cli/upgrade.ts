@@ -1,4 +1,4 @@
-/** bun admin upgrade: tries the upgrade of the database to this version, or makes it. */
+/** bun admin upgrade: upgrades the database to this version, or tries that on a copy. */
 import type { Command } from "commander";
 import { tryUpgrade } from "../backup/drill.ts";
 import { readDatabasePath } from "../config.ts";
@@ -31,11 +31,12 @@ export function upgradeCommand(context: CommandContext): Command {
         );
       }
       const value = { from, to, migrations, leads, seconds, needed_bytes: neededBytes, free_bytes: freeBytes };
-      const what = migrations === 0 ? "needs no upgrade" : `can be upgraded from ${from}`;
-      output.result(
-        value,
-        `${path} ${what} to ${to}. A copy was upgraded in ${seconds} s, and all of its ${leadsText(leads)} are the same. ` +
-          `The upgrade needs ${bytesText(neededBytes)} of disk space; ${bytesText(freeBytes)} are free. Nothing has changed.`,
-      );
+      const text =
+        migrations === 0
+          ? `${path} needs no upgrade to ${to}. Nothing has changed.`
+          : `${path} can be upgraded from ${from} to ${to}. A copy was upgraded in ${seconds} s, and all of its ` +
+            `${leadsText(leads)} are the same. The upgrade needs ${bytesText(neededBytes)} of disk space; ` +
+            `${bytesText(freeBytes)} are free. Nothing has changed.`;
+      output.result(value, text);
     });
 }
