@@ -8,7 +8,7 @@ import { readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts
 import { explainFailure, noDatabase } from "./db/failure.ts";
 import { isFileOfNode } from "./db/files.ts";
 import { openFileDatabase } from "./db/open.ts";
-import { childOption, endWith, giveWay, isChildProcess } from "./process.ts";
+import { childOption, endWith, isChildProcess, lowerPriority } from "./process.ts";
 
 const machineClock: Clock = {
   now: Date.now,
@@ -21,7 +21,7 @@ export async function runCommand(
   standardInput: CommandContext["standardInput"] = () => Bun.stdin.stream(),
   clock = machineClock,
 ): Promise<number> {
-  if (isChildProcess()) giveWay();
+  if (isChildProcess()) lowerPriority();
   const path = readDatabasePath();
   const openDatabase = await prepareDatabase(path);
   const opened: { database?: CommandDatabase } = {};

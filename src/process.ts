@@ -84,7 +84,7 @@ export function wrapped(text: string, stream: NodeJS.WriteStream): string {
 }
 
 /** A command in a text, up to the end of its sentence, or an option with its value. */
-const command = new RegExp(
+const unbroken = new RegExp(
   `\\b(?:${adminCommand}|leadfile-admin|bun start|chmod|chown) .*?(?=[.,;:)]?$|[.,;:)] | \\()|--[\\w-]+ \\S+`,
   "gm",
 );
@@ -94,7 +94,7 @@ const glue = "\u{e000}";
 /** Breaks a text between words. A command stays on one line, so that it can be copied. */
 export function wrapAt(width: number, text: string): string {
   return Bun.wrapAnsi(
-    text.replaceAll(command, (found) => found.replaceAll(" ", glue)),
+    text.replaceAll(unbroken, (found) => found.replaceAll(" ", glue)),
     width,
   ).replaceAll(glue, " ");
 }
@@ -118,7 +118,7 @@ export function isChildProcess(): boolean {
 }
 
 /** Lowers the priority of all threads of this process. Later threads inherit it. */
-export function giveWay(): void {
+export function lowerPriority(): void {
   for (const thread of threads()) {
     try {
       setPriority(thread, 10);

@@ -14,7 +14,7 @@ import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress, SourceRead, StagedImport } from "../../../import/staged-import.ts";
 import { type Passed, passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/passed.ts";
-import { type EndingSignal, giveWay, statusAfter } from "../../../process.ts";
+import { type EndingSignal, lowerPriority, statusAfter } from "../../../process.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";
 import { accountOf } from "../../arguments.ts";
@@ -68,7 +68,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   if (file === "-") sayThatItWaits("the export");
   const source = openSource(file, context.standardInput, request.followsNoLink);
   const importer = await context.database().importer();
-  giveWay();
+  lowerPriority();
   const staged = importer.begin(account, request, originOf(file, request, context.now()));
   try {
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
