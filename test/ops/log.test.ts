@@ -9,38 +9,37 @@ import { aLead } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
-import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 import { aFreePort } from "../support/proxy.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+
+const main = join(import.meta.dir, "../../src/main.ts");
 
 test("a request is one line of JSON with method, path, status, duration, key prefix, and request ID", async () => {
-  const { as, aKey, logged } = await serve();
+  const { as, aKey, send, logged } = await serve();
   const key = aKey();
-  const { headers } = await as(key).get("/leads?limit=5");
-  expect(logged).toHaveLength(1);
-  expect(JSON.parse(logged[0] ?? "")).toMatchObject({
-    level: 30,
-    method: "GET",
-    path: "/api/v1/leads",
-    status: 200,
-    us: expect.any(Number),
-    key: key.slice(0, 8),
-    id: headers.get("x-request-id"),
-  });
-});
-
-test.each(["/docs", "/openapi.json"])("%s is logged with its request ID", async (target) => {
-  const { send, logged } = await serve();
-  const { headers } = await send({ target });
-  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ path: target, id: headers.get("x-request-id") }]);
-});
-
-test("an error is logged with its code, and without the key of the request", async () => {
-  const { as, logged } = await serve();
   const tried = createKey();
+  const leads = (await as(key).get("/leads?limit=5")).headers.get("x-request-id");
+  const [docs, openApi] = [await send({ target: "/docs" }), await send({ target: "/openapi.json" })];
   await as(tried).get("/leads");
-  expect(JSON.parse(logged[0] ?? "")).toMatchObject({ status: 401, code: "invalid_api_key" });
+  await send({ target: `/${"x".repeat(5_000)}` });
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      level: 30,
+      method: "GET",
+      path: "/api/v1/leads",
+      status: 200,
+      us: expect.any(Number),
+      key: key.slice(0, 8),
+      id: leads,
+    },
+    { path: "/docs", id: docs.headers.get("x-request-id") },
+    { path: "/openapi.json", id: openApi.headers.get("x-request-id") },
+    { status: 401, code: "invalid_api_key" },
+    { status: 404 },
+  ]);
   expect(logged.join("")).not.toContain(tried.slice(3, 20));
+  expect((logged.at(-1) ?? "").length).toBeLessThan(600);
 });
 
 test("no key, query, or value of a lead is logged", async () => {
@@ -80,52 +79,35 @@ test("the error of a failed query is logged without its parameters", async () =>
   expect(log).not.toMatch(/zzyzx|select/i);
 });
 
-test.each(["16195550142", "619-555-0142", "+1(619)555.0142", "call-6195550142-now"])(
-  "a phone number in a path is not logged: %s",
-  async (phone) => {
-    const { send, logged } = await serve();
-    await send({ target: `/api/v1/leads/${phone}` });
-    expect(JSON.parse(logged[0] ?? "")).toMatchObject({ path: "/api/v1/leads/…", status: 404 });
-  },
-);
-
-test("a long path makes a short line", async () => {
+test("phone numbers in a path are not logged", async () => {
   const { send, logged } = await serve();
-  await send({ target: `/${"x".repeat(5_000)}` });
-  expect((logged[0] ?? "").length).toBeLessThan(600);
+  const phones = ["16195550142", "619-555-0142", "+1(619)555.0142", "call-6195550142-now"];
+  for (const phone of phones) await send({ target: `/api/v1/leads/${phone}` });
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject(
+    phones.map(() => ({ path: "/api/v1/leads/…", status: 404 })),
+  );
 });
 
-needing("script").describe("on a terminal", () => {
-  /** Starts the server on a terminal. */
-  const onTerminal = (settings: Readonly<Record<string, string>> = {}) =>
-    start({ TERM: "xterm", ...settings }, aFolder(), [
-      "script",
-      "--quiet",
-      "--return",
-      "--command",
-      `${process.execPath} ${join(import.meta.dir, "../../src/main.ts")}`,
-      "/dev/null",
-    ]);
-
-  test("a request is a readable line without key and query", async () => {
-    const server = onTerminal({ NO_COLOR: "1" });
-    const [, url] = await server.said(/listening on (\S+)\r/);
+test("on a terminal, a request is a readable line without key and query, with a color unless NO_COLOR is set", async () => {
+  for (const isColored of [true, false]) {
+    const settings = {
+      PORT: "0",
+      DATABASE_PATH: join(aFolder(), "leadfile.db"),
+      ...(isColored ? {} : { NO_COLOR: "1" }),
+    };
+    const terminal = startOnTerminal([process.execPath, main], settings, 200);
+    await terminal.seen(/listening on \S+\r/);
+    const [, url] = /listening on (\S+)\r/.exec(terminal.shown()) ?? [];
     const key = createKey();
     const answer = await fetch(`${url}/api/v1/leads?city=Zzyzx`, { headers: { Authorization: `Bearer ${key}` } });
-    const id = answer.headers.get("x-request-id");
-    const [line] = await server.said(/^.*\/api\/v1\/leads.*(?=\r\n)/m);
-    expect(line).toMatch(/^\[\d\d:\d\d:\d\d\]: 401 +\d+ µs GET \/api\/v1\/leads code=invalid_api_key id=/);
-    expect(line).toContain(id ?? "none");
-    for (const unwanted of ["Zzyzx", "\u001b", key.slice(8)]) expect(server.output()).not.toContain(unwanted);
-  });
-
-  test("the status has a color, unless NO_COLOR is set", async () => {
-    const server = onTerminal();
-    const [, url] = await server.said(/listening on (\S+)\r/);
-    await fetch(`${url}/healthz`);
-    const [line] = await server.said(/^.*GET \/healthz.*(?=\r\n)/m);
-    expect(line).toContain("\u001b[32m200\u001b");
-  });
+    await terminal.seen(/^.*\/api\/v1\/leads.*\r\n/m);
+    const [line = ""] = /^.*\/api\/v1\/leads.*(?=\r\n)/m.exec(terminal.shown()) ?? [];
+    const request = `GET /api/v1/leads code=invalid_api_key id=${answer.headers.get("x-request-id")}`;
+    expect(Bun.stripANSI(line)).toMatch(/^\[\d\d:\d\d:\d\d\]: 401 +\d+ µs /);
+    expect(Bun.stripANSI(line)).toEndWith(request);
+    expect(line.includes("\u001b")).toBe(isColored);
+    for (const unwanted of ["Zzyzx", key.slice(8)]) expect(terminal.shown()).not.toContain(unwanted);
+  }
 });
 
 test("without a terminal, every line after the address is JSON", async () => {
@@ -143,7 +125,6 @@ test("without a terminal, every line after the address is JSON", async () => {
 
 test("if the log cannot be written, as on a full disk, the server still responds, and stops in order", async () => {
   const port = await aFreePort();
-  const main = join(import.meta.dir, "../../src/main.ts");
   const full = ["sh", "-c", `exec "${process.execPath}" "${main}" > /dev/full 2>&1`];
   const server = start({ PORT: String(port), HOST: "0.0.0.0" }, aFolder(), full);
   const ask = async () => (await fetch(`http://127.0.0.1:${port}/nowhere`)).status;
