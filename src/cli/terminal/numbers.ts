@@ -10,20 +10,14 @@ export function andMore(count: number, shown: number): string {
   return count > shown ? ` and ${grouped(count - shown)} more` : "";
 }
 
+const counted = (noun: string) => (count: number) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 /** Returns a number of leads: 1 lead, 1,204 leads. */
-export function leadsText(count: number): string {
-  return `${grouped(count)} lead${count === 1 ? "" : "s"}`;
-}
-
+export const leadsText = counted("lead");
 /** Returns a number of rows: 1 row, 1,204 rows. */
-export function rowsText(count: number): string {
-  return `${grouped(count)} row${count === 1 ? "" : "s"}`;
-}
-
+export const rowsText = counted("row");
 /** Returns a number of days: 1 day, 1,204 days. */
-export function daysText(count: number): string {
-  return `${grouped(count)} day${count === 1 ? "" : "s"}`;
-}
+export const daysText = counted("day");
 
 /** Returns a number of bytes: 1.2 GB. */
 export function bytesText(bytes: number): string {
