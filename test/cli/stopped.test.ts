@@ -4,15 +4,10 @@ import { createWriteStream, readdirSync, readFileSync, renameSync } from "node:f
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { openAgain } from "../../src/db/open.ts";
+import { statusAfter } from "../../src/process.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { filesWith } from "../support/bytes.ts";
 import { until } from "../support/eventually.ts";
-
-const signals = [
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-  ["SIGHUP", 129],
-] as const;
 
 const rows = (count: number) =>
   `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;
@@ -41,16 +36,17 @@ function thatNeverEnds(file: string): void {
   onTestFinished(() => half.destroy());
 }
 
-test.each(signals)("%s ends a backup with %i, and no part of it remains", async (signal, status) => {
+test("a signal ends a backup with its status, and no part of it remains", async () => {
   const admin = anAdmin();
   await admin.import(rows(20_000));
   const before = filesIn(admin);
-  expect(await stopped(admin, signal, "backup", join(admin.folder, "copy.db"))).toEqual([
-    status,
-    "Stopped. There is no backup, and nothing is left of what was copied. Run it again to complete it.\n",
-  ]);
-  expect(filesIn(admin)).toEqual(before);
-  expect((await admin.run("backup", "--drill", join(admin.folder, "copy.db"))).status).toBe(0);
+  const copy = join(admin.folder, "copy.db");
+  const said = "Stopped. There is no backup, and nothing is left of what was copied. Run it again to complete it.\n";
+  for (const [signal, status] of Object.entries(statusAfter)) {
+    expect(await stopped(admin, signal as NodeJS.Signals, "backup", copy)).toEqual([status, said]); // Its keys.
+    expect(filesIn(admin)).toEqual(before);
+  }
+  expect((await admin.run("backup", "--drill", copy)).status).toBe(0);
 });
 
 test("a signal ends a drill, and its folder is removed", async () => {
