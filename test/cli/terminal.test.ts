@@ -1,5 +1,7 @@
 /** bun admin on a terminal: width, colors, questions, and Ctrl-C. */
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { wrapAt } from "../../src/process.ts";
 import { anAdmin } from "../support/admin.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
@@ -184,6 +186,22 @@ describe("words of a message", () => {
     await terminal.ended;
     expect(plain(terminal.shown())).toMatch(
       /^There is no key "key_that_nobody_has"\. To list the IDs, run:\nbun admin key list ACCOUNT\n$/,
+    );
+  });
+
+  test("stay in their order, in lines that fit, and with commands and options in one piece", () => {
+    const command = "bun admin key list ACCOUNT --json.";
+    const words = fc.array(fc.constantFrom("a", "word", "--days 90", "(2026-01-31)", command, "株式会社"));
+    fc.assert(
+      fc.property(words, fc.integer({ min: 36, max: 100 }), (words, width) => {
+        const text = words.join(" ");
+        const lines = wrapAt(width, text).split("\n");
+        expect(lines.join(" ")).toBe(text);
+        expect(lines.filter((line) => Bun.stringWidth(line) > width)).toEqual([]);
+        const count = (part: string) => lines.reduce((sum, line) => sum + line.split(part).length - 1, 0);
+        for (const part of [command, "--days 90"])
+          expect(count(part)).toBe(words.filter((word) => word === part).length);
+      }),
     );
   });
 
