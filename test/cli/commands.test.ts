@@ -96,13 +96,12 @@ describe("a usage error ends with 2:", () => {
   });
 });
 
-test.each(["account activate X", "pixel list X", "pixel create X", "key create X", "key list X", "lead export X"])(
-  "%s ends with 1 if there is no such account",
-  async (line) => {
-    for (const json of line === "lead export X" ? [""] : ["", " --json"])
-      expectRefusal(await run(["acme"], line + json), 1);
-  },
-);
+const ofAccount =
+  "account activate X|pixel list X|pixel create X|key create X|key list X|lead export X|lead import X -";
+test.each(ofAccount.split("|").map((line) => [line]))("%s ends with 1 if there is no such account", async (line) => {
+  for (const json of line === "lead export X" ? [""] : ["", " --json"])
+    expectRefusal(await run(["acme"], line + json), 1);
+});
 
 test.each([
   ["pixel list acme", "The account has no pixels."],
