@@ -8,7 +8,7 @@ const timeoutMs = 10_000;
 /** A change of the clock is noticed within this time. */
 const maxSleepMs = 60_000;
 
-export interface Alerting {
+interface Alerting {
   readonly url: string;
   /** Remembers across restarts which alerts were posted. */
   readonly file: string;
