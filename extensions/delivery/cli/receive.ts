@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import type { Logger } from "pino";
+import { startChild } from "../../../src/child-process.ts";
 import { readSeconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, examples, jsonCommand } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { startChild } from "../../../src/child-process.ts";
 import { readConfig, readDatabasePath, readInboxKeepDays, receiveOrigin } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";

@@ -63,7 +63,7 @@ test.each([
   process.kill(childOf(server.pid), signal);
   drop("b.csv");
   await eventually(async () => isDone("b.csv"));
-  expect(server.output()).toContain(`inbox ended with ${status}; it is started again in 1 s`);
+  expect(server.output()).toContain(`inbox ended with ${status}; it is restarted in 1 s`);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
