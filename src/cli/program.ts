@@ -23,11 +23,11 @@ const commands: readonly CommandEntry[] = [
     description: "API keys",
     examples: ['key create acme --label "nightly export"', "key list acme", "key check < key.txt"],
     load: {
-      create: async () => (await import("./key/key.ts")).createCommand,
-      rotate: async () => (await import("./key/key.ts")).rotateCommand,
-      list: async () => (await import("./key/key.ts")).listCommand,
+      create: async () => (await import("./key/create.ts")).createCommand,
+      rotate: async () => (await import("./key/create.ts")).rotateCommand,
+      list: async () => (await import("./key/show.ts")).listCommand,
       revoke: async () => (await import("./key/revoke.ts")).revokeCommand,
-      check: async () => (await import("./key/key.ts")).checkCommand,
+      check: async () => (await import("./key/show.ts")).checkCommand,
     },
   },
   {

@@ -23,7 +23,7 @@ export function revokeCommand(context: CommandContext): Command {
       const revoked = (await revokeKey(context.database(), key.id, context.now())) ?? key;
       const output = outputOf(options);
       // What the JSON shows of usage and of the ledger, a revocation need not load.
-      const value = output.json ? (await import("./key.ts")).viewOf(context, revoked) : null;
+      const value = output.json ? (await import("./show.ts")).viewOf(context, revoked) : null;
       output.result(value, `Key ${revoked.id} is revoked. The next request with it gets 401.`);
     });
 }

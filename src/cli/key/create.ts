@@ -1,29 +1,15 @@
-/** bun admin key create, rotate, list, and check (§5). A key is shown once; revoke.ts loads less than this file. */
+/** bun admin key create and rotate: new API keys (§5). A key is shown once. */
 import type { Command } from "commander";
 import { dayMs } from "../../contract/calendar.ts";
-import { digestOf, createKey as generateKey, isActive, isWellFormed, prefixOf } from "../../contract/key.ts";
+import { digestOf, createKey as generateKey, isActive, prefixOf } from "../../contract/key.ts";
 import { readMoment, writeMoment } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
-import {
-  createKey,
-  expireKey,
-  findKeyByDigest,
-  isOfDeletedAccount,
-  type KeyRecord,
-  listKeysOf,
-  revokeKey,
-} from "../../db/keys.ts";
-import { requestsOfMonth } from "../../db/usage.ts";
-import { gapsOfKey, gapText } from "../../privacy/disclosures/gaps.ts";
-import { readUpTo } from "../../privacy/disclosures/passed.ts";
+import { createKey, expireKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf, checkText } from "../arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
-import { grouped } from "../terminal/numbers.ts";
 import { type Output, refuseUnseen, showOnce } from "../terminal/output.ts";
-import { readAll } from "../terminal/prompt.ts";
-import { table } from "../terminal/table.ts";
 import { existingKey } from "./revoke.ts";
 
 export function createCommand(context: CommandContext): Command {
@@ -105,81 +91,4 @@ function readOverlap(text: string): number {
   if (unit === "m" || unit === "h" || unit === "d") return Number(count) * unitsMs[unit];
   if (text === "0") return 0;
   throw new UserError("--overlap takes minutes, hours, or days, such as 30m, 24h, or 7d; or 0.", "", 2);
-}
-
-export function listCommand(context: CommandContext): Command {
-  return jsonCommand("list")
-    .description("list the keys of an account")
-    .argument("<ACCOUNT>", "ID or exact name")
-    .addHelpText("after", examples("key list acme", "key list acme --json"))
-    .action((idOrName: string, options) => {
-      const { number } = accountOf(context, idOrName);
-      const { read } = context.database();
-      const all = listKeysOf(read, number).map((key) => viewOf(context, key));
-      const output = outputOf(options);
-      output.result(all, listText(all));
-      for (const text of new Set(all.flatMap(({ gaps }) => gaps.map(gapText)))) output.say(text);
-    });
-}
-
-export function checkCommand(context: CommandContext): Command {
-  return jsonCommand("check")
-    .description("read a key from standard input, and say whether it is active, revoked, unknown, or malformed")
-    .addHelpText("after", examples("key check < key.txt", `printf %s "$LEADFILE_KEY" | ${adminCommand} key check`))
-    .action(async (options: { json?: boolean }) => {
-      const key = (await readAll(context.standardInput(), "the key")).trim();
-      const record = isWellFormed(key) ? findKeyByDigest(context.database().read, digestOf(key)) : null;
-      if (record === null) {
-        const isOfDeleted = isWellFormed(key) && isOfDeletedAccount(context.database().read, digestOf(key));
-        const state = isOfDeleted ? "revoked" : isWellFormed(key) ? "unknown" : "malformed";
-        outputOf(options).result({ state }, state);
-        return context.endWith(1);
-      }
-      const state = stateOf(record, context.now());
-      const { id, label, account } = record;
-      outputOf(options).result({ state, id, label, account }, `${state} (${id} of ${account})`);
-      if (state !== "active") context.endWith(1);
-    });
-}
-
-function stateOf(key: KeyRecord, nowMs: number): "active" | "revoked" {
-  return isActive(key, nowMs) ? "active" : "revoked";
-}
-
-/** A key as the list shows it: never the key itself. */
-export function viewOf(context: CommandContext, record: KeyRecord) {
-  const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed } = record;
-  const nowMs = context.now();
-  const { read } = context.database();
-  const readUpToMs = readUpTo(read, id, nowMs);
-  return {
-    id,
-    prefix,
-    label,
-    account,
-    state: stateOf(record, nowMs),
-    created_at: writeMoment(createdMs),
-    revoked_at: revokedMs === null ? null : writeMoment(revokedMs),
-    expires_at: expiresMs === null ? null : writeMoment(expiresMs),
-    last_used: lastUsed,
-    read_up_to: readUpToMs === null ? null : writeMoment(readUpToMs),
-    requests_this_month: requestsOfMonth(read, id, nowMs),
-    gaps: gapsOfKey(read, id, nowMs),
-  };
-}
-
-function listText(keys: readonly ReturnType<typeof viewOf>[]): string {
-  const rows = keys.map((key) => [
-    key.id,
-    key.prefix,
-    key.state,
-    key.created_at.slice(0, 10),
-    key.expires_at?.slice(0, 10) ?? "never",
-    key.last_used ?? "never",
-    key.read_up_to?.slice(0, 16).replace("T", " ") ?? "nothing",
-    `${grouped(key.requests_this_month)} this month`,
-    key.label ?? "",
-  ]);
-  const header = ["ID", "KEY", "STATE", "CREATED", "EXPIRES", "LAST USED", "READ UP TO", "REQUESTS", "LABEL"];
-  return table(header, rows, "The account has no keys.", ["CREATED", "READ UP TO", "REQUESTS"]);
 }
