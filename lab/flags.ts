@@ -7,7 +7,7 @@ interface Usage {
   readonly usage: string;
 }
 
-/** What the flags ask for. Shows the usage, or what is wrong with a flag, and ends the process there. */
+/** Returns the options of the flags. Otherwise prints the usage, or which flag is wrong, and ends the process. */
 export function readFlags<Asked>({ command, usage }: Usage, read: (args: string[]) => Asked): Asked {
   const args = process.argv.slice(2);
   if (args.includes("--help")) {

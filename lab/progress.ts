@@ -1,4 +1,4 @@
-/** How far long work is: on a terminal one line that moves on, elsewhere a whole line a minute. */
+/** The progress of long work: on a terminal one line that is rewritten, elsewhere a line a minute. */
 import { SingleBar } from "cli-progress";
 
 const lineEveryMs = 60_000;

@@ -1,4 +1,4 @@
-/** Whether all servers give equal answers: the same leads in the same order, the same refusals, the same headers. */
+/** Compares the answers of all servers: the same leads in the same order, the same refusals, the same headers. */
 import { isDeepStrictEqual } from "node:util";
 import type { BenchData } from "./data.ts";
 import { leadAt, pixelIds, yearMs, yearStartMs } from "./leads.ts";
@@ -28,7 +28,7 @@ export async function checkAnswers(data: BenchData, peers: readonly Contestant[]
   return questions.length;
 }
 
-/** What is asked: every filter alone and with others, bounds, the ends of the data, and what has to be refused. */
+/** The requests: every filter alone and with others, bounds, the ends of the data, and wrong requests. */
 function questionsFor(leads: number): [target: string, presented: Presented][] {
   const middle = leadAt(Math.floor(leads / 2), leads).identified_at;
   const slice = `since=${new Date(yearStartMs + 0.3 * yearMs).toISOString()}&before=${middle}`;

@@ -60,7 +60,7 @@ export function folderFor(name: string): string {
   return folder;
 }
 
-/** Removes a database and the files that SQLite keeps beside it. */
+/** Removes a database and its other SQLite files. */
 export function removeDatabase(path: string): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
 }
@@ -80,7 +80,7 @@ export async function makeAccount(path: string): Promise<void> {
   await admin(path, ["account", "create", "bench"]);
 }
 
-/** What the shapes of --json hold here. */
+/** The fields of --json that are used here. */
 interface Printed {
   readonly id: string;
   readonly key: string;

@@ -1,4 +1,4 @@
-/** Whatever is run by hand says how, and refuses a wrong flag in one line before it does anything. */
+/** Each command of the lab prints its usage, and refuses a wrong flag in one line before it does anything. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { scripts } from "../package.json";

@@ -65,7 +65,7 @@ export async function measure(options: Options, data: BenchData, peers: readonly
   }
 }
 
-/** What Leadfile answers in each scenario, as files for the static server. */
+/** Stores the answer of Leadfile to each scenario as a file for the static server. */
 async function keepBodies(data: BenchData): Promise<string[]> {
   const paths = scenarios.map((_, place) => join(data.folder, `body-${place}.json`));
   await serving(leadfile(data.leadfile, "warn"), data, async ({ url }) => {

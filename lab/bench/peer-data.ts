@@ -6,7 +6,7 @@ import { cityKey } from "../../src/contract/stored-lead.ts";
 import { leadAt, pixelIds } from "./leads.ts";
 import { note } from "./note.ts";
 
-/** The fields as columns, and beside them what is searched for; times are texts of one form, which sort as they are. */
+/** A column for each field, and one for searches; times are texts of one form, which sort by time. */
 const schema = `
   PRAGMA page_size = 8192;
   PRAGMA journal_mode = WAL;

@@ -12,7 +12,7 @@ export interface Row {
   readonly startMs: number;
   /** Requests in all rounds that got no answer or no 200. */
   readonly failed: number;
-  /** How many times Leadfile's requests per second are this one's. */
+  /** The requests per second of Leadfile, divided by those of this row. */
   readonly leadfileTimes: number;
   readonly shareOfStatic: number;
 }

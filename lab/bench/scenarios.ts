@@ -1,10 +1,10 @@
-/** What is asked of the servers, and of which of them. */
+/** The requests of the benchmark, and the servers that get them. */
 
 export interface Scenario {
   readonly name: string;
   /** Path and query. */
   readonly target: string;
-  /** Whether each request asks for another place in the year, so that nothing is ever repeated. */
+  /** True if each request asks for another place in the year, so that no answer is repeated. */
   readonly varied: boolean;
 }
 

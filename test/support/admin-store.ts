@@ -16,7 +16,7 @@ import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new
 import { importerOn } from "../../src/import/write/import.ts";
 import { writeLeads } from "../../src/import/write/lead-writer.ts";
 
-/** What a function would read after its write is read here; by then the test may have closed the database. */
+/** Ignores a failure after the write: a function may read its result when the test has closed the database. */
 const written = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
 /** Writes leads in one transaction, and returns the outcome of each. */

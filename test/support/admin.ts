@@ -11,7 +11,7 @@ import { aFolder } from "./folder.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
 
-/** What the shapes of --json may hold; which of it is there, the test says. */
+/** The possible fields of --json. The test knows which ones a command prints. */
 export interface Printed {
   readonly [name: string]: unknown;
   readonly id: string;

@@ -1,9 +1,9 @@
-/** Who waits for the lock of a database says so. */
+/** The requests for the write lock of a database, as an import sees them. */
 import { expect } from "bun:test";
 import { statSync, writeFileSync } from "node:fs";
 import { eventually } from "./eventually.ts";
 
-/** As if an import were writing: who waits for the lock adds to a file beside it. Resolves when somebody has, since. */
+/** Accepts requests like a running import. The returned function resolves at the next request. */
 export function askingFor(file: string): () => Promise<void> {
   const asking = `${file}.asking`;
   writeFileSync(asking, "");

@@ -1,4 +1,4 @@
-/** What a test does between two transactions of a command that writes much, in another process. */
+/** Runs code of a test between two transactions of a command in another process. */
 import { onTestFinished } from "bun:test";
 import { existsSync } from "node:fs";
 import { sql } from "drizzle-orm";
@@ -7,8 +7,8 @@ import { openAgain } from "../../src/db/open.ts";
 import { until } from "./eventually.ts";
 
 /**
- * Takes the lock for writing again and again until the command has ended, and gives its status. Each time it tells how
- * many leads there are, and writes what it is told to; the command waits meanwhile.
+ * Takes the write lock repeatedly until the command has ended, and returns its status. Each time it calls a function with
+ * the number of leads and a connection that may write. The command waits during that time.
  */
 export async function betweenTransactions(
   file: string,
@@ -24,7 +24,7 @@ export async function betweenTransactions(
     isOver = true;
   });
   await until(() => {
-    // Somebody has much to write as long as this file is there.
+    // This file exists while a command writes much.
     if (isLong()) writer.transaction(() => look(count(), writer), { behavior: "immediate" });
     return isOver;
   }, 5);

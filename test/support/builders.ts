@@ -5,7 +5,7 @@ import { prepareLead } from "../../src/import/map/lead.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
 import type { AdminStore } from "./admin-store.ts";
 
-/** When the clock of a test stands, unless it says otherwise: ten seconds into a minute. */
+/** The default time of the clock of a test: ten seconds into a minute. */
 export const noonMs = Date.parse("2026-02-01T12:00:10.000Z");
 
 const ordinaryLead = {

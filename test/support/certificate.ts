@@ -1,4 +1,4 @@
-/** A self-signed certificate, made anew for each test: one that lies in the repository would expire. */
+/** A self-signed certificate, created for each test: one in the repository would expire. */
 import { join } from "node:path";
 import { aFolder } from "./folder.ts";
 

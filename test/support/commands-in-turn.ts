@@ -26,7 +26,7 @@ export interface Order {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly input: string | Uint8Array;
-  /** What the clock says; null for that of the machine. */
+  /** The time of the clock; null for the clock of the machine. */
   readonly nowMs: number | null;
   /** The line behind all that the command has said, on both outputs. */
   readonly mark: string;
@@ -48,7 +48,7 @@ async function obey({ args, folder, environment, input, nowMs }: Order): Promise
   }
 }
 
-/** A clock that stands still, and is as late as it should be at the end of each pause. */
+/** A clock that only advances during pauses. */
 function clockAt(startMs: number): Clock {
   let nowMs = startMs;
   return {

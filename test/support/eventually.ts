@@ -1,4 +1,4 @@
-/** What another process will do sooner or later: it is asked again until it is so. */
+/** Waits for the work of another process by repeated checks. */
 
 /** Resolves once something holds; the time of the test is the only limit. */
 export async function until(holds: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {

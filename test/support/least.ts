@@ -1,4 +1,4 @@
-/** Measured beside other work: what is promised in seconds, on a machine that may stand still for one of them. */
+/** Measures times that are promised in seconds, on a machine whose other work may take one of them. */
 
 /**
  * The least that a few tries give, such as a time. The first that is below what is promised is enough: other work on the

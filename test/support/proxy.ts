@@ -20,7 +20,7 @@ interface FrontProxy {
 let portsTried = 0;
 
 /**
- * A port that nobody listens on, and that stays so until the test gets to it: it lies below those that the system gives
+ * A free port, which stays free until the test uses it: it is below those that the system gives
  * out, and each process of tests has eight of its own.
  */
 export async function aFreePort(): Promise<number> {
@@ -76,7 +76,7 @@ interface Ports {
   readonly receivePort: number;
   readonly httpPort: number;
   readonly httpsPort: number;
-  /** How many nginx may have open at once. */
+  /** The maximum of open connections of nginx. */
   readonly connections: number;
 }
 
@@ -156,7 +156,7 @@ async function answering(port: number, ended: () => boolean, log: string): Promi
   throw new Error(`it does not answer: ${readFileSync(log, "utf8")}`);
 }
 
-/** What a proxy has in its logs once it has said so many answers to a test; a log may come a moment after the answer. */
+/** Returns the logs of a proxy once they have this many answers. A log line may follow its answer. */
 export async function logsOf(proxy: FrontProxy, method: "GET" | "POST", answers: number): Promise<string> {
   const answered = new RegExp(` ${method} \\d{3} |"method":"${method}".*"status":\\d{3}`, "g");
   // One more was asked for by the start, until it was there.

@@ -1,4 +1,4 @@
-/** What holds for every file of tests: loaded before them all (bunfig.toml). */
+/** The setup of every test file: bunfig.toml loads it first. */
 import { afterAll } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

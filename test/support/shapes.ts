@@ -8,7 +8,7 @@ import { paths } from "../../src/contract/paths.ts";
 import { PixelList } from "../../src/contract/pixel.ts";
 import { Usage } from "../../src/contract/usage.ts";
 
-/** What a test may look for in a body; the schema of its path says which of it is there. */
+/** The possible fields of a body. The schema of its path says which ones it has. */
 export interface Body {
   readonly object: string;
   readonly data: readonly Lead[];

@@ -75,5 +75,5 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
   };
 }
 
-/** What is shown without colours. */
+/** Returns the shown text without colors. */
 export const plain = (shown: string): string => Bun.stripANSI(shown).replaceAll("\r", "");

@@ -17,7 +17,7 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-/** Sends one request as it stands and reads until the server closes the connection. */
+/** Sends one request unchanged, and reads until the server closes the connection. */
 export async function send(url: string, request: WireRequest): Promise<WireAnswer> {
   const { method = "GET", target = "/api/v1/leads", host = new URL(url).host, headers = {}, body = "" } = request;
   const lines = [`${method} ${target} HTTP/1.1`];

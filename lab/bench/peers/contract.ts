@@ -1,4 +1,4 @@
-/** What every peer shares because each has to do it: keys, limiter, headers and errors. */
+/** The parts that every peer needs: keys, limiter, headers, and errors. */
 import { hash, randomUUID } from "node:crypto";
 import { statusOf } from "../../../packages/conformance/src/specification.ts";
 

@@ -1,4 +1,4 @@
-/** What Elysia lets in, and what it lets out. */
+/** The schemas of requests and answers for Elysia. */
 import { t } from "elysia";
 import { leadFields } from "../../../packages/conformance/src/specification.ts";
 import { patterns } from "./query.ts";

@@ -90,7 +90,7 @@ function toApiError(error: unknown): ApiError {
   return invalid(first.params?.additionalProperty ?? first.instancePath.slice(1));
 }
 
-/** What Ajv says of a parameter. */
+/** A validation error of Ajv. */
 interface Violation {
   readonly instancePath: string;
   readonly params?: { readonly additionalProperty?: string };

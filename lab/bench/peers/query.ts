@@ -1,4 +1,4 @@
-/** What every peer shares of a page: the parameters, the statement and the envelope. */
+/** The page of leads for every peer: the parameters, the statement, and the envelope. */
 import { leadFields } from "../../../packages/conformance/src/specification.ts";
 import { ApiError } from "./contract.ts";
 
@@ -6,7 +6,7 @@ export type LeadRow = Record<(typeof leadFields)[number], string>;
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.(\d+))?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** A bound in the form in which times are stored; what lies below the millisecond rounds up. Null for any other text. */
+/** Returns a bound in the form of stored times, rounded up to a millisecond; null for any other text. */
 export function readMoment(text: string): string | null {
   const match = rfc3339.exec(text);
   const ms = match === null ? Number.NaN : Date.parse(text.toUpperCase());

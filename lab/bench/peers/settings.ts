@@ -1,4 +1,4 @@
-/** What the bench tells a peer: the file, and how many requests a minute a key has. */
+/** The settings of a peer: the database, and the limit of a key. */
 export const databasePath = process.env["DATABASE_PATH"] ?? "peers.db";
 export const limitPerMin = Number(process.env["RATE_LIMIT_PER_MIN"] ?? 60);
 

@@ -68,7 +68,7 @@ async function compareFirstPages(otherLeads: number): Promise<FirstPages> {
 interface Row {
   readonly name: string;
   readonly index: string;
-  /** How many leads the page without bounds has. */
+  /** The number of leads on the page without bounds. */
   readonly found: number;
   readonly us: Record<Where, number>;
 }

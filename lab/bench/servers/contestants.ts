@@ -1,4 +1,4 @@
-/** Who takes part: Leadfile, the static server and the peers; how each is started, and what it needs installed. */
+/** The compared servers: Leadfile, the static server, and the peers, with their commands and packages. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BenchData } from "../data.ts";

@@ -6,7 +6,7 @@ export interface Server {
   readonly pid: number;
   /** From the start of the process to the first answer. */
   readonly startMs: number;
-  /** What the process holds in memory, in bytes. */
+  /** Returns the memory of the process, in bytes. */
   memory(): Promise<number>;
   stop(): Promise<void>;
 }
