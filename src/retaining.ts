@@ -5,7 +5,7 @@ import { writeMoment } from "./contract/time.ts";
 import { innermost } from "./db/failure.ts";
 import type { ServedStore } from "./served-store.ts";
 
-/** How often the server looks whether a new day has begun. */
+/** The server checks at this interval whether a new day has begun. */
 const lookEveryMs = 3_600_000;
 
 /** Begins to apply retention; the function that it returns ends it. */
@@ -36,7 +36,7 @@ export function keepRetaining(store: ServedStore, log: Logger): () => void {
   return () => clearInterval(timer);
 }
 
-/** Tells whether the clock went on by a day more than really went by since the last question. */
+/** Returns a function that tells whether the clock has advanced by a day more than the time since its last call. */
 function watchClock(): (nowMs: number) => boolean {
   let offsetMs = Date.now() - performance.now();
   return (nowMs) => {

@@ -16,7 +16,7 @@ import { createDisclosureLedger, type DisclosedPage, writeDisclosures } from "./
 import { type Retained, retainInThread } from "./privacy/retention.ts";
 import { UserError } from "./user-error.ts";
 
-/** What a request reads, where it is counted, and where its page is recorded: in memory, until the server writes it. */
+/** The store of a request: it is read, counts the request, and records its page, in memory until the server writes it. */
 export interface RequestStore extends ReadStore {
   readonly usage: UsageCounter;
   readonly disclosures: {
@@ -25,13 +25,13 @@ export interface RequestStore extends ReadStore {
   };
 }
 
-/** What a server needs: counts go to the disk while it runs, and all of them when it stops. extensions/cluster has another one. */
+/** The store of a server: counts are written while it runs, and all of them when it stops. extensions/cluster has another. */
 export interface ServedStore extends RequestStore {
   /** Writes some of the counted requests and recorded pages, if nobody else is writing. */
   flush(): Flushed;
   /** Resolves when what was flushed is on the disk, which may be slow. */
   settle(): Promise<void>;
-  /** Erases what is older than its account keeps, in a thread of its own, unless the clock may be wrong. */
+  /** Erases what is older than its account keeps, in another thread, unless the clock may be wrong. */
   applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
   /** Returns whether nothing has been set up yet, so that a first start can say what to do next. */
   isEmpty(): boolean;
@@ -98,7 +98,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
     ...reader,
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     usage: { count: usage.count, of: guarded(usage.of) },
-    // A wait would hold up every request, so the server tries again a moment later.
+    // A wait would hold up every request, so the server tries again some milliseconds later.
     flush: guarded(() => tryNow(database, flush)),
     settle: createSettle(database, wal),
     applyRetention: (nowMs, hasJumped) => retainInThread(database, { path, nowMs, hasJumped }),

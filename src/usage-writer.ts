@@ -47,7 +47,7 @@ function createComplaints(log: Logger): Complain {
 }
 
 /**
- * Brings what was written to the disk. Writing goes on meanwhile, however slow the disk is; only a power cut loses what
+ * Syncs what was written to the disk. Writing goes on, however slow the disk is; only a power cut loses what
  * is not there yet.
  */
 function createSettler(store: ServedStore, complain: Complain) {

@@ -7,7 +7,7 @@ import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { type Connection, changedRows } from "../db/connection.ts";
 import { openSoundness } from "./replaced.ts";
 
-export interface Part {
+interface Part {
   readonly name: string;
   /** Statements that prepare the rows to which the part refers. */
   readonly prepares?: readonly SQL[];
@@ -21,24 +21,25 @@ export interface CarriedPart {
 }
 
 /**
- * Finds the parts whose tables in `old` are sound. Often the old file is damaged, which is why somebody restores. Call it
- * before the transaction: SQLite refuses to write in one that has met damage.
+ * Carries over the named parts, or all, and returns how many rows changed, and the parts that cannot be read. Often the old
+ * file is damaged, which is why somebody restores. Call it outside a transaction: SQLite refuses to write in one that has
+ * met damage.
  */
-export function examineOld(database: Connection, nowMs: number): { sound: readonly Part[]; unread: readonly string[] } {
+export function carryOver(database: Connection, nowMs: number, names?: readonly string[]) {
   const isSound = openSoundness(database);
-  const parts = Map.groupBy(partsAt(nowMs), ({ prepares = [], merges }) =>
-    [...prepares, ...merges].flatMap(tablesOf).every(isSound),
-  );
-  return { sound: parts.get(true) ?? [], unread: (parts.get(false) ?? []).map(({ name }) => name) };
-}
-
-/** Carries over parts, and returns how many rows changed. Call it within a transaction. */
-export function carryOver(database: Connection, parts: readonly Part[]): CarriedPart[] {
-  const carried = parts.map(({ name, prepares = [], merges }) => {
+  const carried: CarriedPart[] = [];
+  const unread: string[] = [];
+  for (const { name, prepares = [], merges } of partsAt(nowMs)) {
+    if (names?.includes(name) === false) continue;
+    if (![...prepares, ...merges].flatMap(tablesOf).every(isSound)) {
+      unread.push(name);
+      continue;
+    }
     for (const statement of prepares) database.run(statement);
-    return { name, count: merges.reduce((sum, merge) => sum + run(database, merge), 0) };
-  });
-  return carried.filter(({ count }) => count > 0);
+    const count = merges.reduce((sum, merge) => sum + run(database, merge), 0);
+    if (count > 0) carried.push({ name, count });
+  }
+  return { carried, unread };
 }
 
 /** The tables of `old` that a statement reads. */
@@ -47,7 +48,7 @@ function tablesOf(statement: SQL): string[] {
   return [...text.matchAll(/\bold\.(\w+)/g)].map(([, table = ""]) => table);
 }
 
-/** The names of all parts, for a file of which nothing can be read. */
+/** Returns the names of all parts, for a file of which nothing can be read. */
 export function partNames(): string[] {
   return partsAt(0).map(({ name }) => name);
 }
@@ -75,7 +76,7 @@ const takeOverEnds = (table: string, column: "revoked_at" | "expires_at") =>
     WHERE replaced.digest = main.${table}.digest
       AND replaced.${column} < ifnull(main.${table}.${column}, ${Number.MAX_SAFE_INTEGER})`);
 
-/** What an account was set to last, by the record of both files. */
+/** Takes over the last setting of each account, by the audit of both files. */
 const followLast = (column: "active" | "retain_days", setting: string, acts: string) =>
   sql.raw(`
     UPDATE main.accounts SET ${column} = last.setting FROM (

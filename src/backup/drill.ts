@@ -6,8 +6,7 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
 import { closing } from "../db/connection.ts";
-import { codeOf } from "../db/failure.ts";
-import { createDraftFolder, type DraftFolder, freeBytesAt } from "../db/files.ts";
+import { createDraftFolder, freeBytesAt } from "../db/files.ts";
 import { lastBuild, migrationsBehind } from "../db/migrate.ts";
 import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
@@ -18,19 +17,8 @@ import { inThread } from "./thread.ts";
 /** Tests a backup. Throws a UserError that says how the restored file differs. Nothing is left behind. */
 export async function drill(file: string, nowMs: number, stop: AbortSignal): Promise<Backup> {
   process.umask(0o077);
-  using folder = createFolder(dirname(resolve(file)));
+  using folder = createDraftFolder(dirname(resolve(file)));
   return await inThread<Backup>("drillBackup", { file, folder: folder.path, nowMs }, stop);
-}
-
-function createFolder(parent: string): DraftFolder {
-  try {
-    return createDraftFolder(parent);
-  } catch (cause) {
-    throw new UserError(
-      `The drill needs to write into the folder of the backup, and ${parent} cannot be written (${codeOf(cause)}).`,
-      "Copy the backup and its manifest to a folder that this user may write in, and drill the copy.",
-    );
-  }
 }
 
 interface Trial {

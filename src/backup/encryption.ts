@@ -1,9 +1,8 @@
 /** Encrypts backups for an age recipient, and decrypts them with its identity (https://age-encryption.org). */
-import { createReadStream, readFileSync } from "node:fs";
-import { open } from "node:fs/promises";
-import { Readable } from "node:stream";
+import { readFileSync } from "node:fs";
 import { Decrypter, Encrypter } from "age-encryption";
 import { codeOf } from "../db/failure.ts";
+import { sync } from "../db/files.ts";
 import { UserError } from "../user-error.ts";
 
 /** The end of the name of an encrypted backup. */
@@ -13,7 +12,7 @@ export const encryptedSuffix = ".age";
 export async function encryptFile(from: string, to: string, recipient: string): Promise<void> {
   const encrypter = new Encrypter();
   encrypter.addRecipient(recipient);
-  await write(await encrypter.encrypt(read(from)), to);
+  await write(await encrypter.encrypt(Bun.file(from).stream()), to);
 }
 
 interface Decryption {
@@ -30,7 +29,7 @@ export async function decryptFile(from: string, to: string, { name, identityFile
   const decrypter = new Decrypter();
   for (const identity of readIdentities(identityFile)) decrypter.addIdentity(identity);
   try {
-    await write(await decrypter.decrypt(read(from)), to);
+    await write(await decrypter.decrypt(Bun.file(from).stream()), to);
   } catch (cause) {
     if (codeOf(cause) !== "") throw cause;
     const said = cause instanceof Error ? cause.message : String(cause);
@@ -54,14 +53,8 @@ function readIdentities(path: string): string[] {
   return identities.map((identity) => identity.trim());
 }
 
-function read(path: string): ReadableStream<Uint8Array> {
-  // The types of Node's and of the standard stream differ, and the streams do not.
-  return Readable.toWeb(createReadStream(path, { highWaterMark: 1 << 20 })) as unknown as ReadableStream<Uint8Array>;
-}
-
 /** Writes a stream to a new file, and waits until it is on the disk. */
 async function write(stream: ReadableStream<Uint8Array>, path: string): Promise<void> {
-  await using file = await open(path, "wx", 0o600);
-  for await (const chunk of stream) await file.writeFile(chunk);
-  await file.sync();
+  await Bun.write(path, new Response(stream));
+  sync(path);
 }

@@ -27,7 +27,7 @@ export interface StoredBackup {
   readonly encrypted: boolean;
 }
 
-/** Tells whether a word names a place in an object store. */
+/** Returns whether a word names a place in an object store. */
 export function isS3(place: string): boolean {
   return place.startsWith("s3://");
 }
@@ -202,7 +202,7 @@ export async function fetchBackup(named: string, { folder, identity, access }: F
   return { file, newer, warnings };
 }
 
-/** Says that a backup next to the restored one was not read. */
+/** Returns the warning that a backup next to the restored one was not read. */
 export function unreadText(address: string, reason: string): string {
   return `The backup ${address} cannot be read: ${reason} If it is newer, its erasures are not repeated.`;
 }

@@ -9,7 +9,7 @@ import { lockWaitMs } from "../db/locks.ts";
 import { migrateSchema } from "../db/migrate.ts";
 import { UserError } from "../user-error.ts";
 
-/** What has the path of the database. */
+/** The file at the path of the database. */
 export type Replaced = "attached" | "nothing there" | "unreadable";
 
 /**
@@ -51,7 +51,7 @@ function attach(database: Connection, target: string, access: "exclusive" | "sha
   database.run(sql`COMMIT`);
 }
 
-/** Whether an earlier version wrote the file. */
+/** Returns whether an earlier version wrote the file. */
 function isOlder(database: Connection): boolean {
   const appliedIn = (schema: "main" | "old") =>
     database.values<[number]>(sql`SELECT count(*) FROM ${sql.raw(schema)}.__drizzle_migrations`)[0]?.[0] ?? 0;
@@ -91,7 +91,7 @@ export function attempt<Result>(read: () => Result): Result | null {
   }
 }
 
-/** Tells which tables of `old` exist and have no damage. Often the old file is damaged, which is why somebody restores. */
+/** Returns a function that tells whether a table of `old` exists and has no damage. */
 export function openSoundness(database: Connection): (table: string) => boolean {
   const names = attempt(() => database.values<[string]>(sql`SELECT name FROM old.sqlite_schema`)) ?? [];
   const tables = new Set(names.map(([name]) => name));
@@ -105,12 +105,12 @@ export function openSoundness(database: Connection): (table: string) => boolean 
   };
 }
 
-/** Whether a file is damaged, or the disk below it. */
+/** Returns whether a file is damaged, or the disk under it. */
 function isUnreadable(failure: unknown): boolean {
   return isDamaged(failure) || codeOf(failure) === "SQLITE_IOERR_READ";
 }
 
-/** What the replaced file has and the backup does not. */
+/** The data that the replaced file has and the backup does not. */
 export interface Lost {
   readonly accounts: readonly string[];
   readonly keys: number;

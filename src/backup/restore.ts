@@ -34,7 +34,7 @@ import { rowStatements } from "../privacy/delete-account.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type MadeBackup, makeBackup } from "./backup.ts";
-import { type CarriedPart, carryOver, examineOld, partNames } from "./carry-over.ts";
+import { type CarriedPart, carryOver, partNames } from "./carry-over.ts";
 import { applyReceipts, readReceipts, rememberErasures } from "./erasures.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
 import { type FetchedBackup, fetchBackup, type S3Access, unreadText } from "./places.ts";
@@ -54,7 +54,7 @@ export interface RestoreRequest {
   readonly dryRun: boolean;
 }
 
-/** What a restore does, as far as it is known before the database is replaced. */
+/** The result of a restore, as far as it is known before the database is replaced. */
 export interface Restoration {
   /** When the backup was made. */
   readonly madeMs: number;
@@ -63,11 +63,11 @@ export interface Restoration {
   /** The number of leads that are left out because they are older than their account keeps. */
   readonly retainedOut: number;
   readonly lost: Lost;
-  /** What is carried over from the replaced file, because it must outlive a restore. */
+  /** The parts that are carried over from the replaced file, because they must outlive a restore. */
   readonly carried: readonly CarriedPart[];
-  /** What cannot be carried over, because the replaced file is damaged. */
+  /** The parts that cannot be carried over, because the replaced file is damaged. */
   readonly unread: readonly string[];
-  /** Whether some file knows what was done since the backup, as far as it can be read. */
+  /** True if a readable file knows what was done since the backup. */
   readonly isSinceKnown: boolean;
   /** The name under which the replaced file is kept; null if there is none. */
   readonly kept: string | null;
@@ -78,7 +78,7 @@ export interface Restoration {
 /** Called with the report before anything is replaced. It stops the restore by throwing. */
 export type ConfirmRestore = (report: Restoration) => Promise<void> | void;
 
-/** What can be done with the database as a whole; a cluster cannot be restored. */
+/** Backups of the database as a whole; a cluster cannot be restored. */
 export interface Backups {
   make(file: string, nowMs: number, stop: AbortSignal): Promise<MadeBackup>;
   /** Restores a backup, or reports what that would do. Throws a UserError if it cannot, and then nothing has changed. */
@@ -184,9 +184,7 @@ function carryFromNewer(database: Connection, { folder, newer, warnings, nowMs }
     }
     database.run(sql`ATTACH ${copy} AS old`);
     const isKnown = isOfSameInstance(database);
-    const { sound } = examineOld(database, nowMs);
-    const kept = sound.filter(({ name }) => ["erasures", "revoked keys", "expiries of keys"].includes(name));
-    if (isKnown) inTransaction(database, () => carryOver(database, kept));
+    if (isKnown) carryOver(database, nowMs, ["erasures", "revoked keys", "expiries of keys"]);
     detach(database);
     return { isKnown, warnings: said };
   }
@@ -206,7 +204,7 @@ function openingFails(file: string, copy: string): string | null {
   }
 }
 
-/** Whether `old` has a history with the backup, so that it knows what was done since. */
+/** Returns whether `old` has a history with the backup, so that it knows what was done since. */
 function isOfSameInstance(database: Connection): boolean {
   const shared = sql`SELECT 1 FROM old.instances JOIN main.instances USING (id)`;
   return (attempt(() => database.values(shared)) ?? []).length > 0;
@@ -221,29 +219,22 @@ interface Sources {
 
 /** Merges what must outlive the replaced file, repeats erasures, and leaves out what retention no longer keeps. */
 function merge(database: Connection, { replaced, receipts, repeatErasures, nowMs }: Sources) {
-  const none = { sound: [], unread: replaced === "unreadable" ? partNames() : [] };
-  const { sound, unread } = replaced === "attached" ? examineOld(database, nowMs) : none;
-  const merged = inTransaction(database, () => {
-    const carried = carryOver(database, sound);
-    ensureInstance(database);
-    applyReceipts(database, receipts);
-    leaveOutDeletedAccounts(database);
-    const erasedAgain = repeatErasures();
-    const retainedOut = leaveOutOlder(database, nowMs);
-    const leads = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;
-    const detail = { leads, erased_again: erasedAgain, older: retainedOut };
-    recordAct(database, { atMs: nowMs, act: "restore", account: null, detail });
-    return { leads, erasedAgain, retainedOut, carried, unread };
-  });
-  if (merged.erasedAgain + merged.retainedOut > 0) vacuum(database);
-  return merged;
-}
-
-function inTransaction<Result>(database: Connection, work: () => Result): Result {
+  const { carried, unread } =
+    replaced === "attached"
+      ? carryOver(database, nowMs)
+      : { carried: [], unread: replaced === "unreadable" ? partNames() : [] };
   database.run(sql`BEGIN IMMEDIATE`);
-  const result = work();
+  ensureInstance(database);
+  applyReceipts(database, receipts);
+  leaveOutDeletedAccounts(database);
+  const erasedAgain = repeatErasures();
+  const retainedOut = leaveOutOlder(database, nowMs);
+  const leads = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;
+  const detail = { leads, erased_again: erasedAgain, older: retainedOut };
+  recordAct(database, { atMs: nowMs, act: "restore", account: null, detail });
   database.run(sql`COMMIT`);
-  return result;
+  if (erasedAgain + retainedOut > 0) vacuum(database);
+  return { leads, erasedAgain, retainedOut, carried, unread };
 }
 
 /** Removes accounts that were deleted since the backup. Their keys stay revoked (`deleted_keys`). */
@@ -287,6 +278,8 @@ function openDraft(file: string, draft: string, manifest: Manifest): Connection 
     const database = drizzle({ client });
     refuseUnusable(database, file);
     client.run("PRAGMA journal_mode = DELETE");
+    // The draft is written to the disk before it gets the name of the database.
+    client.run("PRAGMA synchronous = OFF");
     client.run("PRAGMA secure_delete = ON");
     client.run("PRAGMA temp_store = MEMORY");
     const [[reason = "nothing can be read"] = []] = database.values<[string]>(sql`PRAGMA integrity_check(1)`);

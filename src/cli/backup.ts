@@ -116,7 +116,7 @@ export async function unlessStopped<Result>(work: Promise<Result>, left: string)
   }
 }
 
-/** Says which backups in BACKUP_TO still hold a person who is erased now, and until when; empty if there are none. */
+/** Returns which backups in BACKUP_TO may still hold a person who is erased now, and until when; empty if there are none. */
 export async function storedCopiesText(): Promise<string> {
   try {
     const place = readBackups();

@@ -133,7 +133,7 @@ async function confirmLoss(report: Restoration, { yes }: Options, nowMs: number)
   );
 }
 
-/** What the operator may want to do next. */
+/** Returns what the operator may want to do next. */
 function afterTexts({ lost, carried, unread, isSinceKnown, kept }: Restoration, dryRun: boolean): string[] {
   const again =
     "What was erased, revoked, or set since the backup may be undone; do it again (restore --receipts FILE repeats erasures).";

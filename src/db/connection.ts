@@ -58,7 +58,7 @@ export function changedExactly(rows: number): Statement {
   return premise(sql`changes() = ${rows}`);
 }
 
-/** The same connection for `using`: it is closed at the end of the block. */
+/** Makes a connection usable with `using`: it is closed at the end of the block. */
 export function closing(database: Connection): Connection & Disposable {
   return Object.assign(database, { [Symbol.dispose]: () => database.$client.close() });
 }

@@ -1,11 +1,11 @@
-/** What SQLite and the system say of a failure, and what that means. */
+/** Failures of SQLite and the system, and their messages for people. */
 import { SQLiteError } from "bun:sqlite";
 import { DrizzleError } from "drizzle-orm";
 import { adminCommand } from "../program-name.ts";
 import { printable, UserError } from "../user-error.ts";
 import { DatabaseUnavailable } from "./connection.ts";
 
-/** What SQLite or the system said, out of what Drizzle has put around it. */
+/** Returns the error of SQLite or the system in an error of Drizzle. */
 export function underlying(failure: unknown): unknown {
   return failure instanceof DrizzleError ? underlying(failure.cause) : failure;
 }
@@ -21,17 +21,17 @@ export function codeOf(failure: unknown): string {
   return cause instanceof Error && "code" in cause ? String(cause.code ?? "") : "";
 }
 
-/** Whether there was no room: on the disk, within the quota of a user, or for a file of that size. */
+/** Returns whether there was no room: on the disk, within the quota of a user, or for a file of that size. */
 export function isFull(failure: unknown): boolean {
   return ["SQLITE_FULL", "ENOSPC", "EDQUOT", "EFBIG"].includes(codeOf(failure));
 }
 
-/** Whether another program held a lock for too long. */
+/** Returns whether another program kept a lock for too long. */
 export function isLocked(failure: unknown): boolean {
   return codeOf(failure).startsWith("SQLITE_BUSY");
 }
 
-/** Whether a file is no database, or is damaged so much that it is none any more. */
+/** Returns whether a file is not a database, or is too damaged to be one. */
 export function isDamaged(failure: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(failure));
 }

@@ -172,8 +172,13 @@ export function createDraftFolder(parent: string): DraftFolder {
     throw new UserError(`There is no folder ${parent}.`, "Create it, or name a file in another one.");
   }
   removeAbandonedDrafts(parent, 3_600_000);
-  const path = mkdtempSync(join(parent, `.leadfile-draft-${process.pid}-`));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  try {
+    const path = mkdtempSync(join(parent, `.leadfile-draft-${process.pid}-`));
+    return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  } catch (cause) {
+    const advice = "Free some space, or use a folder in which this user may write. A backup moves with its manifest.";
+    throw new UserError(`The folder ${parent} cannot be written (${codeOf(cause)}).`, advice);
+  }
 }
 
 /**

@@ -1,10 +1,10 @@
-/** Imports: what each brought, from where, and what became of it. */
+/** Imports: the source of each, and the result for its rows. */
 import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { imports } from "./schema.ts";
 
-/** What became of the rows of an import. */
+/** The rows of an import by their result. */
 type BatchCounts = Readonly<
   Record<"read" | "imported" | "duplicates" | "replaced" | "moved" | "late" | "suppressed" | "rejected", number>
 >;

@@ -58,7 +58,7 @@ function requestLock(path: string): void {
   }
 }
 
-/** The longest time in which a program with much to write lets others write. Who still waits then came later. */
+/** The time limit in which a program with much to write lets others write. Whoever still waits then came later. */
 const maxPauseMs = 500;
 
 /** Opens the requests for a file, so that others can make them: for a program with much to write. */

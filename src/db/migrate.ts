@@ -51,7 +51,7 @@ export function refuseUnusable(database: Connection, path: string): void {
   if (typeof behind !== "number") throw new UserError(...wordsFor(behind, path, lastBuild(database)));
 }
 
-/** Says why this version cannot use a file, and what to do. */
+/** Returns the reason why this version cannot use a file, and what to do. */
 export function wordsFor(unusable: Unusable, path: string, theirs: string): [what: string, advice: string] {
   switch (unusable) {
     case "database of another program":
@@ -103,7 +103,7 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
   database.run(sql`PRAGMA foreign_keys = ON`);
 }
 
-/** Says so: with many leads the first start of a new version takes long, and would seem to hang. */
+/** Announces the copy: with many leads the first start of a new version takes long, and would seem to hang. */
 function keepCopy(database: Connection, path: string): void {
   const copy = `${path}.before-${version}`;
   process.stderr.write(

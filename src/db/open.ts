@@ -72,7 +72,7 @@ function connectToPath(path: string): Connection {
 
 /**
  * Opens a file a second time within a process, without a look at the file itself: that would drop the locks of the
- * process. The inode is that of the file where another one may be put at the path meanwhile.
+ * process. The inode is that of the file if a restore may put another one at the path.
  */
 export function openAgain(path: string, inode?: number): Connection {
   const client = new Database(path, { create: true, readwrite: true });

@@ -13,7 +13,7 @@ import { openPixelReader } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
 import { accounts, deletedKeys, keys, leads as storedLeads } from "./schema.ts";
 
-/** What requests read. */
+/** The store from which requests read. */
 export type Reader = ReturnType<typeof openReader>;
 
 export interface ReadStore extends Omit<Reader, "close"> {
@@ -76,7 +76,7 @@ function openKeyFinder(database: Connection) {
       prefix: keys.prefix,
       revokedMs: keys.revokedAt,
       expiresMs: keys.expiresAt,
-      /** Whether the account has an active subscription. */
+      /** True while the account has an active subscription. */
       subscribed: accounts.active,
     })
     .from(keys)
@@ -104,7 +104,7 @@ function watchFile(path: string) {
   const file = openSync(path, "r");
   const opened = statSync(path);
   const statOf = (part: string) => statSync(part, { throwIfNoEntry: false });
-  const beside = [walOf(path), shmOf(path)].map((part) => ({ part, inode: statOf(part)?.ino }));
+  const logFiles = [walOf(path), shmOf(path)].map((part) => ({ part, inode: statOf(part)?.ino }));
   let seenMs = opened.mtimeMs;
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {
@@ -121,7 +121,7 @@ function watchFile(path: string) {
         throw new Error("the database file was overwritten; restore it and restart");
       }
       // Without its log, no commit of other programs arrives.
-      if (beside.some(({ part, inode }) => statOf(part)?.ino !== inode)) {
+      if (logFiles.some(({ part, inode }) => statOf(part)?.ino !== inode)) {
         throw new Error("the log next to the database file was removed; restart, and leave -wal and -shm alone");
       }
       seenMs = now.mtimeMs;

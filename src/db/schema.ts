@@ -1,6 +1,6 @@
 /**
  * The tables of the one file. The migrations under drizzle/ are generated from here, with STRICT and WITHOUT ROWID
- * added by hand, which Drizzle cannot say. Moments are Unix milliseconds, days `2026-01-31`, both in UTC.
+ * added by hand, which Drizzle cannot say. Timestamps are Unix milliseconds, days `2026-01-31`, both in UTC.
  */
 import { sql } from "drizzle-orm";
 import {
@@ -31,7 +31,7 @@ export const accounts = sqliteTable("accounts", {
 export const deletedAccounts = sqliteTable("deleted_accounts", {
   id: text().primaryKey(),
   deletedAt: integer("deleted_at").notNull(),
-  /** How many leads it had. */
+  /** The number of its leads. */
   leads: integer().notNull(),
 });
 
@@ -95,10 +95,10 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.key, table.day] })],
 );
 
-/** What each index of a filter has beside the columns that it is for. */
+/** The columns that each index of a filter has in addition to those of the filter. */
 type Filtered = Readonly<Record<"account" | "hasEmail" | "identifiedAt", SQLiteColumn>>;
 
-/** It ends with the moment: the leads that fit lie in it from the oldest to the newest. */
+/** It ends with the timestamp: in the index, the leads that fit are sorted from the oldest to the newest. */
 const filterIndex = (name: string, { account, hasEmail, identifiedAt }: Filtered, ...filters: SQLiteColumn[]) =>
   index(`leads_by_${name}`).on(account, ...filters, hasEmail, identifiedAt);
 
@@ -106,7 +106,7 @@ const filterIndex = (name: string, { account, hasEmail, identifiedAt }: Filtered
 export const leads = sqliteTable(
   "stored_leads",
   {
-    // In the order in which leads went in, which is oldest first within an import: the leads of a page are neighbours.
+    // In the order of insertion, which is oldest first within an import: the leads of a page are neighbors.
     number: integer().primaryKey(),
     account: ofAccount(),
     identifiedAt: integer("identified_at").notNull(),
@@ -224,7 +224,7 @@ export const receipts = sqliteTable(
 /** Transactions that deleted leads whose bytes are still in the file: one row each, until the file is rewritten. */
 export const residues = sqliteTable("residues", { number: integer().primaryKey() });
 
-/** Every import: what came, from where, and what of it was added. Its leads know its number. */
+/** Every import. Its leads have its number. */
 export const imports = sqliteTable(
   "imports",
   {
@@ -232,13 +232,13 @@ export const imports = sqliteTable(
     account: ofAccount(),
     /** When its first lead was committed. */
     at: integer().notNull(),
-    /** When it was done; null while it runs, and where it was cut short. */
+    /** When it was done; null while it runs, and if it was interrupted. */
     finishedAt: integer("finished_at"),
     /** The name of the file without its folder; `-` for standard input. */
     file: text().notNull(),
     /** The user of the system who ran it. */
     by: text().notNull(),
-    /** Where its rejected rows were written, as the path was given; null where nobody asked for them. */
+    /** The path of its rejected rows, as it was given; null if none was given. */
     rejectsFile: text("rejects_file"),
     read: integer().notNull(),
     imported: integer().notNull(),
@@ -250,10 +250,10 @@ export const imports = sqliteTable(
     late: integer().notNull(),
     suppressed: integer().notNull(),
     rejected: integer().notNull(),
-    /** The moments of the oldest and the newest lead that it added; null where it added none. */
+    /** The timestamps of the oldest and the newest lead that it added; null if it added none. */
     oldest: integer(),
     newest: integer(),
-    /** When what it added was taken back. */
+    /** When it was undone. */
     undoneAt: integer("undone_at"),
     /** A hash of the names of its columns; null until it is done. */
     layout: text(),
@@ -262,7 +262,7 @@ export const imports = sqliteTable(
 );
 
 /**
- * What each key has received (C-154/21): pages by key, UTC day and filter, merged where they touch. It holds times and
+ * The leads that each key has received (C-154/21): pages by key, UTC day and filter, merged where they touch. It holds times and
  * filters, nothing of a person, and outlives an erasure.
  */
 export const disclosures = sqliteTable(
@@ -272,7 +272,7 @@ export const disclosures = sqliteTable(
     day: text().notNull(),
     /** The filter as canonical JSON; empty for pages without one. */
     filter: text().notNull(),
-    /** The moments of the oldest and the newest lead of the pages, both included. */
+    /** The timestamps of the oldest and the newest lead of the pages, both included. */
     oldest: integer().notNull(),
     newest: integer().notNull(),
     /**
@@ -306,7 +306,7 @@ export const sources = sqliteTable(
     digest: blob({ mode: "buffer" }).notNull().unique(),
     prefix: text().notNull(),
     label: text(),
-    /** How its rows are read, as a JSON object of the options of an import. */
+    /** The options of its imports, as a JSON object. */
     options: text().notNull(),
     createdAt: integer("created_at").notNull(),
     revokedAt: integer("revoked_at"),
@@ -314,7 +314,7 @@ export const sources = sqliteTable(
   (table) => [index("sources_by_account").on(table.account)],
 );
 
-/** What is recorded in the audit. */
+/** An act that the audit records. */
 export type Act =
   | `account.${"activate" | "deactivate" | "delete"}`
   | "import.undo"
@@ -326,7 +326,7 @@ export type Act =
   | "backup.verified"
   | "restore";
 
-/** What was done and when, without anything of a person. */
+/** Acts and their times, without personal data. */
 export const audit = sqliteTable("audit", {
   number: integer().primaryKey(),
   at: integer().notNull(),

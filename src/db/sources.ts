@@ -13,7 +13,7 @@ export interface Source {
   /** The first characters of its token. */
   readonly prefix: string;
   readonly label: string | null;
-  /** How its rows are read: options of an import by their long names. */
+  /** The options of its imports, by their long names. */
   readonly options: Readonly<Record<string, string | boolean>>;
   readonly createdMs: number;
   readonly revokedMs: number | null;
@@ -22,7 +22,7 @@ export interface Source {
 type NewSource = Pick<Source, "prefix" | "label" | "options"> & { readonly digest: Buffer };
 
 /**
- * What the webhook endpoint asks: the source with this token as it is now. Throws if nobody can say, as on a
+ * The query of the webhook endpoint: the source with a token, at present. Throws if that is unknown, as on a
  * node that cannot reach the rest of its cluster.
  */
 export interface SourceFinder {

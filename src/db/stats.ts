@@ -1,4 +1,4 @@
-/** What there is of an account, in numbers: leads by day, pixel, state and source, and requests by key and day. */
+/** Counts of an account: leads by day, pixel, state, and source, and requests by key and day. */
 import { and, asc, count, eq, gte, isNull, max, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import type { AccountNumber } from "./accounts.ts";
@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 import { hasBrought } from "./imports.ts";
 import { imports, keys, leads, pixels, usage } from "./schema.ts";
 
-/** How many leads have a value. The name is null for leads without one. */
+/** The number of leads with a value. The name is null for leads without one. */
 export interface Share {
   readonly name: string | null;
   readonly count: number;
@@ -39,7 +39,7 @@ export interface Stats {
   }[];
 }
 
-/** Counts what came since a time, the start of a UTC day. What it reads are indexes, but for the sources. */
+/** Counts what arrived since a time, the start of a UTC day. It reads indexes, except for the sources. */
 export function readStats(database: Connection, account: AccountNumber, sinceMs: number): Stats {
   const recent = sql`account = ${account} AND identified_at >= ${sinceMs}`;
   /** The index has everything that is counted; the planner would also read the documents. */
@@ -62,7 +62,7 @@ export function readStats(database: Connection, account: AccountNumber, sinceMs:
     byDay: days.toSorted(([a], [b]) => a - b).map(([day, count]) => ({ name: dayOf(day * dayMs), count })),
     byPixel: namePixels(database, counted("pixel", "leads_by_pixel")),
     byState: counted("state", "leads_by_state").map(toShare),
-    // The source lies in the document alone: of a million leads, reading it takes some four seconds.
+    // Only the document has the source: for a million leads, reading it takes about four seconds.
     bySource: counted("doc ->> '$.traffic_source'", "leads_by_time").map(toShare),
     requests: requestsSince(database, account, dayOf(sinceMs)),
     imports: importsSince(database, account, sinceMs),

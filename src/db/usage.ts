@@ -42,7 +42,7 @@ const maxKeysPerPart = 500;
 /** Creates the counter of requests, on top of those that a reader finds in the database. */
 export function createUsageCounter(stored: UsageReader): CountedUsage {
   let pending: Counts = new Map();
-  /** What was pending when the writing began, until it is in the database. */
+  /** The counts that were pending when the writing began, until they are in the database. */
   let leaving: Counts = new Map();
 
   return {

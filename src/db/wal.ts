@@ -1,6 +1,6 @@
 /**
- * Brings the log to the disk beside everything else. A commit that waits for the disk keeps the file locked, and the
- * requests of the server wait, too. So such commits go to the log alone, and the log is brought to the disk from here.
+ * Writes the log to the disk in another thread. A commit that waits for the disk keeps the file locked, and the requests of
+ * the server wait, too. So such commits only append to the log, and the log is written to the disk from here.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { promisify } from "node:util";
@@ -11,7 +11,7 @@ import { writeWhenFree } from "./locks.ts";
 export interface Wal {
   /** Resolves when everything that was committed before is on the disk. */
   fsync(): Promise<void>;
-  /** The same, for the end of a program. */
+  /** Does the same before it returns, for the end of a program. */
   fsyncNow(): void;
   close(): void;
 }
@@ -34,7 +34,7 @@ export function openWal(path: string): Wal {
   };
 }
 
-/** Copies the log into the file as far as nobody is in the way, so that the next program which writes need not. */
+/** Copies the log into the file as far as no reader prevents it, so that the next writer does not have to. */
 export function copyWal(database: Connection): void {
   try {
     database.$client.run("PRAGMA wal_checkpoint(PASSIVE)");
@@ -44,8 +44,8 @@ export function copyWal(database: Connection): void {
 }
 
 /**
- * Copies all of the log into the file, brings the file to the disk, and empties the log; false where somebody is in the
- * way. This also mends what a failed sync left out. The system still has that in memory, but does not write it again:
+ * Copies all of the log into the file, writes the file to the disk, and empties the log; false if another program prevents
+ * it. This also repairs what a failed sync left out. The system still has that in memory, but does not write it again:
  * later syncs succeed without it, and the next start would read the log only up to the gap.
  */
 export function truncateWal(database: Connection): boolean {
@@ -53,7 +53,7 @@ export function truncateWal(database: Connection): boolean {
   return result?.busy === 0;
 }
 
-/** Makes what brings the log to the disk. After a failed sync the log has a gap, which no later sync mends. */
+/** Returns a function that writes the log to the disk. After a failed sync the log has a gap, which no later sync mends. */
 export function createSettle(database: Connection, wal: Wal): () => Promise<void> {
   let isWhole = true;
   return async () => {

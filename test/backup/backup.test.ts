@@ -169,7 +169,7 @@ needing("mount")("a drill of a backup on a disk that only reads is refused for t
   const { status, stderr } = await admin.run("backup", "--drill", join(disk.path, "copy.db"));
   expect([status, stderr]).toEqual([
     1,
-    expect.stringMatching(/^The drill [^\n]+\/disk cannot be written \(EROFS\)\. Copy [^\n]+\n$/),
+    expect.stringMatching(/^The folder [^\n]+\/disk cannot be written \(EROFS\)\. [^\n]+\n$/),
   ]);
 });
 
