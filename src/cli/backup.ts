@@ -7,7 +7,7 @@ import { drill } from "../backup/drill.ts";
 import { isS3, openPlace, type StoredBackup } from "../backup/places.ts";
 import { readBackups, readDatabasePath, readRecipient, readS3Settings } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
-import { insertAct } from "../db/audit.ts";
+import { recordReading } from "../db/audit.ts";
 import { loadBackups } from "../extensions.ts";
 import { endingSignals, statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
@@ -75,7 +75,7 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
   );
   const { bytes, leads } = stored;
   const entry = { atMs: context.now(), act: "backup.verified", account: null, detail: { bytes, leads } } as const;
-  await context.database().write([insertAct(context.database().read, entry)]);
+  await recordReading(context.database(), "backup", entry);
   return stored;
 }
 

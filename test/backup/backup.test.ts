@@ -18,6 +18,7 @@ import { client } from "../support/harness.ts";
 import { needing, unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
+import { backUp } from "./restore/a-backup.ts";
 
 const rows = (count: number) =>
   `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;
@@ -81,8 +82,7 @@ test("a drill of an existing backup compares it, changes nothing, and leaves not
 test("a drill of a backup whose manifest promises other content fails", async () => {
   const admin = anAdmin();
   await admin.import(rows(20));
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   const manifest = JSON.parse(readFileSync(`${file}.manifest.json`, "utf8"));
   for (const wrong of [{ content: "0".repeat(64) }, { counts: { ...manifest.counts, keys: 3 } }]) {
     writeFileSync(`${file}.manifest.json`, JSON.stringify({ ...manifest, ...wrong }));

@@ -20,6 +20,7 @@ import { type Admin, anAdmin } from "../support/admin.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
+import { backUp } from "./restore/a-backup.ts";
 
 /** Overwrites the first page of a table with what is none. */
 function damage(path: string, table: string): void {
@@ -38,8 +39,7 @@ async function aBackup() {
   const admin = anAdmin();
   await admin.import("date,pixel_id,email\n2026-01-31,px,a@example.com\n2026-01-31,px,b@example.com\n");
   const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   await admin.run("lead", "erase", "acme", "--email", "a@example.com");
   await admin.run("key", "revoke", id);
   return { admin, file, key };

@@ -12,13 +12,18 @@ export const rows = (from: number, to: number) =>
     "",
   );
 
+/** Makes a backup, and returns its path. */
+export async function backUp(admin: Admin, name = "copy.db"): Promise<string> {
+  const file = join(admin.folder, name);
+  expect((await admin.run("backup", file)).status).toBe(0);
+  return file;
+}
+
 /** A file with a backup of itself. */
 export async function aBackup(count = 20) {
   const admin = anAdmin();
   await admin.import(header + rows(0, count));
-  const file = join(admin.folder, "copy.db");
-  expect((await admin.run("backup", file)).status).toBe(0);
-  return { admin, file };
+  return { admin, file: await backUp(admin) };
 }
 
 /** Writes a manifest that fits a file that is none of ours. */

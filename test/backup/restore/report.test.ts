@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { start } from "../../support/process.ts";
 import { onTerminal, plain } from "../../support/terminal.ts";
-import { aBackup, flip, header, kept, rows } from "./a-backup.ts";
+import { aBackup, backUp, flip, header, kept, rows } from "./a-backup.ts";
 
 const dayMs = 86_400_000;
 const nowMs = Date.parse("2026-05-20T12:00:00Z");
@@ -62,8 +62,7 @@ test.each([
   ["more than 400 days after it", 400 * dayMs + 1, false],
 ])("without a terminal, a clock that is %s restores without --yes: %p", async (_, offsetMs, isRestored) => {
   const admin = anAdmin(["acme"], {}, nowMs);
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   const later = anAdmin([], { DATABASE_PATH: admin.file }, nowMs + offsetMs);
   const { status, stderr } = await later.run("restore", file);
   expect(status).toBe(isRestored ? 0 : 1);
@@ -84,8 +83,7 @@ test.each([
     (day, n) => `${day},px,p${n}@example.com\n`,
   );
   await admin.import(`date,pixel_id,email\n${lines.join("")}`);
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   await admin.run("retain", "acme", "--days", "30", "--yes");
   const ended = await admin.run("restore", file, "--json");
   expect(ended.status).toBe(status);

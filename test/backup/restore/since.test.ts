@@ -3,13 +3,12 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
-import { header, rows } from "./a-backup.ts";
+import { backUp, header, rows } from "./a-backup.ts";
 
 test("a key that was revoked after the backup stays revoked, and retention that was set holds on", async () => {
   const admin = anAdmin();
   const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   await admin.run("key", "revoke", id);
   await admin.run("retain", "acme", "--days", "30");
   expect((await admin.run("restore", file)).status).toBe(0);
@@ -46,8 +45,7 @@ test("requests that were counted since the backup are counted still, and those t
 test("a key that was rotated after the backup ends when it was to", async () => {
   const admin = anAdmin();
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   const ends = (await admin.run("key", "rotate", id, "--json")).json["old_expires_at"];
   expect((await admin.run("restore", file)).status).toBe(0);
   const keys = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
@@ -57,8 +55,7 @@ test("a key that was rotated after the backup ends when it was to", async () => 
 test("a subscription is as it was set last, and keys that were made and revoked since stay revoked", async () => {
   const admin = anAdmin(["acme", "other"]);
   await admin.run("account", "deactivate", "other");
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   await admin.run("account", "deactivate", "acme");
   await admin.run("account", "activate", "other");
   const made = [];
@@ -81,8 +78,7 @@ test("an import that was undone since the backup stays undone", async () => {
   const admin = anAdmin();
   await admin.import(header + rows(0, 7));
   await admin.import(header + rows(7, 20));
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   expect((await admin.run("import", "undo", "acme", "1")).status).toBe(0);
   const { status, stderr, json } = await admin.run("restore", file, "--json");
   expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 13 });
@@ -92,8 +88,7 @@ test("an import that was undone since the backup stays undone", async () => {
 test("imports since the backup are listed as taken back, and who received their leads is said when they come again", async () => {
   const admin = anAdmin();
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   await admin.import(header + rows(0, 3));
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   const day = daysAgo(2).toISOString().slice(0, 10);
@@ -115,8 +110,7 @@ test("who received what an import added behind the backup that was made meanwhil
   using database = new Database(admin.file);
   await admin.import(header + rows(0, 3));
   database.run("UPDATE imports SET at = ?, finished_at = NULL", [daysAgo(3).getTime()]);
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   // It goes on.
   await admin.import(header + rows(3, 6));
   database.run("UPDATE imports SET finished_at = at, newest = (SELECT newest FROM imports WHERE number = 2)");
@@ -186,8 +180,7 @@ test("a file that is older than the backup brings back no subscription, and no l
 test("the retention that was set last holds, though a clock that was wrong has dated one before it later", async () => {
   const now = Date.parse("2026-05-20T09:15:00Z");
   const admin = anAdmin(["acme"], {}, now);
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   const wrong = anAdmin([], { DATABASE_PATH: admin.file }, Date.parse("2036-05-20T09:15:00Z"));
   await wrong.run("retain", "acme", "--days", "30");
   await admin.run("retain", "acme", "--days", "365");
@@ -197,8 +190,7 @@ test("the retention that was set last holds, though a clock that was wrong has d
 
 test("an account that was made since stays where a person was erased in it or a key revoked, and no other one", async () => {
   const admin = anAdmin();
-  const file = join(admin.folder, "copy.db");
-  await admin.run("backup", file);
+  const file = await backUp(admin);
   for (const name of ["birch", "cedar", "dill"]) await admin.run("account", "create", name);
   await admin.run("lead", "erase", "birch", "--email", "d1@example.com");
   const { id, key } = (await admin.run("key", "create", "cedar", "--json")).json;
