@@ -171,25 +171,26 @@ function createFlush(
 ): () => Flushed {
   const marker = openGapMarker(database);
   let isBegun = false;
-  const begin = () => {
+  const begin = database.$client.transaction(() => {
     if (marker.sinceMs !== null) recordGap(database, marker.sinceMs, startMs);
     for (const statement of ledgerBegins(keepsLedger, startMs)) database.run(statement);
-    isBegun = true;
-  };
+  });
   const flushParts = () => {
     const counted = flushPart(usage, (part) => addUsage(database, part));
-    if (counted === "locked" || counted === "more") return counted;
+    if (counted === "more") return counted;
     const noted = flushPart(ledger, (part) => writeDisclosures(database, part));
     return noted === "idle" ? counted : noted;
   };
   return () => {
     try {
-      if (!isBegun) begin();
+      if (!isBegun) begin.immediate();
+      isBegun = true;
       const flushed = flushParts();
       if (ledger.pendingSince() === null) marker.end();
       return flushed;
     } catch (cause) {
-      if (!isLocked(cause)) marker.begin(ledger.pendingSince() ?? startMs);
+      const sinceMs = isBegun ? ledger.pendingSince() : startMs;
+      if (sinceMs !== null && !isLocked(cause)) marker.begin(sinceMs);
       throw cause;
     }
   };
