@@ -14,7 +14,9 @@ type Complain = (failure: unknown, consequence: string) => void;
 /** Begins to write; the function that it returns ends it. */
 export function startUsageWriter(store: ServedStore, log: Logger): () => void {
   const complain = createComplaints(log);
-  const settler = createSettler(store, complain);
+  let isStopped = false;
+  let isSettling = false;
+  let isUnsettled = false;
   let timer = setTimeout(write, writeMs);
 
   function write(): void {
@@ -24,12 +26,27 @@ export function startUsageWriter(store: ServedStore, log: Logger): () => void {
     } catch (failure) {
       complain(failure, "usage could not be written; it is kept in memory and tried again");
     }
-    settler.afterWrite(flushed);
+    if (flushed === "more" || flushed === "done") isUnsettled = true;
+    if (flushed !== "more" && isUnsettled && !isSettling) void settle();
     timer = setTimeout(write, afterMs[flushed]);
   }
 
+  /** Writing goes on, however slow the disk is: only a power cut loses what is not on the disk yet. */
+  async function settle(): Promise<void> {
+    isSettling = true;
+    isUnsettled = false;
+    try {
+      await store.settle();
+    } catch (failure) {
+      isUnsettled = true;
+      // An orderly stop closes the log, and writes it to the disk first.
+      if (!isStopped) complain(failure, "usage is not safe from a power cut; it is tried again");
+    }
+    isSettling = false;
+  }
+
   return () => {
-    settler.stop();
+    isStopped = true;
     clearTimeout(timer);
   };
 }
@@ -43,38 +60,5 @@ function createComplaints(log: Logger): Complain {
     if (Math.abs(nowMs - (saidMs.get(consequence) ?? Number.NEGATIVE_INFINITY)) < complainEveryMs) return;
     saidMs.set(consequence, nowMs);
     log.error({ cause: innermost(failure) }, consequence);
-  };
-}
-
-/**
- * Syncs what was written to the disk. Writing goes on, however slow the disk is; only a power cut loses what
- * is not there yet.
- */
-function createSettler(store: ServedStore, complain: Complain) {
-  let isStopped = false;
-  let isSettling = false;
-  let isUnsettled = false;
-
-  async function settle(): Promise<void> {
-    isSettling = true;
-    isUnsettled = false;
-    try {
-      await store.settle();
-    } catch (failure) {
-      isUnsettled = true;
-      // An orderly stop closes the log, and brings it to the disk first.
-      if (!isStopped) complain(failure, "usage is not safe from a power cut; it is tried again");
-    }
-    isSettling = false;
-  }
-
-  return {
-    afterWrite(flushed: Flushed): void {
-      if (flushed === "more" || flushed === "done") isUnsettled = true;
-      if (flushed !== "more" && isUnsettled && !isSettling) void settle();
-    },
-    stop(): void {
-      isStopped = true;
-    },
   };
 }

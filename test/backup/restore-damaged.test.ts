@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   statSync,
@@ -20,7 +21,7 @@ import { type Admin, anAdmin } from "../support/admin.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
-import { backUp } from "./restore/a-backup.ts";
+import { backUp, kept } from "./restore/a-backup.ts";
 
 /** Overwrites the first page of a table with what is none. */
 function damage(path: string, table: string): void {
@@ -70,7 +71,7 @@ test("an unreadable page of the erasures is reported, and revocations hold", asy
 test.each([
   ["is no database any more", 0],
   ["has a head that SQLite does not know", 40],
-])("for a file that %s, everything that is lost is named", async (_, at) => {
+])("a file that %s is replaced and kept, and everything that is lost is named", async (_, at) => {
   const { admin, file } = await aBackup();
   const broken = openSync(admin.file, "r+");
   writeSync(broken, Buffer.alloc(400, 7), 0, 400, at);
@@ -78,6 +79,7 @@ test.each([
   const { status, json, stderr } = await admin.run("restore", file, "--json");
   expect({ status, ...json }).toMatchObject({ status: 0, leads: 2 });
   expect(stderr).toMatch(/^Warning: [^\n]*revoked keys[^\n]*erasures[^\n]*\n/m);
+  expect(readFileSync(join(admin.folder, kept(admin)[0] ?? "")).subarray(at, at + 400)).toEqual(Buffer.alloc(400, 7));
 });
 
 test("a sound old file brings no warning", async () => {

@@ -1,7 +1,7 @@
 /** bun admin restore: the backup becomes the database, and the file before is kept. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeBackup } from "../../../src/backup/backup.ts";
 import { openBackups } from "../../../src/backup/restore.ts";
@@ -66,12 +66,4 @@ test("a machine that has nothing but the backup and its manifest gets everything
   expect(await other.leads()).toEqual(await admin.leads());
   expect((await other.give(key, "key", "check")).status).toBe(0);
   expect(existsSync(file)).toBe(true);
-});
-
-test("a database that is damaged beyond reading is replaced, and kept", async () => {
-  const { admin, file } = await aBackup();
-  for (const suffix of ["-wal", "-shm"]) rmSync(admin.file + suffix, { force: true });
-  writeFileSync(admin.file, "this was a database once");
-  expect(await admin.run("restore", file, "--json")).toMatchObject({ status: 0, json: { leads: 20 } });
-  expect(readFileSync(join(admin.folder, kept(admin)[0] ?? ""), "utf8")).toBe("this was a database once");
 });
