@@ -102,7 +102,7 @@ test("a retention that ended after the backup stays ended, and that of a newer b
   expect((await admin.import(old)).json).toMatchObject({ imported: 0, rejected: 1 });
 });
 
-test("a database behind a link is served, refused to a second server, and restored where it lies", async () => {
+test("a database behind a link is served, refused to a second server, and restored in its own folder", async () => {
   const { admin, file } = await aBackup();
   const link = join(aFolder(), "link.db");
   symlinkSync(admin.file, link);
@@ -135,9 +135,9 @@ needing("root")("what root restores belongs to the user who has the file, all th
   const { admin, file } = await aBackup();
   for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
   expect((await admin.run("restore", file)).status).toBe(0);
-  const beside = readdirSync(admin.folder).filter((entry) => entry.startsWith("leadfile.db"));
-  expect(beside).toContain("leadfile.db.serving");
-  for (const entry of beside) expect(statSync(join(admin.folder, entry)).uid).toBe(nobody);
+  const files = readdirSync(admin.folder).filter((entry) => entry.startsWith("leadfile.db"));
+  expect(files).toContain("leadfile.db.serving");
+  for (const entry of files) expect(statSync(join(admin.folder, entry)).uid).toBe(nobody);
 });
 
 needing("root", "setpriv")(

@@ -1,4 +1,4 @@
-/** An import as its command makes it: leads are put aside, looked at, and merged. */
+/** An import as its command makes it: leads are staged, previewed, and merged. */
 
 import type { Account } from "../../src/db/accounts.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";

@@ -57,7 +57,7 @@ test("a key is found by its digest, with the subscription of its account", () =>
   expect(store.keys.findByDigest(digestOf("lf_other"))).toBeNull();
 });
 
-test("a revocation is final, is seen by the next reading, and keeps its first moment", () => {
+test("a revocation is final, is seen by the next reading, and keeps its first timestamp", () => {
   const store = openStores();
   const { number } = accountIn(store);
   const { digest, record } = keyIn(store, number);
@@ -79,10 +79,10 @@ test("usage is counted by key, UTC day and month, and a key shows the last day i
   const { number } = accountIn(store);
   const [one, other] = [keyIn(store, number), keyIn(store, number)];
   const key = store.served.keys.find(one.digest)?.number ?? -1;
-  for (const moment of ["2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00.000Z", "2026-02-02T10:00:00.000Z"]) {
-    store.served.usage.count(key, Date.parse(moment));
+  for (const time of ["2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00.000Z", "2026-02-02T10:00:00.000Z"]) {
+    store.served.usage.count(key, Date.parse(time));
   }
-  const of = (moment: string) => store.served.usage.of(key, Date.parse(moment));
+  const of = (time: string) => store.served.usage.of(key, Date.parse(time));
   expect(of("2026-01-31T00:00:00.000Z")).toEqual({ today: 1, month: 1 });
   expect(of("2026-02-02T23:00:00.000Z")).toEqual({ today: 1, month: 2 });
   expect(of("2026-02-03T00:00:00.000Z")).toEqual({ today: 0, month: 2 });

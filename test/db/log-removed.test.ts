@@ -1,4 +1,4 @@
-/** Somebody tidies up the files beside the database while it is served. */
+/** Somebody removes the files next to the database while it is served. */
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { eventually } from "../support/eventually.ts";

@@ -1,4 +1,4 @@
-/** How the model imports: every rule of an import in its plainest form. */
+/** The import of the model: every rule of an import in its plainest form. */
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
 import type { LeadImport } from "../support/admin-store.ts";
 

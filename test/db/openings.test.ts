@@ -41,7 +41,7 @@ function refusalOf(path: string): string {
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("a file that is not there", () => {
-  test("is made with its folder, for its owner alone, and so is what lies beside it", () => {
+  test("is made with its folder, for its owner alone, and so are the files next to it", () => {
     const path = join(aFolder(), "new", "folder", "leadfile.db");
     const store = openAdminStore(path);
     anAccount(store);
@@ -119,7 +119,7 @@ test("an empty file becomes a database", () => {
 });
 
 describe("a file of an older version", () => {
-  test("is migrated after a copy of it was put beside it, and the older version then refuses it", async () => {
+  test("is migrated after a copy of it was made, and the older version then refuses it", async () => {
     const path = join(aFolder(), "leadfile.db");
     const store = openAdminStore(path);
     const lead = aLead();

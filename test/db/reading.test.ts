@@ -16,7 +16,7 @@ test("every field of a lead can be read in SQL under its own name", async () => 
   const lead = aLead({ verified_email: "v@example.com", children: null });
   const { file } = await serve({ leads: [lead] });
   using tool = new Database(file, { readonly: true });
-  // The moment of a lead is a number in some versions of the file and a text in others.
+  // The timestamp of a lead is a number in some versions of the file and a text in others.
   const { identified_at: _, ...rest } = lead;
   const fields = leadFields.filter((field) => field !== "identified_at");
   expect(tool.query(`SELECT ${fields.join(", ")} FROM leads`).get()).toEqual(rest);

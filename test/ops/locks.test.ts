@@ -26,12 +26,12 @@ needing(system)("a server keeps its lock on the file while commands write and en
   const ask = () => fetch(`${url}/api/v1/leads`, { headers: { Authorization: `Bearer ${key}` } });
 
   expect((await ask()).status).toBe(200);
-  const held = locksOf(admin.file, server.pid);
-  expect(held).toBeGreaterThan(0);
+  const before = locksOf(admin.file, server.pid);
+  expect(before).toBeGreaterThan(0);
   for (const name of ["one", "two", "three"]) {
     await admin.run("account", "create", name);
     expect((await ask()).status).toBe(200);
-    expect(locksOf(admin.file, server.pid)).toBe(held);
+    expect(locksOf(admin.file, server.pid)).toBe(before);
   }
   expect(existsSync(`${admin.file}-wal`)).toBe(true);
   await admin.run("key", "revoke", id);

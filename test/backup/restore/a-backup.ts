@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type Admin, anAdmin } from "../../support/admin.ts";
 
 export const header = "date,pixel_id,email,phone\n";
-/** Rows of so many people, one after another. */
+/** Rows of numbered people, one after another. */
 export const rows = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, n) => `2026-01-31,px,d${from + n}@example.com,155501${1000 + from + n}\n`).join(
     "",
@@ -34,7 +34,7 @@ export function fitManifest(file: string, over: object = {}): void {
   writeFileSync(path, JSON.stringify({ ...manifest, sha256, bytes: statSync(file).size, ...over }));
 }
 
-/** The files that restores have put aside. */
+/** The replaced files that restores have kept. */
 export const kept = ({ folder }: Admin) => readdirSync(folder).filter((name) => name.includes(".replaced-"));
 
 /** Changes one bit of a file. */

@@ -1,4 +1,4 @@
-/** bun admin restore: whoever was erased stays erased, known by the file before or by receipts. */
+/** bun admin restore: an erased person stays erased, known by the replaced file or by receipts. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { anAdmin } from "../../support/admin.ts";
@@ -35,8 +35,8 @@ describe("who was erased after the backup", () => {
   });
 
   test.each([
-    ["where there is no file before", false, []],
-    ["where the file before was made on another machine", true, ["acme"]],
+    ["on an empty machine", false, []],
+    ["over a file of another machine", true, ["acme"]],
   ])("may come back %s, and the restore says what to do", async (_, isThere, accounts) => {
     const { admin, file } = await aBackup();
     const other = anAdmin(accounts);
@@ -79,7 +79,7 @@ describe("who was erased after the backup", () => {
   });
 });
 
-test("leads older than their account keeps do not come back, not for a moment", async () => {
+test("leads older than their account keeps do not come back", async () => {
   const { admin, file } = await aBackup();
   await admin.import("pixel_id,email\npx,new@example.com\n");
   const newer = `${file}.newer`;

@@ -82,7 +82,7 @@ needing("/proc")(
     await until(() => open().includes(admin.file));
     renameSync(`${admin.file}.draft`, admin.file);
     using served = new Database(admin.file);
-    // The command may open the new file in the same moment.
+    // The command may open the new file at the same time.
     served.run("PRAGMA busy_timeout = 5000");
     served.run("PRAGMA journal_mode = WAL");
     served.run("UPDATE accounts SET name = 'renamed'");
@@ -93,7 +93,7 @@ needing("/proc")(
   },
 );
 
-/** Where a descriptor leads; empty where it was closed just now. */
+/** Returns the target of a descriptor; empty if it was just closed. */
 function linkAt(path: string): string {
   try {
     return readlinkSync(path);

@@ -1,4 +1,4 @@
-/** bun admin restore: the backup becomes the database, and the file before is kept. */
+/** bun admin restore: the backup becomes the database, and the replaced file is kept. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { openBackups } from "../../../src/backup/restore.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aBackup, header, kept, rows } from "./a-backup.ts";
 
-test("the backup is the database from then on, and the file before is kept beside it", async () => {
+test("the backup becomes the database, and the replaced file is kept next to it", async () => {
   const { admin, file } = await aBackup();
   const before = await admin.leads();
   await admin.import(header + rows(20, 30));
@@ -29,22 +29,22 @@ test("the backup is the database from then on, and the file before is kept besid
   expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[30]]);
 });
 
-const unheard = new AbortController().signal;
+const neverStopped = new AbortController().signal;
 
 test("nothing holds the database open when its backup is done", async () => {
   const { file, folder } = anAdmin();
-  await makeBackup(file, join(folder, "copy.db"), Date.now(), unheard);
+  await makeBackup(file, join(folder, "copy.db"), Date.now(), neverStopped);
   using database = new Database(file);
   // Only one that is alone may do without the log.
   expect(database.query("PRAGMA journal_mode = DELETE").values()).toEqual([["delete"]]);
 });
 
-test("the file before can be opened as soon as the restore is done", async () => {
+test("the replaced file can be opened as soon as the restore is done", async () => {
   const { admin, file } = await aBackup();
   const path = join(admin.folder, "leadfile.db");
   const access = () => Promise.reject() as never; // Nothing is in an object store.
   const request = { named: file, identity: null, access, receipts: null, nowMs: Date.now(), dryRun: false };
-  await openBackups(path).restore(request, unheard, () => {});
+  await openBackups(path).restore(request, neverStopped, () => {});
   using replaced = new Database(join(admin.folder, kept(admin)[0] ?? ""));
   expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[20]]);
 });

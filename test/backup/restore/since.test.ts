@@ -1,11 +1,11 @@
-/** bun admin restore: what was set, revoked or undone since the backup holds on. */
+/** bun admin restore: what was set, revoked, or undone since the backup is kept. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { backUp, header, rows } from "./a-backup.ts";
 
-test("a key that was revoked after the backup stays revoked, and retention that was set holds on", async () => {
+test("a key that was revoked after the backup stays revoked, and a retention that was set stays", async () => {
   const admin = anAdmin();
   const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
   const file = await backUp(admin);
@@ -85,7 +85,7 @@ test("an import that was undone since the backup stays undone", async () => {
   expect(stderr).toContain("undone imports (1)");
 });
 
-test("imports since the backup are listed as taken back, and who received their leads is said when they come again", async () => {
+test("imports since the backup are listed as undone, and the recipients of their leads are known when they are imported again", async () => {
   const admin = anAdmin();
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const file = await backUp(admin);
@@ -103,7 +103,7 @@ test("imports since the backup are listed as taken back, and who received their 
   expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
 });
 
-test("who received what an import added behind the backup that was made meanwhile is said when it comes again", async () => {
+test("the recipients of leads that an import added during a backup are known when they are imported again", async () => {
   const admin = anAdmin();
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
