@@ -159,7 +159,7 @@ needing("versitygw").describe("an object store", async () => {
     network.cutAfter(Number.POSITIVE_INFINITY);
     expect((await cut.run("backup", "s3://leads/seven")).status).toBe(0);
     expect(await list(admin, "s3://leads/seven")).toMatchObject([{ leads: 20_000 }]);
-  }, 30_000);
+  });
 
   needing("mount")("lists nothing that a full bucket has taken", async () => {
     const admin = aMachine(["acme"]);
