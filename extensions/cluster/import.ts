@@ -24,7 +24,7 @@ import { openPreparation } from "../../src/import/write/import.ts";
 import { openDestination, openLeadWriter, type WriteContext } from "../../src/import/write/lead-writer.ts";
 import { type Material, merge, nextSize, shadowTables } from "../../src/import/write/merge.ts";
 import { openStaging } from "../../src/import/write/staging.ts";
-import type { Placed } from "../../src/import/write/stored-leads.ts";
+import type { Placed, StoredLeads } from "../../src/import/write/stored-leads.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { type Statement, statementOf } from "./node.ts";
 import { type NodeFile, openReadOnly } from "./node-file.ts";
@@ -200,65 +200,42 @@ export interface Plan {
 
 type Planner = (leads: readonly NewLead[], context: WriteContext) => Plan;
 
-/** Opens the planner of one import. */
+/** Opens the planner of one import. In a plan, each lead finds those that were decided before it. */
 export function openPlanner(file: NodeFile, account: AccountNumber, options: ImportOptions): Planner {
-  let opened: { readonly number: number; readonly draft: ReturnType<typeof openDraft> } | null = null;
   return (leads, context) => {
-    const { number, connection, lastPosition } = file.current();
-    // The node may have replaced the file.
-    if (opened?.number !== number) opened = { number, draft: openDraft(connection, account, options) };
-    return { since: lastPosition(), ...opened.draft(leads, context) };
-  };
-}
-
-/** Opens a draft of the file as it will be with the leads of a step. Each lead finds those that were decided before it. */
-function openDraft(connection: Connection, account: AccountNumber, options: ImportOptions) {
-  const file = openDestination(connection, account);
-  const at = and(eq(stored.account, account), eq(stored.identifiedAt, placeholder.integer("ms")));
-  const takenAt = connection.select({ one: sql`1` }).from(stored).where(at).prepare();
-  const added = new Map<string, PlannedLead>();
-  const replaced = new Map<string, PlannedLead>();
-  const times = new Set<number>();
-  let missingPixels = new Set<string>();
-
-  const find = (id: string) => added.get(id) ?? file.leads.find(id);
-  const plannedLead = ({ id, state, cityKey, hasEmail }: NewLead, placed: Placed): PlannedLead => {
-    return { id, state, cityKey, hasEmail, ...placed };
-  };
-  const writer = openLeadWriter(
-    {
-      guard: file.guard,
-      pixels: {
-        ...file.pixels,
-        make(id) {
-          missingPixels.add(id);
-          return 0;
-        },
+    const { connection, lastPosition } = file.current();
+    const since = lastPosition();
+    const { leads: inFile, pixels, guard } = openDestination(connection, account);
+    const isAt = and(eq(stored.account, account), eq(stored.identifiedAt, placeholder.integer("ms")));
+    const takenAt = connection.select({ one: sql`1` }).from(stored).where(isAt).prepare();
+    const added = new Map<string, PlannedLead>();
+    const replaced = new Map<string, PlannedLead>();
+    const times = new Set<number>();
+    const missingPixels = new Set<string>();
+    const find = (id: string) => added.get(id) ?? inFile.find(id);
+    const draft: StoredLeads = {
+      ...inFile,
+      find,
+      firstFree: (ms) => (times.has(ms) ? ms + 1 : inFile.firstFree(ms)),
+      insert({ id, state, cityKey, hasEmail }, placed) {
+        if (find(id) !== null || times.has(placed.at) || takenAt.values({ ms: placed.at }).length > 0) return false;
+        times.add(placed.at);
+        added.set(id, { id, state, cityKey, hasEmail, ...placed });
+        return true;
       },
-      leads: {
-        ...file.leads,
-        find,
-        firstFree: (ms) => (times.has(ms) ? ms + 1 : file.leads.firstFree(ms)),
-        insert(lead, placed) {
-          const { at: ms } = placed;
-          if (find(lead.id) !== null || times.has(ms) || takenAt.values({ ms }).length > 0) return false;
-          times.add(ms);
-          added.set(lead.id, plannedLead(lead, placed));
-          return true;
-        },
-        replace(lead, placed) {
-          (added.has(lead.id) ? added : replaced).set(lead.id, plannedLead(lead, placed));
-        },
+      replace({ id, state, cityKey, hasEmail }, placed) {
+        (added.has(id) ? added : replaced).set(id, { id, state, cityKey, hasEmail, ...placed });
       },
-    },
-    options,
-  );
-  return (leads: readonly NewLead[], context: WriteContext) => {
-    for (const each of [added, replaced, times]) each.clear();
-    missingPixels = new Set();
+    };
+    // The number does not matter: a plan with missing pixels is not written.
+    const make = (id: string) => {
+      missingPixels.add(id);
+      return 0;
+    };
+    const writer = openLeadWriter({ guard, pixels: { ...pixels, make }, leads: draft }, options);
     writer.begin(context);
     const outcomes = leads.map(writer.write);
-    return { outcomes, added: [...added.values()], replaced: [...replaced.values()], missingPixels };
+    return { since, outcomes, added: [...added.values()], replaced: [...replaced.values()], missingPixels };
   };
 }
 

@@ -145,19 +145,8 @@ const spreadWithinMs = 2 * windowMs;
 
 function listSpreadKeys(file: Connection, nowMs: number): string[] {
   const since = Math.floor((nowMs - spreadWithinMs) / windowMs);
-  const counted = file.select().from(flushes).where(gte(flushes.minute, since)).all();
-  const seen = new Set<string>();
-  const spread = new Set<number>();
-  for (const { minute, keys: text } of counted) {
-    const numbers: readonly number[] = JSON.parse(text); // As each server has written it.
-    for (const number of numbers) {
-      if (seen.has(`${minute} ${number}`)) spread.add(number);
-      seen.add(`${minute} ${number}`);
-    }
-  }
-  const found = file
-    .select({ id: keys.id })
-    .from(keys)
-    .where(inArray(keys.number, [...spread]));
+  const spread = sql`SELECT one.value FROM ${flushes}, json_each(${flushes.keys}) AS one
+    WHERE ${gte(flushes.minute, since)} GROUP BY ${flushes.minute}, one.value HAVING count(*) > 1`;
+  const found = file.select({ id: keys.id }).from(keys).where(sql`${keys.number} IN (${spread})`);
   return found.all().map(({ id }) => id);
 }
