@@ -3,6 +3,7 @@
  * write, such as the local rqlite node of a cluster. open.ts implements it on the file.
  */
 import type { Database } from "bun:sqlite";
+import { dirname } from "node:path";
 import { type SQL, sql } from "drizzle-orm";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { UserError } from "../user-error.ts";
@@ -66,4 +67,19 @@ export function closing(database: Connection): Connection & Disposable {
 /** The number of rows that the last statement has inserted, changed, or deleted. */
 export function changedRows(database: Connection): number {
   return database.values<[number]>(sql`SELECT changes()`)[0]?.[0] ?? 0;
+}
+
+/**
+ * Does work for which SQLite may need as much space as the file has: in temporary files next to the file, which have no name
+ * once they are open. A container may have no other place to write, and personal data stays on its disk.
+ */
+export function withTemporaryFiles(database: Connection, work: () => void): void {
+  const client = database.$client;
+  client.run(`PRAGMA temp_store_directory = '${dirname(client.filename).replaceAll("'", "''")}'`);
+  client.run("PRAGMA temp_store = FILE");
+  try {
+    work();
+  } finally {
+    client.run("PRAGMA temp_store = MEMORY");
+  }
 }

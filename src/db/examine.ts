@@ -2,7 +2,7 @@
 import { constants, Database, SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { and, eq, exists, getTableName, getViewName, is, isNull, max, sql, View } from "drizzle-orm";
+import { and, eq, exists, getTableName, getViewName, is, isNull, max, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Connection } from "./connection.ts";
@@ -11,6 +11,7 @@ import { hasBrought } from "./imports.ts";
 import { listKeys } from "./keys.ts";
 import { lockWaitMs } from "./locks.ts";
 import { lastBuild, migrationsBehind, type Unusable } from "./migrate.ts";
+import { readableLeads } from "./readable-leads.ts";
 import * as schema from "./schema.ts";
 import { accounts, audit, imports, keys, leads, sources, usage } from "./schema.ts";
 
@@ -107,11 +108,9 @@ function check(database: Connection, full: boolean): string[] {
 
 function lostParts(database: Connection): string[] {
   const found = new Set(database.values<[string]>(sql`SELECT name FROM sqlite_schema`).map(([name]) => name));
-  const needed = Object.values<unknown>(schema).flatMap((part) => {
-    if (is(part, View)) return [getViewName(part)];
-    if (!is(part, SQLiteTable)) return [];
-    return [getTableName(part), ...getTableConfig(part).indexes.map(({ config }) => config.name)];
-  });
+  const tables = Object.values<unknown>(schema).filter((part): part is SQLiteTable => is(part, SQLiteTable));
+  const indexes = tables.flatMap((table) => getTableConfig(table).indexes.map(({ config }) => config.name));
+  const needed = [...tables.map(getTableName), ...indexes, getViewName(readableLeads)];
   return needed.filter((name) => !found.has(name));
 }
 

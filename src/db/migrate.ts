@@ -7,9 +7,8 @@ import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../package.json";
 import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, withTemporaryFiles } from "./connection.ts";
 import { createDraftFolder, sync } from "./files.ts";
-import { withTemporaryFiles } from "./vacuum.ts";
 
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");

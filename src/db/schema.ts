@@ -2,7 +2,6 @@
  * The tables of the one file. The migrations under drizzle/ are generated from here, with STRICT and WITHOUT ROWID
  * added by hand, which Drizzle cannot say. Timestamps are Unix milliseconds, days `2026-01-31`, both in UTC.
  */
-import { sql } from "drizzle-orm";
 import {
   blob,
   index,
@@ -10,11 +9,9 @@ import {
   primaryKey,
   type SQLiteColumn,
   sqliteTable,
-  sqliteView,
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import { leadFields } from "../contract/lead.ts";
 
 export const accounts = sqliteTable("accounts", {
   // Leads and indexes hold this number instead of the id: short keys make the indexes a third smaller.
@@ -139,22 +136,6 @@ export const leads = sqliteTable(
     filterIndex("state_city", table, table.state, table.cityKey),
     filterIndex("pixel_state_city", table, table.pixel, table.state, table.cityKey),
   ],
-);
-
-/**
- * The leads for those who read the file with any SQLite tool: the 20 fields, and what the indexes are on. Columns
- * generated from the document would give the same, but are computed at every insert: an import was a fifth slower.
- */
-export const readableLeads = sqliteView("leads", {
-  account: integer().notNull(),
-  identifiedMs: integer("identified_ms").notNull(),
-  ...Object.fromEntries(leadFields.map((field) => [field, text(field)])),
-}).as(
-  sql.raw(
-    `SELECT account, identified_at AS identified_ms, ${leadFields
-      .map((field) => (field === "state" ? "state" : `doc ->> '$.${field}' AS ${field}`))
-      .join(", ")} FROM stored_leads`,
-  ),
 );
 
 /**

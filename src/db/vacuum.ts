@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { inArray } from "drizzle-orm";
 import { UserError } from "../user-error.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, withTemporaryFiles } from "./connection.ts";
 import { removeAbandonedDrafts } from "./files.ts";
 import { writeWhenFree } from "./locks.ts";
 import { residues } from "./schema.ts";
@@ -11,21 +11,6 @@ import { truncateWal } from "./wal.ts";
 /** Rewrites the file without anything that was deleted. Readers go on, and writers wait. */
 export function vacuum(database: Connection): void {
   withTemporaryFiles(database, () => database.$client.run("VACUUM"));
-}
-
-/**
- * Does work for which SQLite may need as much space as the file has: in temporary files next to the file, which have no name
- * once they are open. A container may have no other place to write, and personal data stays on its disk.
- */
-export function withTemporaryFiles(database: Connection, work: () => void): void {
-  const client = database.$client;
-  client.run(`PRAGMA temp_store_directory = '${dirname(client.filename).replaceAll("'", "''")}'`);
-  client.run("PRAGMA temp_store = FILE");
-  try {
-    work();
-  } finally {
-    client.run("PRAGMA temp_store = MEMORY");
-  }
 }
 
 /** Readers end within milliseconds; a backup or another program may take longer. */

@@ -9,7 +9,7 @@ import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
 import { emptyCounts, type ImportOrigin } from "../../../import/new-lead.ts";
-import { unusedPath, writeRejects } from "../../../import/parse/rejects.ts";
+import { checkWritable, unusedPath, writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress, SourceRead, StagedImport } from "../../../import/staged-import.ts";
@@ -64,7 +64,8 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const { number, retainDays } = account;
   const rules = readRules(account.id, request);
   checkPixel(context, account, request);
-  checkRejects(file, request);
+  checkRejects(asked.request);
+  if (request.rejects !== undefined) checkWritable(request.rejects);
   if (file === "-") sayThatItWaits("the export");
   const source = openSource(file, context.standardInput, request.followsNoLink);
   const importer = await context.database().importer();

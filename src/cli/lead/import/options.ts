@@ -1,6 +1,5 @@
 /** The options of an import, read and checked before anything is touched. */
 
-import { fstatSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { readDatabasePath } from "../../../config.ts";
 import type { Account } from "../../../db/accounts.ts";
@@ -11,7 +10,6 @@ import type { LeadRules } from "../../../import/map/lead.ts";
 import type { DateOrder } from "../../../import/map/values/times.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
 import { createDateOrders } from "../../../import/map/visit-time.ts";
-import { checkWritable } from "../../../import/parse/rejects.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
@@ -90,32 +88,13 @@ export function checkPixel(context: CommandContext, account: Account, { pixel, c
   );
 }
 
-/** Throws a UserError if --rejects cannot be written, or would overwrite the source or the database, by whatever name. */
-export function checkRejects(file: string, { rejects }: ImportRequest): void {
+/** Throws a UserError if --rejects names a file of the database, existing or not. An existing file is never overwritten. */
+export function checkRejects({ rejects }: ImportRequest): void {
   if (rejects === undefined) return;
   if (rejects === "-") throw new UserError("--rejects is -, which is no file.", "Name a file.", 2);
-  checkWritable(rejects);
   const path = readDatabasePath();
-  const parts = [...filesOf(path), lockRequestsOf(path), serverLockOf(path), raftLogOf(path)];
-  if (parts.some((part) => resolve(part) === resolve(rejects))) throw overwrites(path);
-  const found = statSync(rejects, { throwIfNoEntry: false });
-  if (found?.isFile() === true) {
-    const isFound = (other: Stats | undefined) => other?.ino === found.ino && other.dev === found.dev;
-    const source = file === "-" ? fstatSync(0) : statsOf(file);
-    if (isFound(source)) throw overwrites(file === "-" ? "standard input" : file);
-    if (parts.some((part) => isFound(statsOf(part)))) throw overwrites(path);
+  const files = [...filesOf(path), lockRequestsOf(path), serverLockOf(path), raftLogOf(path)];
+  if (files.some((file) => resolve(file) === resolve(rejects))) {
+    throw new UserError(`--rejects would write over ${path}.`, "Name another file.", 2);
   }
-}
-
-/** Returns undefined if there is no such file, or none that this user may read: the reading reports that. */
-function statsOf(file: string): Stats | undefined {
-  try {
-    return statSync(file);
-  } catch {
-    return undefined;
-  }
-}
-
-function overwrites(precious: string): UserError {
-  return new UserError(`--rejects would write over ${precious}.`, "Name another file.", 2);
 }

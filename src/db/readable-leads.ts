@@ -1,0 +1,20 @@
+/** The view `leads`. Only Drizzle Kit reads this file, because queries use the table. */
+import { sql } from "drizzle-orm";
+import { integer, sqliteView, text } from "drizzle-orm/sqlite-core";
+import { leadFields } from "../contract/lead.ts";
+
+/**
+ * The leads for those who read the file with any SQLite tool: the 20 fields, and what the indexes are on. Columns
+ * generated from the document would give the same, but are computed at every insert: an import was a fifth slower.
+ */
+export const readableLeads = sqliteView("leads", {
+  account: integer().notNull(),
+  identifiedMs: integer("identified_ms").notNull(),
+  ...Object.fromEntries(leadFields.map((field) => [field, text(field)])),
+}).as(
+  sql.raw(
+    `SELECT account, identified_at AS identified_ms, ${leadFields
+      .map((field) => (field === "state" ? "state" : `doc ->> '$.${field}' AS ${field}`))
+      .join(", ")} FROM stored_leads`,
+  ),
+);
