@@ -71,14 +71,16 @@ export async function readPersons(
     throw new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
   }
   if (list === undefined) return [{ line: 1, reference: await readIdentifier(context, account, options) }];
-  const read = openReader(context, account);
-  if (list === "-") return readList("standard input", await readAll(context.standardInput(), "the list"), read);
+  const text = list === "-" ? await readAll(context.standardInput(), "the list") : readListFile(list);
+  return readList(list === "-" ? "standard input" : basename(list), text, openReader(context, account));
+}
+
+function readListFile(path: string): string {
   try {
-    return readList(basename(list), readFileSync(list, "utf8"), read);
-  } catch (cause) {
-    if (cause instanceof UserError) throw cause;
+    return readFileSync(path, "utf8");
+  } catch {
     const advice = "Give --list a file with a line for each person, or - for standard input.";
-    throw new UserError(`${list} cannot be read.`, advice);
+    throw new UserError(`${path} cannot be read.`, advice);
   }
 }
 
