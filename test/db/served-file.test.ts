@@ -1,0 +1,94 @@
+/** The file of a running server: others write it, damage it, or remove its parts. */
+import { Database } from "bun:sqlite";
+import { expect, onTestFinished, test } from "bun:test";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { digestOf } from "../../src/contract/key.ts";
+import { toLeadQuery } from "../../src/contract/parameters.ts";
+import { QueryFailed } from "../../src/db/failure.ts";
+import { openServedStore } from "../../src/served-store.ts";
+import { aLead, someLeads } from "../support/builders.ts";
+import { eventually } from "../support/eventually.ts";
+import { serve } from "../support/harness.ts";
+
+test("the version is another one after another program has revoked a key", async () => {
+  const { store, aKeyRecord, admin } = await serve();
+  const { id, secret } = aKeyRecord();
+  const isRevoked = () => store.keys.find(digestOf(secret))?.revokedMs !== null;
+  const before = store.version();
+  expect([isRevoked(), store.version()]).toEqual([false, before]);
+  admin.keys.revoke(id, 0);
+  expect(store.version()).not.toBe(before);
+  expect(isRevoked()).toBe(true);
+});
+
+test("the version is another one after others have written, and the same after counts of the server's own", async () => {
+  const { store, aKey, importMore } = await serve();
+  const { number } = store.keys.find(digestOf(aKey())) ?? { number: -1 };
+  const before = store.version();
+  store.usage.count(number, 0);
+  expect(store.flush()).toBe("done");
+  expect(store.version()).toBe(before);
+  importMore([aLead()]);
+  expect(store.version()).not.toBe(before);
+});
+
+test("a file that is gone fails every question for the version", async () => {
+  const { store, file } = await serve();
+  store.version();
+  rmSync(file);
+  // Questions within some milliseconds share one look at the file.
+  await eventually(async () => expect(() => store.version()).toThrow(QueryFailed));
+  for (let look = 0; look < 3; look++) expect(() => store.version()).toThrow(QueryFailed);
+});
+
+test.each([["-wal"], ["-shm"]])(
+  "a server whose %s file was removed says so, and does not go on admitting keys that others revoke",
+  async (suffix) => {
+    const { as, aKey, file, logged } = await serve();
+    const key = aKey();
+    expect((await as(key).get("/leads")).status).toBe(200);
+    rmSync(file + suffix);
+    // Requests that come close together share one look at the files.
+    await eventually(async () => expect((await as(key).get("/leads")).status).toBe(500));
+    for (let ask = 0; ask < 5; ask++) {
+      const { status, body } = await as(key).get("/leads");
+      expect({ status, code: body.error.code }).toEqual({ status: 500, code: "query_failed" });
+    }
+    expect(logged.join("")).toContain("restart");
+  },
+);
+
+test("a page of the file that is damaged fails who asks for it, and nobody after him", async () => {
+  const leads = someLeads(500);
+  const { file, account, stop } = await serve({ leads });
+  await stop();
+  damageSomeLeads(file);
+  const store = openServedStore(file);
+  onTestFinished(() => store.close());
+  const failed = leads.map((lead) => {
+    const query = toLeadQuery({ limit: 1, before: lead.identified_at });
+    try {
+      store.leads.page(account.number, query);
+      return false;
+    } catch (failure) {
+      expect(failure).toBeInstanceOf(QueryFailed);
+      return true;
+    }
+  });
+  expect(new Set(failed)).toEqual(new Set([true, false]));
+  expect(failed.lastIndexOf(false)).toBeGreaterThan(failed.indexOf(true));
+});
+
+/** Makes a page of leads in the middle of the file one that SQLite cannot read. */
+function damageSomeLeads(file: string): void {
+  using tool = new Database(file);
+  tool.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const pageBytes = 8192;
+  const bytes = readFileSync(file);
+  const pages = Array.from({ length: bytes.length / pageBytes }, (_, page) => page * pageBytes).filter(
+    (at) => bytes[at] === 0x0d && bytes.subarray(at, at + pageBytes).includes('"identified_at"'),
+  );
+  const middle = pages[Math.floor(pages.length / 2)];
+  if (middle === undefined) throw new Error("the file has no page of leads");
+  writeFileSync(file, bytes.fill(0, middle, middle + 8));
+}
