@@ -37,7 +37,7 @@ interface DescribedParameter {
 interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly DescribedParameter[];
-  readonly responses: Named<DescribedResponse | Reference>;
+  readonly responses: Named<DescribedResponse>;
 }
 
 interface Document {
@@ -79,9 +79,7 @@ function readDescription(document: Document) {
   function pointerOf(method: string, path: string, status: number): string | null {
     const shared = sharedPointer(method, document.paths[path] !== undefined, status);
     if (shared !== undefined) return shared;
-    const described = document.paths[path]?.get.responses[status];
-    if (described === undefined) return null;
-    if ("$ref" in described && typeof described.$ref === "string") return described.$ref.slice(1);
+    if (document.paths[path]?.get.responses[status] === undefined) return null;
     return `/paths/${path.replaceAll("/", "~1")}/get/responses/${status}`;
   }
 
