@@ -3,6 +3,7 @@ import { onTestFinished } from "bun:test";
 import { existsSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import type { Connection } from "../../src/db/connection.ts";
+import { writeWhenFree } from "../../src/db/locks.ts";
 import { openAgain } from "../../src/db/open.ts";
 import { until } from "./eventually.ts";
 
@@ -25,7 +26,8 @@ export async function betweenTransactions(
   });
   await until(() => {
     // This file exists while a command writes much.
-    if (isLong()) writer.transaction(() => look(count(), writer), { behavior: "immediate" });
+    const lookNow = () => writer.transaction(() => look(count(), writer), { behavior: "immediate" });
+    if (isLong()) writeWhenFree(writer.$client, lookNow);
     return isOver;
   }, 5);
   return ended;
