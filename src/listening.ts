@@ -1,7 +1,7 @@
 /** Messages to the operator about the address that a server listens on. */
 
 import { isInTheClear } from "./config.ts";
-import { systemCode, writeNow } from "./process.ts";
+import { printMessage, systemCode } from "./process.ts";
 import { UserError } from "./user-error.ts";
 
 interface Address {
@@ -10,19 +10,19 @@ interface Address {
   readonly tls: object | null;
 }
 
-/** `prefix` begins the names of the settings, such as `RECEIVE_`. */
+/** Returns the error of a failed start to listen. `prefix` begins the names of the settings, such as `RECEIVE_`. */
 export function listeningFailure(cause: unknown, { host, port, tls }: Address, prefix = ""): UserError {
   const code = systemCode(cause) ?? "";
   if (code === "EADDRINUSE") {
     return new UserError(
       `Port ${port} on ${host} is in use.`,
-      `End the program that has it, or set ${prefix}PORT to another one.`,
+      `Stop the program that uses it, or set ${prefix}PORT to another one.`,
     );
   }
   if (code === "EACCES" && port < 1024) {
-    return new UserError(`Port ${port} is for privileged programs.`, `Set ${prefix}PORT to 1024 or more.`);
+    return new UserError(`Only root may listen on port ${port}.`, `Set ${prefix}PORT to 1024 or more.`);
   }
-  // A name that nobody knows and an address of another machine give one or the other of these.
+  // An unknown name and an address of another machine give one of these.
   if (["EADDRNOTAVAIL", "EINVAL", "ENOENT", "ERR_INVALID_ARG_TYPE"].includes(code)) {
     return new UserError(
       `${prefix}HOST is ${JSON.stringify(host)}, but it takes an address or a name of this machine.`,
@@ -40,12 +40,11 @@ export function listeningFailure(cause: unknown, { host, port, tls }: Address, p
   );
 }
 
-/** `secrets` says what it is that requests carry. */
+/** Warns if `secrets`, such as API keys, would cross the network unencrypted. */
 export function warnOfPlainHttp(address: Parameters<typeof isInTheClear>[0], secrets: string): void {
   if (!isInTheClear(address)) return;
-  writeNow(
-    2,
-    `Warning: ${address.host} can be reached from other machines without TLS, and ${secrets} would cross the network in ` +
-      "the clear. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy that gives TLS.\n",
+  printMessage(
+    `Warning: ${address.host} can be reached from other machines without TLS, and ${secrets} would cross the network ` +
+      "unencrypted. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy with TLS.",
   );
 }

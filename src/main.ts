@@ -1,7 +1,7 @@
 /** bun start: config → store → server → stop. */
 import { resolve } from "node:path";
 import { readConfig, refuseSecondDatabase } from "./config.ts";
-import { endWith, writeNow } from "./process.ts";
+import { endWith, printMessage, writeNow } from "./process.ts";
 import { adminCommand } from "./program-name.ts";
 import { serve } from "./serve.ts";
 
@@ -11,10 +11,8 @@ try {
   const { url, isEmpty } = await serve(config);
   writeNow(1, `listening on ${url}\n`);
   if (isEmpty) {
-    writeNow(
-      2,
-      `There is no account in ${resolve(config.databasePath)} yet. In another terminal: ${adminCommand} account create NAME, then ${adminCommand} --help.\n`,
-    );
+    const advice = `In another terminal: ${adminCommand} account create NAME, then ${adminCommand} --help.`;
+    printMessage(`There is no account in ${resolve(config.databasePath)} yet. ${advice}`);
   }
 } catch (cause) {
   endWith(cause);

@@ -14,7 +14,7 @@ export function endWith(cause: unknown): never {
 export function sayWhy(cause: unknown): number {
   const said = cause instanceof Error ? `${cause.name}: ${cause.message}` : "unknown error";
   const line = cause instanceof UserError ? cause.sentence : inOneLine(`Leadfile failed: ${said}`);
-  writeNow(2, `${wrapped(line, process.stderr)}\n`);
+  printMessage(line);
   return cause instanceof UserError ? cause.status : 1;
 }
 
@@ -71,6 +71,11 @@ export function writeNow(stream: 1 | 2, text: string): string | null {
     }
   }
   return null;
+}
+
+/** Prints a message for a person on standard error. On a terminal, its lines break between words. */
+export function printMessage(text: string): void {
+  writeNow(2, `${wrapped(text, process.stderr)}\n`);
 }
 
 /**

@@ -5,6 +5,7 @@ import { DatabaseUnavailable } from "../../src/db/connection.ts";
 import { QueryFailed } from "../../src/db/failure.ts";
 import { findSourceByDigest, type SourceFinder } from "../../src/db/sources.ts";
 import type { Databases } from "../../src/extension.ts";
+import { printMessage } from "../../src/process.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { openClusterBackups } from "./backups.ts";
 import { type ClusterDatabase, openClusterDatabase, reasonFor } from "./database.ts";
@@ -78,9 +79,9 @@ function sourceFinderOn({ reading, version }: ReturnType<typeof openLeasedFile>)
 function nameUnreachable(names: readonly string[]): void {
   const who =
     names.length === 1 ? `${names[0]} is unreachable. It serves` : `${names.join(", ")} are unreachable. They serve`;
-  process.stderr.write(`${who} nobody until the connection to the cluster is back.\n`);
+  printMessage(`${who} nobody until the connection to the cluster is back.`);
 }
 
 function warnOfAge(reason: string): void {
-  process.stderr.write(`${reason} The local node may show old data.\n`);
+  printMessage(`${reason} The local node may show old data.`);
 }

@@ -1,5 +1,6 @@
 /** The audit: what was done to the database, when, and to which account. It never says who was found or erased. */
 import { desc, eq, type SQL } from "drizzle-orm";
+import { printMessage } from "../process.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
 import { innermost, isFull } from "./failure.ts";
 import { type Act, audit } from "./schema.ts";
@@ -30,7 +31,7 @@ export async function recordReading(database: LeadDatabase, what: string, entry:
     await database.write([insertAct(database.read, entry)]);
   } catch (cause) {
     if (!isFull(cause)) throw cause;
-    process.stderr.write(`Warning: the audit has no record of the ${what} (${innermost(cause)}).\n`);
+    printMessage(`Warning: the audit has no record of the ${what} (${innermost(cause)}).`);
   }
 }
 

@@ -5,6 +5,7 @@ import { sql } from "drizzle-orm";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../package.json";
+import { printMessage } from "../process.ts";
 import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type Connection, withTemporaryFiles } from "./connection.ts";
@@ -105,9 +106,9 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
 /** Announces the copy: with many leads the first start of a new version takes long, and would seem to hang. */
 function keepCopy(database: Connection, path: string): void {
   const copy = `${path}.before-${version}`;
-  process.stderr.write(
+  printMessage(
     `Upgrading ${path} from ${lastBuild(database)} to ${build}, which takes about a minute for a million leads. ` +
-      `A copy from before is kept as ${copy}.\n`,
+      `A copy from before is kept as ${copy}.`,
   );
   using folder = createDraftFolder(dirname(path));
   const draft = join(folder.path, "copy.db");

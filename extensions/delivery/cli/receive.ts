@@ -12,7 +12,7 @@ import { takeLock } from "../../../src/db/locks.ts";
 import { findSource } from "../../../src/db/sources.ts";
 import { warnOfPlainHttp } from "../../../src/listening.ts";
 import { openLog } from "../../../src/log.ts";
-import { statusOfService, systemCode, writeNow } from "../../../src/process.ts";
+import { printMessage, statusOfService, systemCode, writeNow } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { Inbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
@@ -100,7 +100,7 @@ async function importSpool(context: CommandContext): Promise<void> {
     source: "deliveries",
     keepDays: readInboxKeepDays(),
     now: context.now,
-    say: (line) => writeNow(2, `${line}\n`),
+    say: printMessage,
   });
   await lookOn(inbox, context, stop);
   release();

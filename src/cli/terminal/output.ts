@@ -1,7 +1,7 @@
 /** The output of a command: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, statSync } from "node:fs";
 import { styleText } from "node:util";
-import { wrapped, writeNow } from "../../process.ts";
+import { printMessage, wrapped, writeNow } from "../../process.ts";
 import { inEscapes, UserError } from "../../user-error.ts";
 
 export interface Output {
@@ -21,7 +21,7 @@ export function createOutput(json: boolean): Output {
       return said === "" || print(`${said}\n`);
     },
     say(text) {
-      if (text !== "") writeNow(2, `${wrapped(text, process.stderr)}\n`);
+      if (text !== "") printMessage(text);
     },
   };
 }

@@ -2,7 +2,7 @@
 import { openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { ReadStream } from "node:tty";
-import { wrapped } from "../../process.ts";
+import { printMessage, wrapped } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 
 /** Asks at a terminal whether to go on; throws a UserError if the answer is no. A script is not asked. */
@@ -56,7 +56,7 @@ function openTerminal(): ReadStream {
 
 /** Says at a terminal what the command waits for, such as `the key`. */
 export function sayThatItWaits(what: string, keys = "Enter and Ctrl-D"): void {
-  if (canAsk()) process.stderr.write(`Waiting for ${what}: type or paste it, then press ${keys}.\n`);
+  if (canAsk()) printMessage(`Waiting for ${what}: type or paste it, then press ${keys}.`);
 }
 
 /** Reads all of an input as text. */
