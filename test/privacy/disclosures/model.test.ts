@@ -14,10 +14,10 @@ function numbersOf(seed: number): Below {
   };
 }
 
-/** Compares the ledger with the model after a thousand steps of a world. */
+/** Compares the ledger with the model after 600 steps of a world. */
 async function compareAfter(seed: number, changes = false): Promise<Comparison> {
   const world = openWorld(join(aFolder(), "leadfile.db"), numbersOf(seed), changes);
-  for (let step = 0; step < 1000; step++) await world.step();
+  for (let step = 0; step < 600; step++) await world.step();
   const comparison = await world.compare();
   world.close();
   return comparison;

@@ -9,7 +9,7 @@ import { aScene, expectAllWell, type Scene } from "./served-file.ts";
 import { missingRecorder } from "./strokes.ts";
 
 export const brokenFile: Fault = {
-  name: "a disk that fails and a file that is gone",
+  name: "a failing disk, a missing file",
   attack:
     "EIO, ENOSPC, EROFS and a failed fsync by the system, a full tmpfs, the file gone, swapped, cut or overwritten; cases",
   promise: "500 query_failed or one clear line and status 1, no wrong data, and all well once the cause is gone",
