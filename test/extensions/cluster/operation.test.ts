@@ -242,7 +242,11 @@ test("the demo prints a command that reaches the node that it names", async () =
   const path = join(aFolder(), "db.sqlite");
   const nodes = ["n1", "n2"].map((name) => ({ name, path, url: "http://127.0.0.1:9", pid: 0 }));
   const lines = clusterText(nodes, []).split("\n");
-  const shell = start({}, project, ["sh", "-c", lines.find((one) => one.endsWith(" cluster status")) ?? "false"]);
+  const shell = start({ HOME: aFolder() }, project, [
+    "sh",
+    "-c",
+    lines.find((one) => one.endsWith(" cluster status")) ?? "false",
+  ]);
   expect(await shell.exited).toBe(1);
   // There is no node. A wrong setting would have ended the command sooner.
   expect(shell.errors()).toContain(path);
