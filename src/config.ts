@@ -56,7 +56,7 @@ const readers = {
   trustProxy: (environment: Environment) => oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
   publicMetrics: (environment: Environment) => oneOf(environment, "METRICS", ["private", "public"]) === "public",
   tls: readTlsPair,
-  /** Whether the ledger records which key received which leads. */
+  /** True if the ledger records which key received which leads. */
   disclosures: (environment: Environment) => oneOf(environment, "DISCLOSURES", ["on", "off"]) === "on",
   /** The folder that is watched for files to import; null if there is none. */
   inbox: (environment: Environment) => given(environment, "INBOX"),

@@ -1,4 +1,4 @@
-/** What the core asks of an extension. src/extensions.ts loads those that there are. */
+/** The interface of an extension. src/extensions.ts loads the installed ones. */
 
 import type { Inflow } from "./api/ops/metrics.ts";
 import type { Backups } from "./backup/restore.ts";
@@ -7,7 +7,7 @@ import type { Examined, Finding } from "./cli/doctor/finding.ts";
 import type { ClusterConfig, Config } from "./config.ts";
 import type { ServedStore } from "./served-store.ts";
 
-/** What an extension adds to the core. Its file `extension.ts` exports it as `extension`, and loads the rest on demand. */
+/** The contributions of an extension. Its `extension.ts` exports them as `extension`, and loads the rest on demand. */
 export interface Extension {
   readonly commands: readonly CommandEntry[];
   /** Looks for problems in what the extension is responsible for. */
@@ -16,7 +16,7 @@ export interface Extension {
   readonly loadDatabases?: (path: string, cluster: ClusterConfig) => Promise<Databases>;
   /** The words of the command that `bun start` runs in a process of its own; null if there is nothing to run. */
   readonly childOf?: (config: Config) => readonly string[] | null;
-  /** What was delivered and not imported yet, for the metrics. */
+  /** The pending deliveries, for the metrics. */
   readonly inflowOf?: (config: Config) => Inflow;
   /** Runs `bun run demo --cluster`. */
   readonly demo?: () => Promise<void>;

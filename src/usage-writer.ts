@@ -6,7 +6,7 @@ import type { ServedStore } from "./served-store.ts";
 
 const writeMs = 500;
 const complainEveryMs = 60_000;
-/** When another program was writing, the next try follows soon. */
+/** The pause before the next attempt if another program was writing. */
 const afterMs: Readonly<Record<Flushed, number>> = { idle: writeMs, done: writeMs, more: 0, locked: 4 };
 
 type Complain = (failure: unknown, consequence: string) => void;

@@ -16,7 +16,7 @@ export interface Member extends RqliteNode {
   readonly name: string;
   readonly isLeader: boolean;
   readonly isVoter: boolean;
-  /** Whether the local node reaches it. If not, its address is unknown. */
+  /** True if the local node reaches it. If not, its address is unknown. */
   readonly isReachable: boolean;
 }
 
@@ -86,7 +86,7 @@ export async function stateOf(node: RqliteNode): Promise<NodeState | null> {
   return state;
 }
 
-/** Whether a node has a leader and has caught up with it, as it was when it was asked. */
+/** Returns true if a node has a leader and has caught up with it, as it was when it was asked. */
 export async function isReady(node: RqliteNode): Promise<boolean> {
   return (await request(node, "GET", "/readyz", 1_000)).status === 200;
 }

@@ -50,7 +50,7 @@ export function plainStatement(sql: string): Statement {
 export interface NodeAnswer {
   readonly status: number;
   readonly text: string;
-  /** Whether no program listens at the address, so that nothing was sent. */
+  /** True if no program listens at the address, so that nothing was sent. */
   readonly isRefused?: boolean;
 }
 
@@ -155,7 +155,7 @@ export async function handOverLeadership(node: RqliteNode): Promise<void> {
 export class NoAnswer extends Error {
   constructor(
     reason: string,
-    /** Whether the question may have reached the node. */
+    /** True if the request may have reached the node. */
     readonly isSent = true,
   ) {
     super(reason);

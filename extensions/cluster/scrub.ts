@@ -104,7 +104,7 @@ async function refuseBehind(database: ClusterDatabase): Promise<void> {
   );
 }
 
-/** Whether persons were erased since any node was scrubbed: the first scrub after that vacuums for all nodes. */
+/** Returns true if persons were erased since any node was scrubbed: the first scrub after that vacuums for all nodes. */
 function hasStaleCopies(database: Connection): boolean {
   const erased = and(eq(audit.act, "lead.erase"), sql`${audit.detail} ->> '$.erased' > 0`);
   const done = database

@@ -94,7 +94,7 @@ async function flushLast({ begin, settle }: ReturnType<typeof createFlush>): Pro
   }
 }
 
-/** Whether the cluster has no account. False while a node that has just joined has no file yet. */
+/** Returns true if the cluster has no account. False while a node that has just joined has no file yet. */
 function isEmpty(file: NodeFile): boolean {
   try {
     const any = file.current().connection.select({ number: accounts.number }).from(accounts).limit(1);

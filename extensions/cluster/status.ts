@@ -17,7 +17,7 @@ const erasingActs: readonly Act[] = ["lead.erase", "retain.erase", "import.undo"
 /** The status in the names of `cluster status --json`. */
 export interface ClusterStatus {
   readonly nodes: readonly NodeStatus[];
-  /** Whether more than half of the nodes with a vote are reachable. */
+  /** True if more than half of the nodes with a vote are reachable. */
   readonly has_majority: boolean;
   /** IDs of keys that several nodes counted in one minute, so that each of them granted a limit. */
   readonly spread_keys: readonly string[];
@@ -37,11 +37,11 @@ export interface NodeStatus {
   readonly log_bytes: number | null;
   /** Flags that it should have been started with, as far as it reports them. */
   readonly wrong_flags: readonly string[];
-  /** Whether it lacks some of what was written, as after a full disk. */
+  /** True if it lacks some of what was written, as after a full disk. */
   readonly lacks_writes: boolean;
-  /** How far its clock is ahead of that of the majority. */
+  /** The lead of its clock over that of the majority. */
   readonly clock_off_ms: number | null;
-  /** Whether its log holds no residual bytes. */
+  /** True if its log holds no residual bytes. */
   readonly is_scrubbed: boolean;
   /** Its server; null if none was ever registered. */
   readonly server: { readonly url: string; readonly version: string; readonly serves: boolean } | null;
@@ -128,7 +128,7 @@ async function findLacking(members: readonly Member[], samples: readonly (Sample
       return { name: member.name, chains };
     }),
   );
-  /** How many transactions one node is ahead of another one, at each that both have in different chains. */
+  /** The number of transactions one node is ahead of another one, at each that both have in different chains. */
   const differences = (one: Chains, other: Chains) =>
     Object.entries(one).flatMap(([id, [chain, number]]) => {
       const theirs = other[id];

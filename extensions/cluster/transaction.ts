@@ -35,7 +35,7 @@ export function importId(account: number): string {
   return `import ${account} ${randomText(20)}`;
 }
 
-/** Whether nothing was written since a position that an import into an account depends on, apart from the last transaction. */
+/** Returns true if nothing was written since a position that an import into an account depends on, apart from the last transaction. */
 export function isUnchangedSince(position: Position | null, account: number): SQL {
   return sql`NOT EXISTS (SELECT 1 FROM ${writes} WHERE number > ${position?.number ?? 0}
     AND number < (SELECT max(number) FROM ${writes}) AND id NOT GLOB ${`${independent}*`}
@@ -82,7 +82,7 @@ function isAsked(statements: readonly Statement[], place: number): boolean {
   return statements[place + 1]?.sql.includes("changes()") ?? false;
 }
 
-/** Whether SQLite refused a transaction because it was applied before: the answer to an earlier try was lost. */
+/** Returns true if SQLite refused a transaction because it was applied before: the answer to an earlier try was lost. */
 export function isApplied(reason: string): boolean {
   return reason.includes("UNIQUE constraint failed: cluster_writes.id");
 }

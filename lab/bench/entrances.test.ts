@@ -19,7 +19,7 @@ test.each(entrances)("%s --help shows its flags", async (name, script) => {
   expect([stderr, status]).toEqual(["", 0]);
 });
 
-test.each(entrances)("%s refuses a flag that it does not know, and a number that is none", async (name, script) => {
+test.each(entrances)("%s rejects an unknown flag and a malformed number", async (name, script) => {
   for (const wrong of [["--anything"], ["--leads", "none"], ["--times", "none"]]) {
     const { stdout, stderr, status } = await run(script, ...wrong);
     expect(stderr).toMatch(new RegExp(`^.*${wrong[0]}\\b.* bun run ${name} --help shows what there is\\.\n$`));

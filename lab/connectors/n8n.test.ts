@@ -12,7 +12,7 @@ const engine = toolOf("n8n", "node_modules/n8n-core/package.json");
 /** Each start of the tool takes long on a busy machine. */
 const manyRuns = 600_000;
 
-/** What leads are handed on to; a lead that it refuses is not taken. */
+/** The receiver of leads; a lead that it rejects is not received. */
 function aTarget() {
   const taken: Lead[] = [];
   let refused = 0;

@@ -11,7 +11,7 @@ export interface Trial {
   readonly seed: number;
   /** The build that is to be caught; the product itself without one. */
   readonly breakage?: Breakage;
-  /** When no more is begun, on the clock of performance.now(). */
+  /** The deadline for starting rounds, by performance.now(). */
   readonly untilMs?: number;
   readonly progress?: (done: number) => void;
 }

@@ -6,7 +6,7 @@ export interface Result extends Outcome {
   readonly attack: string;
   readonly promise: string;
   readonly seconds: number;
-  /** Why it did not run. */
+  /** The reason why it did not run. */
   readonly skipped: string | null;
 }
 

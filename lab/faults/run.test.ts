@@ -1,4 +1,4 @@
-/** What `bun run faults` says suits where it goes: a terminal, a log, or a person who mistyped. */
+/** The output of `bun run faults` on a terminal, in a log, and after a usage error. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { plain, startOnTerminal } from "../../test/support/terminal.ts";
@@ -16,7 +16,7 @@ async function run(...args: string[]) {
   return { stdout, stderr, status };
 }
 
-test("a log gets whole lines, of which the last says what came of the attack", async () => {
+test("prints whole lines to a log, the result last", async () => {
   const { stdout, stderr, status } = await run(...quick);
   for (const moving of ["\r", "\x1b"]) expect(stderr + stdout).not.toContain(moving);
   const lines = stderr.trimEnd().split("\n");
@@ -27,7 +27,7 @@ test("a log gets whole lines, of which the last says what came of the attack", a
   expect([stdout.split("\n")[1], status]).toEqual(["a clock that jumps: held", 0]);
 });
 
-test("a terminal has one line that moves on, and is gone when the attack is over", async () => {
+test("shows one progress line on a terminal, and clears it at the end", async () => {
   const terminal = startOnTerminal([process.execPath, program, ...quick], {});
   expect(await terminal.ended).toBe(0);
   const shown = terminal.shown();
@@ -39,7 +39,7 @@ test.each([
   [["--only", "no such attack"], `--only "no such attack" is in no name. The attacks are: ${faults[0]?.name}, `],
   [["--times", "many"], '--times takes a whole number, not "many".'],
   [["--anything"], "Unknown option '--anything'. bun run faults --help"],
-])("%j is refused in one line, with status 2", async (args, says) => {
+])("rejects %j in one line, with status 2", async (args, says) => {
   const { stdout, stderr, status } = await run(...args);
   expect(stderr).toContain(says);
   expect([stdout, stderr.trimEnd().split("\n").length, status]).toEqual(["", 1, 2]);

@@ -30,7 +30,7 @@ interface AppParts {
   /** True if other machines may read /metrics. */
   readonly publicMetrics: boolean;
   readonly inflow: () => Inflow;
-  /** When the certificate of TLS_CERT expires; null without one. */
+  /** The time at which the certificate of TLS_CERT expires; null without one. */
   readonly certificateEndsMs?: number | null;
 }
 

@@ -27,7 +27,7 @@ export interface Backup {
 }
 
 export interface MadeBackup extends Backup {
-  /** Why the audit has no record of it, such as a full disk; null if it has one. */
+  /** The reason why the audit has no record of it, such as a full disk; null if it has one. */
   readonly unrecorded: string | null;
 }
 

@@ -81,7 +81,7 @@ export interface Schedule {
   readonly now: () => number;
   /** Waits; true if it is time to end. */
   readonly pause: (ms: number) => Promise<boolean>;
-  /** When the newest backup was made; null if there is none. */
+  /** The time at which the newest backup was made; null if there is none. */
   readonly lastMs: () => Promise<number | null>;
   readonly run: () => Promise<void>;
   readonly onFailure: (cause: unknown) => void;

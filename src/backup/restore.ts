@@ -56,7 +56,7 @@ export interface RestoreRequest {
 
 /** The result of a restore, as far as it is known before the database is replaced. */
 export interface Restoration {
-  /** When the backup was made. */
+  /** The time at which the backup was made. */
   readonly madeMs: number;
   readonly leads: number;
   readonly erasedAgain: number;

@@ -7,7 +7,7 @@ interface Definition {
   readonly status: 400 | 401 | 403 | 404 | 405 | 429 | 500;
   /** The text for the client. A function makes it from the values that it depends on. */
   readonly message: string | ((...facts: never[]) => string);
-  /** When the error is returned, for the documentation. docs/api.md says what to do about it. */
+  /** The condition of the error, for the documentation. docs/api.md has the advice. */
   readonly condition: string;
 }
 

@@ -23,11 +23,11 @@ export function isWellFormed(key: string, marker: Marker = "lf_"): boolean {
   );
 }
 
-/** When a key ends (§5). */
+/** The time at which a key ends (§5). */
 export interface KeyLife {
-  /** When it was revoked; null if it was not. */
+  /** The time at which it was revoked; null if it was not. */
   readonly revokedMs: number | null;
-  /** When it expires; null if it never does. */
+  /** The time at which it expires; null if it never does. */
   readonly expiresMs: number | null;
 }
 

@@ -89,7 +89,7 @@ function readContents(database: Connection, migrationsBehind: number, full: bool
     newestMs: isWhole ? newestMs(database) : null,
     hasLeads: isWhole && database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
     lastBackupMs: isWhole ? lastActMs(database, "backup") : null,
-    /** When the last verified backup was stored in its place. */
+    /** The time at which the last verified backup was stored in its place. */
     lastStoredMs: isWhole ? lastActMs(database, "backup.verified") : null,
     inflows: isWhole ? listInflows(database) : [],
     keys: isWhole ? listKeys(database) : [],

@@ -22,7 +22,7 @@ export interface Batch extends BatchCounts {
   readonly newestMs: number | null;
   /** The number of leads of other imports that it replaced. An import with any cannot be undone. */
   readonly overwritten: number;
-  /** When it was undone; null if it was not. */
+  /** The time at which it was undone; null if it was not. */
   readonly undoneMs: number | null;
 }
 

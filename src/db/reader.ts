@@ -171,11 +171,11 @@ function measureSizes(database: Connection, path: string) {
       logBytes: sizeOf(walOf(path)),
       /** As of a minute ago at most. */
       leads: counted.leads,
-      /** When the last import that added leads ended; null if there was none. */
+      /** The time at which the last import that added leads ended; null if there was none. */
       lastImportMs,
       /** The last backup that was made and verified for BACKUP_TO or s3://; null if there was none. */
       lastBackup: backupMs === null ? null : { atMs: backupMs, bytes: backupBytes ?? 0 },
-      /** When the next live key expires; null if none does. */
+      /** The time at which the next live key expires; null if none does. */
       nextKeyExpiryMs,
       newestLeadMs,
       /** Free on the disk of the database. */
@@ -184,7 +184,7 @@ function measureSizes(database: Connection, path: string) {
   };
 }
 
-/** When the database fails, the other metrics are needed most; /healthz says that it fails. */
+/** If the database fails, the other metrics are needed most; /healthz reports the failure. */
 function orElse<Answer>(read: () => Answer, otherwise: Answer): Answer {
   try {
     return read();

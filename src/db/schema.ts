@@ -76,7 +76,7 @@ export const keys = sqliteTable(
     label: text(),
     createdAt: integer("created_at").notNull(),
     revokedAt: integer("revoked_at"),
-    /** When the key expires; null where it never does. An expired key is a revoked one to whoever presents it. */
+    /** The time at which the key expires; null if it never does. An expired key is a revoked one to whoever presents it. */
     expiresAt: integer("expires_at"),
   },
   (table) => [index("keys_by_account").on(table.account)],
@@ -159,7 +159,7 @@ export const suppressions = sqliteTable(
     /** HMAC-SHA-256 over the id of the account, the kind and the value. */
     hash: blob({ mode: "buffer" }).notNull(),
     erasedAt: integer("erased_at").notNull(),
-    /** When the block was lifted. It holds if this is null or before `erased_at`: the newest decision wins in a restore. */
+    /** The time at which the block was lifted. It holds if this is null or before `erased_at`: the newest decision wins in a restore. */
     liftedAt: integer("lifted_at"),
   },
   (table) => [primaryKey({ columns: [table.account, table.instance, table.hash] })],
@@ -211,9 +211,9 @@ export const imports = sqliteTable(
   {
     number: integer().primaryKey(),
     account: ofAccount(),
-    /** When its first lead was committed. */
+    /** The time at which its first lead was committed. */
     at: integer().notNull(),
-    /** When it was done; null while it runs, and if it was interrupted. */
+    /** The time at which it was finished; null while it runs and if it was interrupted. */
     finishedAt: integer("finished_at"),
     /** The name of the file without its folder; `-` for standard input. */
     file: text().notNull(),
@@ -234,7 +234,7 @@ export const imports = sqliteTable(
     /** The timestamps of the oldest and the newest lead that it added; null if it added none. */
     oldest: integer(),
     newest: integer(),
-    /** When it was undone. */
+    /** The time at which it was undone. */
     undoneAt: integer("undone_at"),
     /** A hash of the names of its columns; null until it is done. */
     layout: text(),

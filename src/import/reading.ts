@@ -49,7 +49,7 @@ export interface FileRead {
   readonly notes: Notes;
   /** The pixels of the leads that were staged. */
   readonly pixels: ReadonlySet<string>;
-  /** Why the time of the visit is in doubt, and the flag that settles it; null if it is not. At a terminal, ask. */
+  /** The reason why the time of the visit is in doubt, and the flag that settles it; null if it is not. At a terminal, ask. */
   readonly doubt: UserError | null;
   /** The line that looks like the header, if it is not the first one. */
   readonly otherHeader: number | null;

@@ -7,7 +7,7 @@ export interface Row {
   /** Its values, in the order of the columns of its layout. */
   readonly cells: readonly Cell[];
   readonly layout: Layout;
-  /** Why it could not be read at all; null if it could. */
+  /** The reason why it could not be read at all; null if it could. */
   readonly fault: string | null;
   /** Its text: the line of NDJSON, or the cells of CSV, those after the last column of the header at the end. */
   readonly source: string | readonly string[];

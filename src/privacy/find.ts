@@ -157,7 +157,7 @@ export function openLeadAt(database: Connection, account: number): (ms: number) 
 export interface PersonalData {
   /** The stored documents, newest first. */
   readonly leads: readonly string[];
-  /** Who received them, in their order, each with the ID of the lead. */
+  /** The recipients of each lead, with the ID of the lead. */
   readonly received: readonly (Received & { readonly id: string })[];
   /** The gaps of that record. */
   readonly gaps: readonly Gap[];

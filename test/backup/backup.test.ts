@@ -24,7 +24,7 @@ const rows = (count: number) =>
   `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;
 const isRoot = process.getuid?.() === 0;
 
-test("a backup prints its digest and its counts, and the manifest holds the same", async () => {
+test("a backup prints the digest and the counts of its manifest", async () => {
   const admin = anAdmin();
   await admin.import(rows(20));
   const file = join(admin.folder, "copy.db");
@@ -48,7 +48,7 @@ test("a backup prints its digest and its counts, and the manifest holds the same
   ).toEqual(["copy.db", "copy.db.manifest.json"]);
 });
 
-test("a backup made while the server answers and an import runs is whole, and passes its drill", async () => {
+test("a backup made while the server runs and an import writes is complete and passes its drill", async () => {
   const admin = anAdmin();
   await admin.import(rows(2000));
   const server = start({ DATABASE_PATH: admin.file }, admin.folder);
@@ -65,7 +65,7 @@ test("a backup made while the server answers and an import runs is whole, and pa
   expect(leads).toBeLessThanOrEqual(20_000);
 });
 
-test("a drill of an existing backup compares it, changes nothing, and leaves nothing behind", async () => {
+test("a drill of an existing backup compares it, changes nothing, and removes its files", async () => {
   const admin = anAdmin();
   await admin.import(rows(20));
   const file = join(admin.folder, "copy.db");
@@ -98,7 +98,7 @@ test.each([
   ["a folder that is not there", "no/such/folder/copy.db"],
   ["the database", "leadfile.db"],
   ["the log of the database", "leadfile.db-wal"],
-])("%s is refused in one line, and nothing is written", async (_, name) => {
+])("rejects %s in one line and writes nothing", async (_, name) => {
   const admin = anAdmin();
   admin.put("there.db", "precious");
   admin.put("orphan.db.manifest.json", "precious");
@@ -111,7 +111,7 @@ test.each([
   expect(readFileSync(join(admin.folder, "there.db"), "utf8")).toBe("precious");
 });
 
-test("a link to nothing counts as a taken name, and no manifest is left for it", async () => {
+test("a dangling link counts as an existing file, and no manifest is left for it", async () => {
   const admin = anAdmin();
   symlinkSync("gone.db", join(admin.folder, "link.db"));
   const { status, stderr } = await admin.run("backup", join(admin.folder, "link.db"));
@@ -120,21 +120,21 @@ test("a link to nothing counts as a taken name, and no manifest is left for it",
   expect(existsSync(join(admin.folder, "gone.db"))).toBe(false);
 });
 
-test("where there is no database none is made", async () => {
+test("backup does not create a missing database", async () => {
   const admin = anAdmin([]);
   const { status } = await admin.run("backup", join(admin.folder, "copy.db"));
   expect(status).toBe(1);
   expect(readdirSync(admin.folder).filter((name) => name !== ".bun")).toEqual([]);
 });
 
-unless(isRoot ? "root may write everywhere" : null)("a folder that this user may not write in is refused", async () => {
+unless(isRoot ? "root may write everywhere" : null)("rejects a folder that this user cannot write to", async () => {
   const admin = anAdmin();
   mkdirSync(join(admin.folder, "closed"));
   chmodSync(join(admin.folder, "closed"), 0o500);
   expect((await admin.run("backup", join(admin.folder, "closed/copy.db"))).status).toBe(1);
 });
 
-needing("mount")("a disk that is full is named in one line, and no part of a backup stays on it", async () => {
+needing("mount")("reports a full disk in one line and leaves no part of a backup on it", async () => {
   const admin = anAdmin();
   await admin.import(rows(5000));
   using disk = aSmallDisk(admin.folder, "size=256k");
@@ -146,7 +146,7 @@ needing("mount")("a disk that is full is named in one line, and no part of a bac
   expect(existsSync(disk.path)).toBe(true);
 });
 
-needing("mount")("where the disk of the database is full, a backup on another disk is made, and says so", async () => {
+needing("mount")("if the disk of the database is full, a backup to another disk succeeds with a warning", async () => {
   const admin = anAdmin([]);
   using disk = aSmallDisk(admin.folder, "size=2m");
   const full = anAdmin([], { DATABASE_PATH: join(disk.path, "leads.db") });
@@ -161,7 +161,7 @@ needing("mount")("where the disk of the database is full, a backup on another di
   expect(await full.run("backup", "--drill", copy)).toMatchObject({ status: 0 });
 });
 
-needing("mount")("a drill of a backup on a disk that only reads is refused for that, and says what helps", async () => {
+needing("mount")("a drill on a read-only disk is rejected with advice", async () => {
   const admin = anAdmin();
   using disk = aSmallDisk(admin.folder, "size=9m");
   await admin.run("backup", join(disk.path, "copy.db"));
@@ -173,7 +173,7 @@ needing("mount")("a drill of a backup on a disk that only reads is refused for t
   ]);
 });
 
-test("a name that is too long is refused for what it is, and not in the name of the database", async () => {
+test("rejects a name that is too long and does not blame the database", async () => {
   const admin = anAdmin();
   const file = join(admin.folder, `${"n".repeat(250)}.db`);
   const { status, stderr } = await admin.run("backup", file);

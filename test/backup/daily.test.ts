@@ -64,13 +64,13 @@ test("a server that was down at BACKUP_AT makes its backup when the last one bec
   expect(await timesOf(from, 24, last)).toEqual([last + 25 * hourMs + 1, local("2026-05-21T03:15:00")]);
 });
 
-test("a backup that failed is tried again within the hour", async () => {
+test("retries a failed backup within an hour", async () => {
   const from = local("2026-05-20T12:00:00");
   const times = await timesOf(from, 1, null, (attempt) => attempt < 3);
   expect(times.map((ms) => (ms - from) / 60_000)).toEqual([0, 15, 30]);
 });
 
-test("the next time of day is the same local time on a day that is longer or shorter", () => {
+test("the next run is at the same local time when clocks change", () => {
   for (const day of ["2026-03-28", "2026-03-29", "2026-10-25", "2026-12-31"]) {
     const next = new Date(nextAt(local(`${day}T04:00:00`), at));
     expect([next.getHours(), next.getMinutes()]).toEqual([3, 15]);
@@ -159,7 +159,7 @@ test.each([
   [["backup", "list"], "BACKUP_TO is not set."],
   [["watch"], "There is nothing to watch."],
   [["backup", "s3://bucket/prefix"], "AWS_ACCESS_KEY_ID is not set."],
-])("%p without its settings is refused with what to set", async (words, says) => {
+])("rejects %p without its settings and names them", async (words, says) => {
   const { status, stderr } = await anAdmin().run(...words);
   expect([status, stderr]).toEqual([2, expect.stringContaining(says)]);
 });

@@ -82,7 +82,7 @@ test.each([
   expect(readFileSync(join(admin.folder, kept(admin)[0] ?? "")).subarray(at, at + 400)).toEqual(Buffer.alloc(400, 7));
 });
 
-test("a sound old file brings no warning", async () => {
+test("an undamaged replaced file gives no warning", async () => {
   const { admin, file } = await aBackup();
   expect((await admin.run("restore", file)).stderr).not.toContain("Warning");
 });
@@ -118,7 +118,7 @@ test("a database behind a link is served, refused to a second server, and restor
   expect(readlinkSync(link)).toBe(admin.file);
 });
 
-test("a link that leads to no file yet is followed, and stays", async () => {
+test("follows a link whose target does not exist yet, and keeps the link", async () => {
   const { file } = await aBackup();
   const folder = aFolder();
   const link = join(folder, "link.db");
@@ -131,7 +131,7 @@ test("a link that leads to no file yet is followed, and stays", async () => {
 
 const nobody = 65_534;
 
-needing("root")("what root restores belongs to the user who has the file, all that is left", async () => {
+needing("root")("files restored by root belong to the owner of the database", async () => {
   const { admin, file } = await aBackup();
   for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
   expect((await admin.run("restore", file)).status).toBe(0);
@@ -156,7 +156,7 @@ needing("root", "setpriv")(
   },
 );
 
-needing("root")("a link where the lock belongs is not followed to somebody else's file", async () => {
+needing("root")("never follows a link at the path of the lock", async () => {
   const { admin, file } = await aBackup();
   const theirs = join(aFolder(), "theirs");
   writeFileSync(theirs, "");

@@ -58,7 +58,7 @@ needing("versitygw").describe("an object store", async () => {
   const list = async (machine: Admin, place: string): Promise<{ file: string; leads: number }[]> =>
     JSON.parse((await machine.run("backup", "list", place, "--json")).stdout);
 
-  test("gives a backup back to a machine that has nothing but the identity", async () => {
+  test("restores a backup on a machine that has only the identity", async () => {
     const admin = aMachine(["acme"]);
     await admin.import(header + rows(0, 20));
     const made = await admin.run("backup", "s3://leads/one", "--json");
@@ -78,7 +78,7 @@ needing("versitygw").describe("an object store", async () => {
     expect(readdirSync(other.folder).filter((name) => name.includes("draft"))).toEqual([]);
   });
 
-  test("repeats the erasures that a newer backup in the same place knows", async () => {
+  test("repeats the erasures of a newer backup in the same bucket", async () => {
     const admin = aMachine(["acme"]);
     await admin.import(header + rows(0, 20));
     await admin.run("backup", "s3://leads/two");
@@ -91,7 +91,7 @@ needing("versitygw").describe("an object store", async () => {
     expect(json).toMatchObject({ leads: 19, erased_again: 1 });
   });
 
-  test("is refused without a recipient, with wrong keys, without a bucket, and without a network", async () => {
+  test("rejects a missing recipient, wrong keys, a missing bucket, and a missing network", async () => {
     const refused: [Record<string, string>, string, RegExp][] = [
       [{ BACKUP_RECIPIENT: "" }, "s3://leads/three", /must be encrypted[^\n]+BACKUP_RECIPIENT/],
       [{ AWS_SECRET_ACCESS_KEY: "another" }, "s3://leads/three", /AWS_SECRET_ACCESS_KEY/],
@@ -110,7 +110,7 @@ needing("versitygw").describe("an object store", async () => {
     expect(await list(expected, "s3://leads/three")).toEqual([]);
   });
 
-  test("asks for the identity, and refuses another one", async () => {
+  test("asks for the identity and rejects a different one", async () => {
     const admin = aMachine(["acme"]);
     await admin.run("backup", "s3://leads/four");
     const other = aMachine([]);
@@ -121,7 +121,7 @@ needing("versitygw").describe("an object store", async () => {
     expect(existsSync(other.file)).toBe(false);
   });
 
-  test("lists nothing of an upload that was killed, and the next backup is complete", async () => {
+  test("lists nothing of a killed upload, and the next backup is complete", async () => {
     const admin = aMachine(["acme"]);
     await admin.import(header + rows(0, 20_000));
     for (const ms of [0, 20, 60, 120]) {
@@ -161,7 +161,7 @@ needing("versitygw").describe("an object store", async () => {
     expect(await list(admin, "s3://leads/seven")).toMatchObject([{ leads: 20_000 }]);
   });
 
-  needing("mount")("lists nothing that a full bucket has taken", async () => {
+  needing("mount")("lists nothing of an upload to a full bucket", async () => {
     const admin = aMachine(["acme"]);
     await admin.import(header + rows(0, 2_000));
     using disk = aSmallDisk(join(folder, "small"), "size=400k");

@@ -21,7 +21,7 @@ function aReleased(release: string, nowMs: number | null = null): Admin {
 const leadsOf = (release: string) => readFileSync(join(fixtures, `${release}.ndjson`), "utf8");
 const exported = async (admin: Admin) => (await admin.exported("acme")) + (await admin.exported("other"));
 
-test("there is a file of the first release", () => {
+test("the fixtures contain a file of the first release", () => {
   expect(released).toContain("0.1.0");
 });
 
@@ -78,7 +78,7 @@ test("upgrade --check says that a file of this version needs no upgrade", async 
   expect([status, stdout]).toEqual([0, expect.stringContaining("needs no upgrade")]);
 });
 
-test("the refusal of a newer file names the build that wrote it and this one", async () => {
+test("the error about a newer file names the build that wrote it and this one", async () => {
   const admin = anAdmin();
   await admin.run("account", "list");
   using database = new Database(admin.file);

@@ -1,4 +1,4 @@
-/** What all commands have in common: help, usage errors, a missing database, empty lists, and the files that they load. */
+/** The behavior shared by all commands: help, usage errors, a missing database, empty lists, and loaded files. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -60,7 +60,7 @@ test("of gzip that is cut off nothing is imported, and the whole file is accepte
   expect(await admin.import(packed, "--pixel", "px")).toMatchObject({ status: 0, json: { imported: 20_000 } });
 });
 
-test("an empty file is an import of nothing", async () => {
+test("an empty file imports nothing", async () => {
   for (const empty of ["", "\n", "\ufeff", "email,phone\n", "email,phone", gzipSync("")]) {
     const ended = await anAdmin().import(empty);
     expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, read: 0, imported: 0, rejected: 0 });

@@ -152,7 +152,7 @@ describe("key rotate", () => {
     expect([await stateOf(admin, old.key), await stateOf(admin, json.key)]).toEqual(["revoked", "active"]);
   });
 
-  test("lets neither key live longer than the old one was to live", async () => {
+  test("never extends the expiry of the old key", async () => {
     const soon = new Date(Date.now() + 3_600_000).toISOString();
     const { admin, old } = await withKey("--expires", soon);
     const { json } = await admin.run("key", "rotate", old.id, "--overlap", "7d", "--json");

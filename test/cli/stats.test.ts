@@ -78,7 +78,7 @@ test("one lead makes charts of one full bar, in 80 columns and without color", a
   expect(stdout).not.toContain("\u001b");
 });
 
-test("on a narrow terminal the bars and the labels are shorter", () => {
+test("a narrow terminal gets shorter bars and labels", () => {
   const bars = [
     { label: "2026-05-20", count: 1234 },
     { label: "a label that is long", count: 2 },

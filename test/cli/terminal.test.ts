@@ -219,7 +219,7 @@ test("doctor shows a warning in yellow", async () => {
   expect(terminal.shown()).toContain("\u001b[33mwarning\u001b[39m  backups");
 });
 
-test("key check says on a terminal what it waits for", async () => {
+test("key check prompts on a terminal", async () => {
   const admin = anAdmin();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
   const terminal = onTerminal(admin.file, ["key", "check"]);

@@ -9,7 +9,7 @@ import { aFolder } from "../support/folder.ts";
 
 const anAccount = (name: string) => ({ id: `acc_${name}`, name, active: true, createdAt: 0 });
 
-test("a write runs all of its statements and gives the rows that each has changed", async () => {
+test("a write runs all its statements and returns how many rows each changed", async () => {
   const database = openFileDatabase(join(aFolder(), "leadfile.db"));
   const { read } = database;
   const changed = await database.write([
@@ -25,7 +25,7 @@ test("a write runs all of its statements and gives the rows that each has change
   database.close();
 });
 
-test("a write that violates a constraint is refused whole", async () => {
+test("a write that violates a constraint changes nothing", async () => {
   const database = openFileDatabase(join(aFolder(), "leadfile.db"));
   const { read } = database;
   const writing = database.write([

@@ -10,7 +10,7 @@ function keyIn(store: Stores, account: number, label: string | null = null) {
   return { digest, record: store.keys.create(account, { digest, prefix: prefixOf(secret), label }, noonMs) };
 }
 
-test("a store is empty until it has an account", () => {
+test("a new store has no accounts", () => {
   const store = openStores();
   expect(store.served.isEmpty()).toBe(true);
   accountIn(store);
@@ -67,14 +67,14 @@ test("a revocation is final, is seen by the next reading, and keeps its first ti
   expect(store.keys.revoke("key_nobodys", noonMs)).toBeNull();
 });
 
-test("the keys of an account are listed in the order of creation, and those of others are not", () => {
+test("lists the keys of an account in order of creation, and no other keys", () => {
   const store = openStores();
   const [one, other] = [accountIn(store, "one").number, accountIn(store, "other").number];
   const made = [keyIn(store, one), keyIn(store, other), keyIn(store, one)].map(({ record }) => record.id);
   expect(store.keys.list(one).map(({ id }) => id)).toEqual([made[0], made[2]] as string[]);
 });
 
-test("usage is counted by key, UTC day and month, and a key shows the last day it was used", () => {
+test("counts usage by key, UTC day, and month, and shows the last day of use", () => {
   const store = openStores();
   const { number } = accountIn(store);
   const [one, other] = [keyIn(store, number), keyIn(store, number)];

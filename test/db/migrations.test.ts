@@ -74,7 +74,7 @@ test("the migrated tables have exactly the columns, keys, indexes, and reference
   database.$client.close();
 });
 
-test("the migrations make no table or view that the code does not know", () => {
+test("the migrations create only tables and views of the schema", () => {
   const database = migrated();
   const made = rows<{ name: string }>(database, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')");
   const ours = made.map((table) => table.name).filter((table) => !/^(__drizzle|sqlite_)/.test(table));
@@ -82,7 +82,7 @@ test("the migrations make no table or view that the code does not know", () => {
   database.$client.close();
 });
 
-test("every table is strict about types, and one whose key has several columns is stored by its key", () => {
+test("every table is STRICT, and tables with composite keys are WITHOUT ROWID", () => {
   const database = migrated();
   const list = rows<{ name: string; strict: number; wr: number }>(database, "PRAGMA table_list");
   for (const table of tables) {
@@ -93,7 +93,7 @@ test("every table is strict about types, and one whose key has several columns i
   database.$client.close();
 });
 
-test("there is nothing left to generate a migration for", async () => {
+test("drizzle-kit has no migration to generate", async () => {
   const folder = aFolder();
   cpSync(join(root, "drizzle"), folder, { recursive: true });
   const before = readdirSync(folder, { recursive: true }).toSorted();
@@ -108,7 +108,7 @@ test("there is nothing left to generate a migration for", async () => {
   expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(before);
 });
 
-test("a file of the first schema keeps everything, and what still had to be removed from it is removed", () => {
+test("a file of the first schema keeps everything, and pending removals complete", () => {
   const folder = aFolder();
   cpSync(join(root, "drizzle"), join(folder, "drizzle"), { recursive: true });
   const journal = join(folder, "drizzle/meta/_journal.json");

@@ -40,7 +40,7 @@ function refusalOf(path: string): string {
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-describe("a file that is not there", () => {
+describe("a missing file", () => {
   test("is made with its folder, for its owner alone, and so are the files next to it", () => {
     const path = join(aFolder(), "new", "folder", "leadfile.db");
     const store = openAdminStore(path);
@@ -50,7 +50,7 @@ describe("a file that is not there", () => {
     store.close();
   });
 
-  test("is for its owner alone where an empty one was made before", () => {
+  test("is readable only by the owner if an empty file existed", () => {
     const path = join(aFolder(), "leadfile.db");
     writeFileSync(path, "");
     chmodSync(path, 0o644);
@@ -58,7 +58,7 @@ describe("a file that is not there", () => {
     expect(modeOf(path)).toBe("600");
   });
 
-  test("is made once when several programs start at the same time", async () => {
+  test("is created once when several programs start at the same time", async () => {
     // Once would be chance: whether the starts meet is up to the machine.
     for (let round = 0; round < 8; round++) {
       const path = join(aFolder(), "leadfile.db");
@@ -68,12 +68,12 @@ describe("a file that is not there", () => {
   });
 });
 
-describe("a file that is not ours", () => {
+describe("a file of another program", () => {
   test.each([
     ["a text", "These are not the leads that you are looking for."],
     ["a text shorter than the head of a database", "leads"],
     ["a damaged database", `SQLite format 3\0${"?".repeat(8192)}`],
-  ])("is refused and left as it is: %s", (_, content) => {
+  ])("is rejected and left unchanged: %s", (_, content) => {
     const path = join(aFolder(), "leadfile.db");
     writeFileSync(path, content);
     const line = refusalOf(path);
@@ -82,7 +82,7 @@ describe("a file that is not ours", () => {
     expect(readFileSync(path, "utf8")).toBe(content);
   });
 
-  test("is refused and left as it is: the database of another program", () => {
+  test("is rejected and left unchanged: the database of another program", () => {
     const path = join(aFolder(), "other.db");
     using other = new Database(path);
     other.run("CREATE TABLE bookmarks (url TEXT)");
@@ -91,7 +91,7 @@ describe("a file that is not ours", () => {
     expect(tables).toEqual([{ name: "bookmarks" }]);
   });
 
-  test("is refused and left as it is: one of a build whose migration is not the first of this version", async () => {
+  test("is rejected and left unchanged: a build with different migrations", async () => {
     const path = join(aFolder(), "leadfile.db");
     // A process of its own leaves nothing open.
     await open(root, path);
@@ -104,7 +104,7 @@ describe("a file that is not ours", () => {
     expect(readdirSync(dirname(path)).filter((name) => name.includes(".before-"))).toEqual([]);
   });
 
-  test("is refused: a folder", () => {
+  test("is rejected: a folder", () => {
     const path = aFolder();
     expect(refusalOf(path)).toContain(path);
   });
@@ -145,7 +145,7 @@ describe("a file of an older version", () => {
     expect(docs).toEqual([{ doc: JSON.stringify(lead), later: 7 }]);
   });
 
-  needing("mount")("is copied again where a full disk has cut the copy short", async () => {
+  needing("mount")("is backed up again if a full disk truncated the copy", async () => {
     using disk = aSmallDisk(aFolder(), "size=4m");
     const path = join(disk.path, "leadfile.db");
     const store = openAdminStore(path);

@@ -10,7 +10,7 @@ import { aLead, someLeads } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
 import { serve } from "../support/harness.ts";
 
-test("the version is another one after another program has revoked a key", async () => {
+test("the version changes after another program revokes a key", async () => {
   const { store, aKeyRecord, admin } = await serve();
   const { id, secret } = aKeyRecord();
   const isRevoked = () => store.keys.find(digestOf(secret))?.revokedMs !== null;
@@ -21,7 +21,7 @@ test("the version is another one after another program has revoked a key", async
   expect(isRevoked()).toBe(true);
 });
 
-test("the version is another one after others have written, and the same after counts of the server's own", async () => {
+test("the version changes after other programs write, but not after the server's own counts", async () => {
   const { store, aKey, importMore } = await serve();
   const { number } = store.keys.find(digestOf(aKey())) ?? { number: -1 };
   const before = store.version();
@@ -32,7 +32,7 @@ test("the version is another one after others have written, and the same after c
   expect(store.version()).not.toBe(before);
 });
 
-test("a file that is gone fails every question for the version", async () => {
+test("reading the version of a deleted file fails", async () => {
   const { store, file } = await serve();
   store.version();
   rmSync(file);
@@ -58,7 +58,7 @@ test.each([["-wal"], ["-shm"]])(
   },
 );
 
-test("a page of the file that is damaged fails who asks for it, and nobody after him", async () => {
+test("a damaged page fails only the requests that read it", async () => {
   const leads = someLeads(500);
   const { file, account, stop } = await serve({ leads });
   await stop();

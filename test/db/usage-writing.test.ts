@@ -9,7 +9,7 @@ import { noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
 
-test("while another program writes, requests are answered and their counts are kept until they can be written", async () => {
+test("while another program writes, requests are answered and their counts are kept in memory", async () => {
   const { as, aKey, store, file } = await serve();
   const client = as(aKey());
   await client.get("/leads");
@@ -27,7 +27,7 @@ test("while another program writes, requests are answered and their counts are k
   expect(written).toEqual([{ requests: 2 }]);
 });
 
-test("the counts of many keys are written in parts, and none is lost or counted twice", async () => {
+test("the counts of many keys are written in batches, and none is lost or repeated", async () => {
   const { file, account, store } = await serve();
   using other = new Database(file);
   const keys = manyKeys(other, account.number, 1200);
@@ -46,7 +46,7 @@ test("the counts of many keys are written in parts, and none is lost or counted 
   expect(store.flush()).toBe("idle");
 });
 
-test("a server that ends writes all parts, those of yesterday too", async () => {
+test("a stopping server writes all batches, including those of the day before", async () => {
   const { file, account, store, stop } = await serve();
   using other = new Database(file);
   for (const key of manyKeys(other, account.number, 600)) {

@@ -52,7 +52,7 @@ export async function look(url: string, options: BrowserContextOptions = {}): Pr
   return { page, complaints };
 }
 
-/** What axe finds, as `rule: places`. */
+/** The findings of axe, as `rule: places`. */
 export async function findings({ page }: Looking): Promise<string[]> {
   await page.evaluate(axe.source);
   const violations = await page.evaluate<AxeResults["violations"]>("axe.run().then(({ violations }) => violations)");

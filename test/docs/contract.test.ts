@@ -79,7 +79,7 @@ const request = fc.record({
   ),
 });
 
-test(`${requests} generated requests are answered as the description says`, async () => {
+test(`${requests} generated requests are answered as the OpenAPI document says`, async () => {
   const limit = 2 * requests;
   const server = await serve({ limit, leads: [...someLeads(30), aLead({ city: "Reno", state: "NV", email: null })] });
   const { differences, admits } = await describedBy(server.url);
@@ -121,7 +121,7 @@ test(`${requests} generated requests are answered as the description says`, asyn
   for (const status of [200, 400, 401, 403, 404, 405]) expect(met.get(status) ?? 0).toBeGreaterThan(0);
 });
 
-test("an answer over the limit and a redirect are as described, too", async () => {
+test("a 429 and a redirect match the OpenAPI document, too", async () => {
   const { url, as, aKey, send } = await serve({ limit: 1, baseUrl: "https://www.example.com" });
   const { differences } = await describedBy(url);
   const client = as(aKey());

@@ -1,4 +1,4 @@
-/** What the served description says of an answer, for tests that hold answers to it. */
+/** Checks responses against the served OpenAPI document. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats, { type FormatsPlugin } from "ajv-formats";
 import { readMoment } from "../../src/contract/time.ts";
@@ -75,7 +75,7 @@ function readDescription(document: Document) {
     return known;
   };
 
-  /** Where the description has the answer to a request: its pointer, or null where there is none. */
+  /** The JSON pointer of the response to a request; null if there is none. */
   function pointerOf(method: string, path: string, status: number): string | null {
     const shared = sharedPointer(method, document.paths[path] !== undefined, status);
     if (shared !== undefined) return shared;
@@ -91,7 +91,7 @@ function readDescription(document: Document) {
     ) as unknown as DescribedResponse; // A pointer of pointerOf leads to one.
   }
 
-  /** What of an answer differs from the description; nothing where all is as it says. */
+  /** The differences between a response and the document; empty if it matches. */
   function differences(method: string, path: string, { status, headers, text }: Answered): string[] {
     const pointer = pointerOf(method, path, status);
     if (pointer === null) return [`${status} is not described`];
@@ -114,7 +114,7 @@ function readDescription(document: Document) {
     return found;
   }
 
-  /** Whether the description admits a text as the value of a parameter. */
+  /** Returns true if the document accepts a text as the value of a parameter. */
   function admits(path: string, name: string, text: string): boolean {
     const position = document.paths[path]?.get.parameters?.findIndex((parameter) => parameter.name === name) ?? -1;
     const parameter = document.paths[path]?.get.parameters?.[position];
@@ -126,7 +126,7 @@ function readDescription(document: Document) {
   return { document, differences, admits };
 }
 
-/** Where the answer to another path or method is described; undefined where an operation has it. */
+/** The pointer of the response to an unknown path or method; undefined for an operation. */
 function sharedPointer(method: string, isOperation: boolean, status: number): string | null | undefined {
   if (status === 500 || status === 429 || status === 308) return undefined;
   if (!isOperation) return status === 404 ? "/components/responses/NotFound" : null;

@@ -21,7 +21,7 @@ interface Case {
   /** The text of the program; without one the file is of examples/. */
   readonly code?: (url: string) => string;
   readonly args?: (url: string) => readonly string[];
-  /** What has arrived so far: identified_at, or the id, of each lead. */
+  /** The `identified_at` or `id` of each received lead. */
   readonly arrived: (folder: string, printed: string) => readonly string[];
 }
 

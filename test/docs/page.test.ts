@@ -50,7 +50,7 @@ const pageOf = async (url: string, headers: Record<string, string> = {}) =>
 
 const python = Bun.which("python3");
 
-/** What a program says until it ends, or until it has said enough. */
+/** The output of a program until it ends or has printed enough. */
 async function outcomeOf({ language, code }: Program, key: string, enough: RegExp): Promise<string> {
   const file = join(aFolder(), { curl: "lines.sh", TypeScript: "program.ts", Python: "program.py" }[language]);
   writeFileSync(file, code);
@@ -96,7 +96,7 @@ describe.each(Object.keys(expected))("%s", (topic) => {
   });
 });
 
-test.each(["TypeScript", "Python"] as const)("a program in %s says what the server refuses", async (language) => {
+test.each(["TypeScript", "Python"] as const)("a program in %s prints the error of the server", async (language) => {
   if (language === "Python" && python === null) return void process.stderr.write("Skipped: no python3 here.\n");
   const programs = await programsOf(await pageOf((await serve()).url));
   for (const program of programs.filter((one) => one.language === language)) {
@@ -105,11 +105,11 @@ test.each(["TypeScript", "Python"] as const)("a program in %s says what the serv
   }
 });
 
-test("no text of a program is read aloud as one that was struck out", async () => {
+test("no code sample is marked up as struck out", async () => {
   expect(await pageOf((await serve()).url)).not.toMatch(/<(?:s|del|ins|u)[ >]/);
 });
 
-test("the programs in TypeScript pass its compiler in strict mode", async () => {
+test("the TypeScript programs compile in strict mode", async () => {
   const folder = aFolder();
   symlinkSync(join(import.meta.dir, "../../node_modules"), join(folder, "node_modules"));
   const programs = (await programsOf(await pageOf((await serve()).url))).filter(
@@ -132,7 +132,7 @@ test("the curl that tries again writes the answer alone, so that jq can read it"
   expect(await Bun.$`sh -c ${line}`.quiet().text()).toBe('{"object":"usage"}');
 });
 
-test("no program sends the key along where the server redirects to another host", async () => {
+test("no program sends the key to another host on a redirect", async () => {
   const keys: (string | null)[] = [];
   const other = Bun.serve({
     port: 0,
@@ -156,7 +156,7 @@ test("no program sends the key along where the server redirects to another host"
   expect(keys.length).toBeGreaterThan(0);
 });
 
-test("there is a program in three languages for each of four things", async () => {
+test("each of four tasks has a program in three languages", async () => {
   const programs = await programsOf(await pageOf((await serve()).url));
   expect(programs.map(({ topic, language }) => [topic, language])).toEqual(
     Object.keys(expected).flatMap((topic) => languages.map((language) => [topic, language])),
@@ -167,7 +167,7 @@ describe("the address in the programs", () => {
   const originsIn = async (page: string) =>
     new Set((await programsOf(page)).flatMap(({ code }) => code.match(/https?:\/\/[^/"\s]+/g) ?? []));
 
-  test("is BASE_URL where that is for others than this machine", async () => {
+  test("is BASE_URL if that is a public address", async () => {
     const { url } = await serve({ baseUrl: "https://leads.example.com" });
     expect(await originsIn(await pageOf(url))).toEqual(new Set(["https://leads.example.com"]));
   });
@@ -183,13 +183,13 @@ describe("the address in the programs", () => {
     },
   );
 
-  test("is never that of a proxy, even of one that is trusted: it passes on what its client said", async () => {
+  test("never comes from X-Forwarded-Host, even of a trusted proxy", async () => {
     const { url, send } = await serve({ trustProxy: true });
     const headers = { "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https" };
     expect(await originsIn((await send({ target: "/docs", headers })).body)).toEqual(new Set([url]));
   });
 
-  test("does no harm where the owner's own BASE_URL has odd characters", async () => {
+  test("escapes unusual characters of BASE_URL", async () => {
     const baseUrl = `http://a"$(touch\${IFS}x)\`b\`&.example.com`;
     const { url, aKey } = await serve({ baseUrl });
     const page = await pageOf(url);
@@ -213,7 +213,7 @@ test("it has every error with its status and condition, every field, and every p
   expect(terms.filter((term) => !page.includes(`<code>${term}</code>`))).toEqual([]);
 });
 
-test("every link inside the page has its place, and no place is there twice", async () => {
+test("every internal link has a target, and every anchor is unique", async () => {
   const page = await pageOf((await serve()).url);
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? "");
   expect(new Set(ids).size).toBe(ids.length);
@@ -222,7 +222,7 @@ test("every link inside the page has its place, and no place is there twice", as
   expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
 });
 
-test("it is one answer of less than 300 KB, in which the browser may run nothing else", async () => {
+test("the page is one response of less than 300 KB with a strict content security policy", async () => {
   const { url } = await serve();
   const answer = await fetch(`${url}/docs`);
   expect((await answer.text()).length).toBeLessThan(300_000);
@@ -243,7 +243,7 @@ test.each(["/docs", "/docs/try"])(
   },
 );
 
-test("a browser loads the large files of the explorer once: their addresses name their version", async () => {
+test("a browser caches the large files of the explorer by version", async () => {
   const { send } = await serve();
   const { body } = await send({ target: "/docs/try" });
   const large = [...body.matchAll(/"(\/docs\/try\/swagger-ui[^"]+)"/g)].map(([, target = ""]) => target);
@@ -261,7 +261,7 @@ test.each([
   "/docs/try/explorer.css",
   "/docs/try/swagger-ui.js",
   "/docs/try/swagger-ui.css",
-])("%s is served by GET and HEAD without a key, and nothing else is", async (target) => {
+])("%s is served by GET and HEAD without a key, and rejects other methods", async (target) => {
   const { send } = await serve();
   const got = await send({ target });
   expect(got.status).toBe(200);

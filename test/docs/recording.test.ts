@@ -15,7 +15,7 @@ const lasting = (drawing: string) =>
     .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, "")
     .replaceAll(/--seed \d+/g, "");
 
-test("the first five minutes are as recorded: bun run record draws them anew", async () => {
+test("the recorded first five minutes match the output (bun run record updates them)", async () => {
   const file = join(aFolder(), "now.svg");
   const child = Bun.spawn([process.execPath, join(docs, "record.ts"), file], {
     stdin: "ignore",

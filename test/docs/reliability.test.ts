@@ -1,4 +1,4 @@
-/** What the documents say of attacks and defences is what there is. */
+/** The documents list exactly the existing attacks and defenses. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { faults } from "../../lab/faults/faults.ts";
 const reliability = readFileSync(join(project, "docs/reliability.md"), "utf8");
 const security = readFileSync(join(project, "SECURITY.md"), "utf8");
 
-test("the page on reliability has a row for every attack, and each has builds that are broken on purpose", () => {
+test("the reliability page has a row for every attack, and each attack has broken builds", () => {
   const rows = [...reliability.matchAll(/^\| ([^|]+) \| [^|]+ \| [^|]+ \|$/gm)].map(([, name = ""]) => name);
   expect(rows.slice(1)).toEqual(faults.map(({ name }) => name));
   for (const { breakages } of faults) expect(breakages).not.toEqual([]);
@@ -22,7 +22,7 @@ test("every file that the page on security names as a test is there", () => {
   expect(named.filter((path) => !existsSync(join(project, path)))).toEqual([]);
 });
 
-test("every line that is to be broken on purpose is there, once", () => {
+test("every line to break on purpose exists exactly once", () => {
   const breakages = faults.flatMap((fault) => fault.breakages.flatMap(({ patches }) => patches));
   const places = [...breakages, ...mutations.map(({ patch }) => patch)].map(({ file, from }) => {
     const text = readFileSync(join(project, file), "utf8");

@@ -34,7 +34,7 @@ test.each(readdirSync(join(import.meta.dir, "../../examples")))(
   },
 );
 
-test.each(readdirSync(join(import.meta.dir, "../../examples")))("%s says why no leads come", async (name) => {
+test.each(readdirSync(join(import.meta.dir, "../../examples")))("%s says why it gets no leads", async (name) => {
   const headers = { "Retry-After": "900" };
   const body = { error: { code: "rate_limit_exceeded" } };
   const fetch = () => Response.json(body, { status: 429, headers });
@@ -94,7 +94,7 @@ test("leads-to-csv.ts writes no cell that a spreadsheet would run as a formula",
 
 const careful = ["leads-to-csv.ts", ...(python === null ? [] : ["leads_to_ndjson.py"])];
 
-test.each(careful)("%s touches no file that it has not begun", async (name) => {
+test.each(careful)("%s changes only files that it created", async (name) => {
   const { url, aKey } = await serve({ leads: someLeads(1) });
   const folder = aFolder();
   writeFileSync(join(folder, "mine.txt"), "years of work");
@@ -153,7 +153,7 @@ test("leads-to-webhook.ts posts every lead, signed, repeats refused ones, and co
   expect(taken.length).toBeLessThanOrEqual(5);
 });
 
-test("every example is run here, and says at its head how to run it", () => {
+test("every example is tested here, and starts with how to run it", () => {
   const folder = join(import.meta.dir, "../../examples");
   const all = readdirSync(folder).toSorted();
   expect(all).toEqual([...cases.map(({ name }) => name), "leads-to-webhook.ts"].toSorted());

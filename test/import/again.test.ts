@@ -1,4 +1,4 @@
-/** What an import keeps comes back unchanged: an export is read as the leads that it was written from. */
+/** An export imports as the leads from which it was written. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { leadFields } from "../../src/contract/lead.ts";
@@ -41,7 +41,7 @@ const piece = fc.constantFrom(
 const cell = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(""));
 const fields = leadFields.filter((field) => field !== "identified_at");
 
-test("whatever is in the cells of a row, its lead gives the same lead again, as CSV and as NDJSON", async () => {
+test("whatever the cells of a row contain, its lead imports as the same lead from CSV and NDJSON", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(cell, { minLength: fields.length, maxLength: fields.length }), async (cells) => {
       const [reading] = await leadsOf(csv([fields, cells]));
@@ -61,7 +61,7 @@ test("whatever is in the cells of a row, its lead gives the same lead again, as 
 test.each([
   ["N/A\nhttps://a.example.com/?q=1", "https://a.example.com/?q=1"],
   ['["a","b"] https://a.example.com/?q=1', "a"],
-])("of the pages in the cell %j the one that is kept is read the same again", async (cell, page) => {
+])("the page kept from the cell %j imports unchanged", async (cell, page) => {
   for (const text of [cell, page]) {
     const [reading] = await leadsOf(csv([["page_url"], [text]]));
     expect(reading).toMatchObject({ lead: { document: expect.stringContaining(`"page_url":"${page}"`) } });

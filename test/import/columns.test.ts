@@ -11,7 +11,7 @@ const fieldsOf = async (header: string, map: string | null = null) => {
 };
 
 describe("--map", () => {
-  test("overrules what the name of a column would mean", async () => {
+  test("overrules the name of a column", async () => {
     expect(await fieldsOf("email,url,ref", "url=referrer,ref=page_url")).toEqual({
       email: "email",
       referrer: "url",
@@ -19,30 +19,30 @@ describe("--map", () => {
     });
   });
 
-  test("puts its column before those that are known by name", async () => {
+  test("takes precedence over known columns", async () => {
     expect(await fieldsOf("email,contact", "contact=email")).toEqual({ email: "contact then email" });
   });
 
-  test("takes a column out with -", async () => {
+  test("ignores a column with -", async () => {
     expect(await fieldsOf("email,phone", "phone=-")).toEqual({ email: "email" });
   });
 
-  test.each(["First Name", "first_name", "FIRST-NAME"])("finds its column when it is written as %s", async (name) => {
+  test.each(["First Name", "first_name", "FIRST-NAME"])("finds its column spelled as %s", async (name) => {
     expect(await fieldsOf("First Name,email", `${name}=company`)).toEqual({ company: "First Name", email: "email" });
   });
 
-  test("finds nested names by the whole path and by the last name", async () => {
+  test("finds nested columns by the full path and by the last name", async () => {
     for (const map of ["a.b.handle=name", "handle=name"]) {
       const [lead] = await leadsOf('{"a":{"b":{"handle":"Dana"}}}\n', {}, map);
       expect(shown(lead)).toEqual({ name: "Dana" });
     }
   });
 
-  test.each(["Имя", "電話", "Prénom"])("finds a column %s, which is not written in ASCII", async (name) => {
+  test.each(["Имя", "電話", "Prénom"])("finds the non-ASCII column %s", async (name) => {
     expect(await fieldsOf(`x,${name}`, `${name}=name`)).toEqual({ name });
   });
 
-  test.each(["", "email", "=email", "a=", "a=mail", "a=email,,b=phone"])("%j is refused with status 2", (text) => {
+  test.each(["", "email", "=email", "a=", "a=mail", "a=email,,b=phone"])("rejects %j with status 2", (text) => {
     expect(() => readMapping(text)).toThrow(UserError);
     try {
       readMapping(text);
@@ -52,20 +52,20 @@ describe("--map", () => {
   });
 });
 
-describe("the time at which a profile was made", () => {
-  test("is no visit where there are people and nothing of visits", async () => {
+describe("the creation time of a profile", () => {
+  test("is not the time of the visit if the record has only a person", async () => {
     const { columns } = await readText("Email,First Name,Last Name,City,Created\n");
     expect(reportOn(columns).unmatched).toEqual(["Created"]);
     expect(reportOn(columns).remark).toContain("--map");
   });
 
-  test("is the visit where a page says so, and where the owner does", async () => {
+  test("is the time of the visit with a page or with --map", async () => {
     expect(await fieldsOf("Email,First Name,Last Name,City,URL,Created")).toMatchObject({ identified_at: "Created" });
     const ordered = await fieldsOf("Email,First Name,Last Name,City,Created", "Created=identified_at");
     expect(ordered).toMatchObject({ identified_at: "Created" });
   });
 
-  test("is understood in the same way whichever line of NDJSON comes first", async () => {
+  test("is understood in the same way whatever the order of lines", async () => {
     const person = { email: "dana@example.com", name: "Dana", city: "Reno", state: "NV", created: "2026-01-31" };
     const visit = { email: "lee@example.com", url: "https://shop.example.com/", created: "2026-01-30" };
     const lines = [person, visit].map((line) => Buffer.from(`${JSON.stringify(line)}\n`));
@@ -81,17 +81,17 @@ test("two columns of the same name are two columns of the same field", async () 
   expect(shown(second)).toMatchObject({ email: "b@example.com" });
 });
 
-test("columns without a name and columns that mean nothing are named as not kept", async () => {
+test("unnamed and unknown columns are listed as not kept", async () => {
   const { columns } = await readText("email,,Shoe Size\n");
   expect(reportOn(columns).unmatched).toEqual(["(column 2)", "Shoe Size"]);
 });
 
-test("a column that is called as the third of its name would be keeps its cells, and so do those behind it", async () => {
+test("a column named like a numbered duplicate keeps its cells, and so do later columns", async () => {
   const [lead] = await leadsOf("phone (3),phone,phone,state,email\n,,6195550123,CA,d@example.com\n");
   expect(lead).toMatchObject({ lead: { state: "CA" } });
 });
 
-test("the two columns that a rejects file adds are neither kept nor complained of", async () => {
+test("the two columns of a rejects file are ignored without a warning", async () => {
   const { columns } = await readText("email,reject_line,reject_reason\n");
   expect(reportOn(columns).unmatched).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { csv, leadsOf, readPieces, readText, shown } from "./reading.ts";
 const cellsOf = async (text: string | Buffer) => (await readText(text)).rows.map(({ cells, fault }) => fault ?? cells);
 
 describe.each([",", ";", "\t", "|"])("with %j between cells", (delimiter) => {
-  test.each(["\n", "\r\n", "\r"])("and %j after rows, every cell comes back", async (newline) => {
+  test.each(["\n", "\r\n", "\r"])("and %j after rows, every cell is read back", async (newline) => {
     const rows = [
       ["email", "notes", "city"],
       ["dana@example.com", `a${delimiter}b`, "Reno"],
@@ -30,19 +30,19 @@ test.each<[string, string]>([
   expect(await cellsOf(text)).toEqual([["1", "2"]]);
 });
 
-test("a row knows the line on which it begins", async () => {
+test("a row has the line number on which it begins", async () => {
   const text = 'email,notes\n\na@example.com,"1\n2\n3"\r\n\nb@example.com,x\n';
   expect((await readText(text)).rows.map(({ line }) => line)).toEqual([3, 7]);
 });
 
-test("a header that holds a NUL is refused: the file is no text, such as an archive with a CSV in it", async () => {
+test("rejects a header with a NUL, because the file is not text", async () => {
   const archived = `export.csv${"\0".repeat(502)}Date,Email\n2026-01-05,dana@example.com\n`;
   await expect(readText(archived)).rejects.toThrow(
     "The header, line 1 of the file, cannot be read: it holds a NUL, as no text does.",
   );
 });
 
-test("a row with another number of cells than the header is rejected, and the hint names a value without quotes", async () => {
+test("rejects a row with a different number of cells than the header, and names an unquoted value", async () => {
   expect(await cellsOf("email,city\nd@example.com,Reno,NV\nd@example.com\nd@example.com,Reno\n")).toEqual([
     expect.stringContaining("the header has 2 cells, and this row 3; perhaps a value with a , in it is not quoted"),
     expect.stringContaining("the header has 2 cells, and this row 1"),
@@ -50,19 +50,19 @@ test("a row with another number of cells than the header is rejected, and the hi
   ]);
 });
 
-test("a line that a spreadsheet took for one cell, and put into quotes again, is its cells", async () => {
+test("a line that a spreadsheet quoted as one cell is split into its cells", async () => {
   const rows = ["d@example.com,Reno", '"lee@example.com,""Reno, NV"""', '"k@example.com,""a"",b"', '"a,b"', '",""a'];
   expect(await cellsOf(`email,city\n${rows.join("\n")}\n`)).toEqual([
     ["d@example.com", "Reno"],
     ["lee@example.com", "Reno, NV"],
     expect.stringContaining("this row 1"),
     ["a", "b"],
-    expect.stringContaining("a quote that is not closed"),
+    expect.stringContaining("an unclosed quote"),
   ]);
   expect(await cellsOf('company\n"a,b"\n"""Acme"""\n')).toEqual([["a,b"], ['"Acme"']]);
 });
 
-test("the header once more, as in files that were joined, is no person", async () => {
+test("a repeated header, as in joined files, is not a lead", async () => {
   const joined = "\ufeffname,city\nDana,Reno\n\ufeffname , city\nname,Reno\n";
   expect(await cellsOf(joined)).toEqual([
     ["Dana", "Reno"],
@@ -71,20 +71,20 @@ test("the header once more, as in files that were joined, is no person", async (
   ]);
 });
 
-describe("a quote that is not closed", () => {
+describe("an unclosed quote", () => {
   const good = Array.from({ length: 50 }, (_, n) => `p${n}@example.com,Reno\n`).join("");
 
   test.each([
     ["at the beginning of a cell", '"open,Reno\n'],
     ["in the last cell", 'd@example.com,"open\n'],
     ["after a cell that was closed", '"d@example.com"x,"open\n'],
-  ])("costs its line alone: %s", async (_, line) => {
+  ])("rejects only its line: %s", async (_, line) => {
     const { rows } = await readText(`email,city\n${good}${line}${good}`);
     expect(rows).toHaveLength(101);
     expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
   });
 
-  test("costs its line alone where carriage returns end the lines", async () => {
+  test("rejects only its line if carriage returns end the lines", async () => {
     const { rows } = await readText(`email,city\n${good}d@example.com,"open\n${good}`.replaceAll("\n", "\r"));
     expect(rows.filter(({ fault }) => fault === null)).toHaveLength(100);
     expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
@@ -122,21 +122,21 @@ describe("a quote that is not closed", () => {
     },
   );
 
-  test.each([1, 3])("is refused in the header, on line %d: the next line is none", async (line) => {
+  test.each([1, 3])("is rejected in the header, on line %d", async (line) => {
     const text = `${"\n".repeat(line - 1)}email,"city\n${good}`;
     await expect(readText(text)).rejects.toThrow(
       `The header, line ${line} of the file, cannot be read: it has a quote`,
     );
   });
 
-  test("in thousands of lines costs those lines alone", async () => {
+  test("in thousands of lines rejects only those lines", async () => {
     const { rows } = await readText(`email,city\n${'"open,Reno\n'.repeat(5000)}${good}`);
     expect(rows.filter(({ fault }) => fault === null)).toHaveLength(50);
   });
 });
 
-describe("a quote in an odd place", () => {
-  test("within a cell it is a letter like any other", async () => {
+describe("a misplaced quote", () => {
+  test("within an unquoted cell is an ordinary character", async () => {
     expect(await cellsOf('name,city\n5" pipe,Reno\nDana "D" W,Reno\n"Dana" W,Reno\n')).toEqual([
       ['5" pipe', "Reno"],
       ['Dana "D" W', "Reno"],
@@ -144,7 +144,7 @@ describe("a quote in an odd place", () => {
     ]);
   });
 
-  test("within a cell with quotes around it is a letter, and those around it are none", async () => {
+  test("within a quoted cell is an ordinary character", async () => {
     const rows = ['"Dana "D" Reed",Reno', '"Dana "D"","5" pipe"', '"""Dana""","San "S" José"', '"Dana" W,"a"b"'];
     expect(await cellsOf(`name,city\n${rows.join("\n")}\n`)).toEqual([
       ['Dana "D" Reed', "Reno"],
@@ -154,7 +154,7 @@ describe("a quote in an odd place", () => {
     ]);
   });
 
-  test("behind a backslash is a quote in the cell, and so is a backslash behind another", async () => {
+  test("after a backslash is an escaped quote, and so is a second backslash", async () => {
     const rows = [
       String.raw`"Harbor \"X\" Inc",Reno`,
       String.raw`"\"Harbor\"","C:\\dir \"a\""`,
@@ -173,7 +173,7 @@ describe("a quote in an odd place", () => {
     ]);
   });
 
-  test("behind blanks that follow a delimiter begins a cell, in a header as well", async () => {
+  test("after blanks that follow a delimiter begins a cell, also in the header", async () => {
     const rows = ['"Whitfield, Dana", "Reno"', '"Lee" , "San ""S"" José"', 'Kim, "R" D', '"Sam", 5" pipe'];
     expect(await cellsOf(`"name", "city"\n${rows.join("\n")}\n`)).toEqual([
       ["Whitfield, Dana", "Reno"],
@@ -185,7 +185,7 @@ describe("a quote in an odd place", () => {
     expect(columns.all.map(({ name }) => name)).toEqual(["name", "city"]);
   });
 
-  test("is none after a backslash that ends its cell", async () => {
+  test("after a backslash that ends the cell closes it", async () => {
     expect(await cellsOf(`name,city\n"C:\\",Reno\n"a\\",""\n`)).toEqual([
       ["C:\\", "Reno"],
       ["a\\", ""],
@@ -193,12 +193,12 @@ describe("a quote in an odd place", () => {
   });
 });
 
-test("a row is known by its line in the file, behind a line that names the delimiter and empty ones as well", async () => {
+test("line numbers count a line that names the delimiter and empty lines", async () => {
   const { rows } = await readText('sep=;\nemail;city\n1;"two\nlines"\n\n2;Reno\n');
   expect(rows.map(({ line }) => line)).toEqual([3, 6]);
 });
 
-test("a row whose cells in quotes hold line breaks is one row, with blanks around the quotes as well", async () => {
+test("a row with line breaks in quoted cells is one row, even with blanks around the quotes", async () => {
   const rows = ['never,"a\nb\nc",x', 'd@example.com, "a\nb" ,"x\ny"', '"d@example.com" ,"a\n\nb", "x\n"'];
   expect((await readText(`email,a,b\n${rows.join("\n")}\n`)).rows.map(({ line, cells }) => [line, cells])).toEqual([
     [2, ["never", "a\nb\nc", "x"]],
@@ -213,19 +213,19 @@ test("a record larger than a mebibyte is rejected, and the next one is read", as
   expect(shown(next)).toEqual({ email: "lee@example.com" });
 });
 
-test("a lead that would be larger than a mebibyte as JSON is rejected, because no export of it could be read", async () => {
+test("a lead larger than 1 MiB as JSON is rejected, because its export could not be imported", async () => {
   // Each of these is six letters in JSON.
   const [large, next] = await leadsOf(`name,email\n"a${"\x01".repeat(200_000)}b",d@example.com\nLee,lee@example.com\n`);
   expect(large).toEqual({ fault: "it is larger than 1 MiB" });
   expect(shown(next)).toEqual({ name: "Lee", email: "lee@example.com" });
 });
 
-test("a large cell below that is kept as it is", async () => {
+test("a cell just below the limit is kept", async () => {
   const [reading] = await leadsOf(`name,email\n${"x".repeat(900_000)},d@example.com\n`);
   expect(shown(reading)).toMatchObject({ name: "x".repeat(900_000) });
 });
 
-test("however the bytes are cut into pieces, the rows are the same", async () => {
+test("the rows do not depend on how the bytes are split", async () => {
   // "\r" as the end of rows is not among them: without it nothing tells that a cell is not over.
   const text = fc.string({
     unit: fc.constantFrom("a", "é", "😀", '"', ",", ";", "\n", "\r\n", "\t", " ", "[", "=", "\ufeff"),
@@ -252,7 +252,7 @@ test("however the bytes are cut into pieces, the rows are the same", async () =>
   );
 });
 
-test("whatever cells there are, they come back as csv-parse reads them", async () => {
+test("cells are read as csv-parse reads them", async () => {
   const cell = fc.string({
     unit: fc.constantFrom('"', ",", ";", "\n", "\r\n", "\\", "a", " ", "é", "😀"),
     maxLength: 8,
@@ -269,7 +269,7 @@ test("whatever cells there are, they come back as csv-parse reads them", async (
   );
 });
 
-test("a line that never ends is rejected once, and shortened", async () => {
+test("an endless line is rejected once, and shortened", async () => {
   const pieces = [Buffer.from("email,name\n"), ...Array.from({ length: 40 }, () => Buffer.alloc(1024 * 1024, "x"))];
   for (const rest of [["\nd@example.com,Dana\n"], ["\n", "d@example.com,Dana\n"]]) {
     const { rows } = await readPieces([...pieces, ...rest.map((text) => Buffer.from(text))]);
@@ -280,7 +280,7 @@ test("a line that never ends is rejected once, and shortened", async () => {
   }
 });
 
-test("a line of very many cells with stray quotes is read in time that grows with it", async () => {
+test("reading many cells with stray quotes takes linear time", async () => {
   const begun = process.cpuUsage();
   const [reading] = await leadsOf(`email,name\n${'"a"b",'.repeat(100_000)}x\n`);
   expect(reading).toEqual({ fault: expect.stringContaining("the header has 2 cells, and this row 100001") });

@@ -20,7 +20,7 @@ test.each([
   ["dana@example.com;lee@example.com|sam@example.com", "dana@example.com"],
   ["dana@example.com\nlee@example.com", "dana@example.com"],
   ['["dana@example.com","lee@example.com"]', "dana@example.com"],
-])("%j is %j, and nothing was cut", (cell, email) => {
+])("%j is %j without a warning", (cell, email) => {
   expect(read(cell)).toEqual({ value: email, cut: false });
 });
 
@@ -59,22 +59,22 @@ test.each([
   ["dana@example.com*"],
   ["*dana@example.com"],
   ["email=dana@example.com"],
-])("of %j the first address is dana@example.com, with a remark on what was cut", (cell) => {
+])("the first address of %j is dana@example.com, with a warning", (cell) => {
   expect(read(cell)).toEqual({ value: "dana@example.com", cut: true });
 });
 
-test("an apostrophe that a word processor has made round is one of the name, and no quote", () => {
+test("a typographic apostrophe belongs to the name", () => {
   expect(read("o’brien@example.com")).toEqual({ value: "o'brien@example.com", cut: true });
 });
 
 test.each(["dana", "@example.com", "dana@", "a@b@c", "@", "null", "", "<>", "undisclosed-recipients:;", "a@@b"])(
-  "%j holds none",
+  "%j has no number",
   (cell) => {
     expect(read(cell)).toBeNull();
   },
 );
 
-test("a row says what was cut, and what was left out", async () => {
+test("a row reports what was shortened and what was dropped", async () => {
   const warningsOf = async (cell: string) => {
     const [reading] = await leadsOf(`name,email\nDana,"${cell}"\n`);
     return reading !== undefined && "lead" in reading ? reading.warnings : null;
@@ -84,7 +84,7 @@ test("a row says what was cut, and what was left out", async () => {
   expect(await warningsOf("a@b@c")).toEqual(["email"]);
 });
 
-test("email falls back to verified_email, and never the other way round", async () => {
+test("email falls back to verified_email, but not the reverse", async () => {
   expect(await leadOf({ verified_email: "v@example.com", email: "" })).toMatchObject({ email: "v@example.com" });
   expect(await leadOf({ verified_email: "", email: "e@example.com" })).toEqual({ email: "e@example.com" });
 });
@@ -116,11 +116,11 @@ describe("whatever is in the cell", () => {
     fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
   );
 
-  test("there is an address of two texts around one @, or nothing", () => {
+  test("the result has one @ between two texts, or is empty", () => {
     fc.assert(fc.property(cell, (text) => expect(read(text)?.value ?? "a@b").toMatch(/^[^\s@<>()"]+@[^\s@<>()"]+$/)));
   });
 
-  test("what is kept comes back unchanged, and nothing is cut from it", () => {
+  test("the result is read back unchanged without a warning", () => {
     fc.assert(
       fc.property(cell, (text) => {
         const value = read(text)?.value;
@@ -130,14 +130,14 @@ describe("whatever is in the cell", () => {
   });
 });
 
-test.each(['"(', ".", "&", "' "])("a long cell full of %s is read in time that grows with it", (signs) => {
+test.each(['"(', ".", "&", "' "])("reading a long cell of %s takes linear time", (signs) => {
   const long = `x${signs.repeat(60_000)}x dana@example.com`;
   const begun = process.cpuUsage();
   expect(read(long)?.value).toBe("dana@example.com");
   expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
 });
 
-test("comments within comments are read in time that grows with them", () => {
+test("reading nested comments takes linear time", () => {
   const cells = ["(", "(a", "( "].map((signs) => `<${signs.repeat(900)} dana@example.com`);
   const begun = process.cpuUsage();
   expect(allEmails(Array(20).fill(cells).flat())).toHaveLength(60);

@@ -22,7 +22,7 @@ const cut = fc.integer({ min: 1, max: 40 });
 const line = fc.string({ unit: "grapheme", maxLength: 30 }).map((text) => `${text.replaceAll(/[\r\n\ufeff]/g, "")}\n`);
 const text = fc.array(line, { maxLength: 20 }).map((lines) => `x\n${lines.join("")}`);
 
-test("UTF-8 comes out as it went in, however it is cut", async () => {
+test("UTF-8 is read unchanged, however it is split", async () => {
   await fc.assert(
     fc.asyncProperty(text, cut, async (text, size) => {
       expect(await decode(pieces(Buffer.from(text), size))).toEqual({ text, legacyLines: 0 });
@@ -34,16 +34,16 @@ test.each<[string, string, string]>([
   ["behind the last line", "x\nab\n\x1a", "x\nab\n"],
   ["in the last line", "x\nab\x1a", "x\nab"],
   ["again and again, up to the end of a block", `x\nab\n${"\x1a".repeat(100)}`, "x\nab\n"],
-])("the mark of DOS at the end of a file is left out: %s", async (_, text, read) => {
+])("a DOS end-of-file character at the end is dropped: %s", async (_, text, read) => {
   for (const size of [1, 5, 1000])
     expect(await decode(pieces(Buffer.from(text), size))).toEqual({ text: read, legacyLines: 0 });
 });
 
-test("the mark of DOS anywhere else stays", async () => {
+test("a DOS end-of-file character elsewhere is kept", async () => {
   expect((await decode([Buffer.from("x\n\x1aab\x1a\n")])).text).toBe("x\n\x1aab\x1a\n");
 });
 
-test("UTF-16 comes out as the same text, with or without its mark and however it is cut", async () => {
+test("UTF-16 is read with or without a byte order mark, however it is split", async () => {
   await fc.assert(
     fc.asyncProperty(text, cut, fc.boolean(), fc.constantFrom("\ufeff", ""), async (text, size, swapped, mark) => {
       const bytes = Buffer.from(`${mark}${text.toWellFormed()}`, "utf16le");
@@ -54,7 +54,7 @@ test("UTF-16 comes out as the same text, with or without its mark and however it
 });
 
 describe("Windows-1252", () => {
-  test("is read line by line: a line of UTF-8 beside it stays what it is", async () => {
+  test("is decided per line, so that lines of UTF-8 stay unchanged", async () => {
     const bytes = Buffer.concat([
       Buffer.from("name,city\n"),
       Buffer.from("Zo\u00eb,San Jos\u00e9\n", "latin1"),
@@ -70,7 +70,7 @@ describe("Windows-1252", () => {
     expect(legacyLines).toBe(2);
   });
 
-  test("of letters that UTF-8 would write otherwise comes out whole, however it is cut", async () => {
+  test("is read completely, however it is split", async () => {
     const letters = fc.string({ unit: fc.constantFrom("a", "é", "ñ", "ß", "ü"), minLength: 1, maxLength: 10 });
     await fc.assert(
       fc.asyncProperty(fc.array(letters, { maxLength: 10 }), cut, async (lines, size) => {
@@ -82,7 +82,7 @@ describe("Windows-1252", () => {
   });
 });
 
-test("Mac OS Roman is read where lines end in carriage returns alone", async () => {
+test("Mac OS Roman is read if lines end in carriage returns", async () => {
   const zoe = [0x5a, 0x6f, 0x91, 0x2c, 0x53, 0x61, 0x6e, 0x20, 0x4a, 0x6f, 0x73, 0x8e, 0x0d];
   const encodings: string[] = [];
   const texts = toText(each([Buffer.from("name,city\r"), Buffer.from(zoe)]), (name) => encodings.push(name));
@@ -90,7 +90,7 @@ test("Mac OS Roman is read where lines end in carriage returns alone", async () 
   expect(encodings).toEqual(["Mac OS Roman"]);
 });
 
-test("a byte order mark is taken off, and a file of nothing else is empty", async () => {
+test("a byte order mark is removed, and a file with nothing else is empty", async () => {
   expect((await decode([Buffer.from("\ufeffemail\n")])).text).toBe("email\n");
   for (const mark of ["efbbbf", "fffe", "feff"]) {
     const { rows, legacyLines } = await readPieces([Buffer.from(mark, "hex")]);
@@ -98,7 +98,7 @@ test("a byte order mark is taken off, and a file of nothing else is empty", asyn
   }
 });
 
-test("a text whose lines end in carriage returns alone keeps its letters, however long it is", async () => {
+test("text with carriage returns as line ends keeps its letters, whatever its length", async () => {
   const text = `name,email\r${`${"é".repeat(1000)},zoe@example.com\r`.repeat(2300)}`;
   for (const size of [65_533, 65_534, 65_535, 65_536]) {
     const decoded = await decode(pieces(Buffer.from(text), size));

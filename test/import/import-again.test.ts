@@ -1,4 +1,4 @@
-/** What an import does with rows that are there already, and what --dry-run says of them. */
+/** Importing existing rows, and the output of `--dry-run`. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { anAdmin } from "../support/admin.ts";
@@ -6,7 +6,7 @@ import { anAdmin } from "../support/admin.ts";
 const two = "email,city\ndana@example.com,Reno\nlee@example.com,Austin\n";
 const px = ["--pixel", "px"];
 
-test("--identity tells rows apart by the fields that it names", async () => {
+test("--identity identifies rows by its fields", async () => {
   const rows = "email,page,age\nd@example.com,/a,20\nd@example.com,/a,30\nd@example.com,/b,30\n";
   expect((await anAdmin().import(rows, ...px)).json).toMatchObject({ imported: 3, duplicates: 0 });
   expect((await anAdmin().import(rows, ...px, "--identity", "email, page_url")).json).toMatchObject({
@@ -15,7 +15,7 @@ test("--identity tells rows apart by the fields that it names", async () => {
   });
 });
 
-test("--identity tells the same rows apart in whatever order its fields are named", async () => {
+test("--identity does not depend on the order of its fields", async () => {
   const admin = anAdmin();
   await admin.import(two, ...px, "--identity", "email,city");
   expect((await admin.import(two, ...px, "--identity", "city,email")).json).toMatchObject({ duplicates: 2 });
@@ -26,7 +26,7 @@ describe("--identity without a time among its fields", () => {
   const seen = (time: string, city: string) => `${header}\nDana,W,dana@example.com,Harbor,${city},${time}\n`;
   const person = [...px, "--identity", "name,email,company", "--on-duplicate", "replace"];
 
-  test("is one lead of a person, however often it was seen", async () => {
+  test("gives one lead per person", async () => {
     const admin = anAdmin();
     await admin.import(seen("2026-01-05", "Reno"), ...person);
     expect((await admin.import(seen("2026-01-09", "Sparks"), ...person)).json).toMatchObject({
@@ -36,21 +36,21 @@ describe("--identity without a time among its fields", () => {
     expect(await admin.leads()).toMatchObject([{ city: "Sparks", identified_at: "2026-01-05T00:00:00.000Z" }]);
   });
 
-  test("tells apart by everything the rows in which those fields are empty", async () => {
+  test("identifies rows without those fields by all fields", async () => {
     const rows = "name,email,date\nDana,,2026-01-05\nLee,,2026-01-05\nKim,,2026-01-05\n";
     const { json } = await anAdmin().import(rows, ...px, "--identity", "email,page_url", "--on-duplicate", "replace");
     expect(json).toMatchObject({ imported: 3, replaced: 0 });
   });
 });
 
-test("--map id=- keeps the visits apart of which the ids name the person", async () => {
+test("--map id=- keeps visits apart whose IDs name the person", async () => {
   const ids = ["p_1", "p_1", "p_1", "p_2"];
   const rows = `id,email,page_url\n${ids.map((id, n) => `${id},${id}@example.com,/page-${n}\n`).join("")}`;
   expect((await anAdmin().import(rows, ...px)).json).toMatchObject({ imported: 2, duplicates: 2 });
   expect((await anAdmin().import(rows, ...px, "--map", "id=-")).json).toMatchObject({ imported: 4, duplicates: 0 });
 });
 
-test("a duplicate is left alone, and replaced with --on-duplicate replace at the time that it had", async () => {
+test("skips a duplicate, and replaces it at its time with --on-duplicate replace", async () => {
   const admin = anAdmin();
   const id = crypto.randomUUID();
   const row = (time: string, city: string) =>
@@ -73,25 +73,28 @@ describe("--dry-run", () => {
     "identified_at,pixel_id,email\n2026-01-31,px_new,a@example.com\n2026-01-31,px_new,b@example.com\n" +
     "2026-01-31,px_new,a@example.com\n31/31/2026,px_new,c@example.com\n2026-01-31,px,\n2025-01-01,px_old,d@example.com\n";
 
-  test.each([["skip"], ["replace"]])("changes nothing, and says and ends as the import does (%s)", async (kind) => {
-    const admin = anAdmin();
-    await admin.import(
-      "identified_at,pixel_id,email\n2026-01-30,px_old,z@example.com\n2026-01-31,px_new,b@example.com\n",
-    );
-    const before = await admin.exported();
-    const pixels = (await admin.run("pixel", "list", "acme", "--json")).stdout;
-    const tried = await admin.import(mixed, "--on-duplicate", kind, "--dry-run");
-    expect(await admin.exported()).toBe(before);
-    expect((await admin.run("pixel", "list", "acme", "--json")).stdout).toBe(pixels);
-    const real = await admin.import(mixed, "--on-duplicate", kind);
-    // A dry run is no batch.
-    const { columns: _, sample: __, ...counts } = tried.json;
-    expect([counts, tried.status]).toEqual([{ ...real.json, import: null }, real.status]);
-    expect(real.json).toMatchObject({ read: 6, rejected: 2, late: 1 });
-    expect(real.status).toBe(3);
-  });
+  test.each([["skip"], ["replace"]])(
+    "changes nothing, and has the output and exit status of the import (%s)",
+    async (kind) => {
+      const admin = anAdmin();
+      await admin.import(
+        "identified_at,pixel_id,email\n2026-01-30,px_old,z@example.com\n2026-01-31,px_new,b@example.com\n",
+      );
+      const before = await admin.exported();
+      const pixels = (await admin.run("pixel", "list", "acme", "--json")).stdout;
+      const tried = await admin.import(mixed, "--on-duplicate", kind, "--dry-run");
+      expect(await admin.exported()).toBe(before);
+      expect((await admin.run("pixel", "list", "acme", "--json")).stdout).toBe(pixels);
+      const real = await admin.import(mixed, "--on-duplicate", kind);
+      // A dry run is no batch.
+      const { columns: _, sample: __, ...counts } = tried.json;
+      expect([counts, tried.status]).toEqual([{ ...real.json, import: null }, real.status]);
+      expect(real.json).toMatchObject({ read: 6, rejected: 2, late: 1 });
+      expect(real.status).toBe(3);
+    },
+  );
 
-  test("neither waits for a program that writes nor keeps one waiting", async () => {
+  test("neither waits for another writer nor blocks one", async () => {
     const admin = anAdmin();
     using other = new Database(admin.file);
     other.run("BEGIN IMMEDIATE");
@@ -100,7 +103,7 @@ describe("--dry-run", () => {
     expect(tried).toMatchObject({ status: 0, json: { imported: 2 } });
   });
 
-  test("says so to people", async () => {
+  test("prints that nothing was imported", async () => {
     const admin = anAdmin();
     const file = admin.put("export.csv", two);
     const { stdout } = await admin.run("lead", "import", "acme", file, ...px, "--create-pixels", "--dry-run");
@@ -114,14 +117,14 @@ const visit = "2026-01-31T09:15:00Z,px,dana@example.com,/a,2125550100,";
 const beside = "2026-01-31T09:15:00Z,px,sam@example.com,/a,2125550102,";
 const later = "2026-02-28T09:15:00Z,px,lee@example.com,/a,2125550101,";
 
-/** What the preview says of a second file. */
+/** The preview of a second file. */
 async function said(second: string, ...options: string[]): Promise<string> {
   const admin = anAdmin();
   await admin.import(visits(visit, beside, later), ...options);
   return (await admin.import(second, "--dry-run", ...options)).stderr;
 }
 
-describe("an import warns of a visit that comes again with other content", () => {
+describe("an import warns of a duplicate with different content", () => {
   test.each([
     ["in a row whose phone was corrected", visit.replace("0100", "0199")],
     ["in a row to which a source was added", `${visit}google`],
@@ -132,12 +135,12 @@ describe("an import warns of a visit that comes again with other content", () =>
   });
 });
 
-describe("of a file that a spreadsheet has saved again, without the seconds of its times", () => {
+describe("of a file whose times lost their seconds in a spreadsheet", () => {
   const own = visits(visit.replace("15:00", "15:23"), later.replace("15:00", "15:59"));
   const saved = visits(visit.replace("2026-01-31T09:15:00Z", "1/31/2026 9:15"));
   const warning = "1 row with the minute, page, and visitor of a stored lead";
 
-  /** What the preview says of it, after the vendor's own file. */
+  /** The preview of the file after the vendor's own file. */
   async function saidOf(second: string): Promise<string> {
     const admin = anAdmin();
     await admin.import(own);
@@ -168,14 +171,14 @@ describe("an import does not warn of a visit with other content", () => {
     expect(await said(visits(row, later))).not.toContain("Warning");
   });
 
-  test("of two visits in one second that it has brought itself", async () => {
+  test("of two visits in one second of the same file", async () => {
     const admin = anAdmin();
     const both = visits(visit, `${visit}google`);
     await admin.import(both);
     expect((await admin.import(both)).stderr).not.toContain("Warning");
   });
 
-  test("of what takes the place of the lead", async () => {
+  test("of a replaced lead", async () => {
     const options = ["--identity", "email,page_url,identified_at", "--on-duplicate", "replace"];
     expect(await said(visits(`${visit}google`), ...options)).not.toContain("Warning");
   });

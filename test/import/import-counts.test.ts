@@ -19,7 +19,7 @@ const retainDays = 30;
 const erased = "robin@example.com";
 const ids = Array.from({ length: 3 * maxRows }, () => crypto.randomUUID());
 
-/** What may be odd with a lead. A file has some of these, each in a few of its rows. */
+/** The irregularities of a lead. A file has some of them, each in a few rows. */
 const kinds = ["too old", "again", "untimed", "clamped", "other pixel", "erased"] as const;
 
 const aFile = fc
@@ -67,7 +67,7 @@ function oneByOne(store: AdminStore, account: Account, file: readonly NewLead[],
   return batch.counts;
 }
 
-test("a file goes in as its leads would one by one, and is counted so, also in a dry run", async () => {
+test("a file gives the same leads and counts as its rows one by one, also in a dry run", async () => {
   const store = openAdminStore(join(aFolder(), "leadfile.db"));
   onTestFinished(() => store.close());
   const how = fc.record({
@@ -119,7 +119,7 @@ function aCleanFile() {
 const options: ImportOptions = { onDuplicate: "skip", createPixels: false, dryRun: false };
 const momentOf = (ms: number) => new Date(noonMs + ms).toISOString();
 
-test("a lead without a time follows the newest of its file, also where all others went in at once", async () => {
+test("a lead without a time follows the newest lead of its file", async () => {
   const { store, account, leads } = aCleanFile();
   const untimed = { ...newLead(aLead()), identifiedMs: null };
   await imported(store, account, [untimed, ...leads], { options });
@@ -127,7 +127,7 @@ test("a lead without a time follows the newest of its file, also where all other
   expect([last.id, last.identified_at]).toEqual([untimed.id, momentOf(999)]);
 });
 
-test("a lead that is older than its account keeps leads stays out, though all others could go in at once", async () => {
+test("rejects a lead older than the retention among accepted ones", async () => {
   const { store, account, leads } = aCleanFile();
   await keepForDays(store, account);
   const old = newLead(aLead({ identified_at: momentOf(-retainDays * dayMs - 1) }));

@@ -15,7 +15,7 @@ function aLargeImport(...more: readonly string[]) {
   return { admin, args: ["lead", "import", "acme", file, "--create-pixels"] };
 }
 
-test("Ctrl-C says how far it came and that the same again completes it; then it does", async () => {
+test("Ctrl-C reports the progress, and running the import again completes it", async () => {
   const { admin, args } = aLargeImport();
   const said =
     /Stopped after ([\d,]+) of 20,000 leads, which stay\. Run the command again to complete it.* import undo/.exec(
@@ -34,7 +34,7 @@ test("Ctrl-C says how far it came and that the same again completes it; then it 
 test.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s says the same, and ends with %i", async (signal, status) => {
+] as const)("%s reports the progress, and ends with %i", async (signal, status) => {
   const { admin, args } = aLargeImport();
   const child = admin.start(...args);
   let isSent = false;
@@ -49,7 +49,7 @@ test.each([
   expect([ended, (await admin.leads()).length]).toEqual([status, Number(said?.[1]?.replaceAll(",", ""))]);
 });
 
-test("a terminal that is closed ends it in order, though nothing can be shown any more", async () => {
+test("a closed terminal ends an import in an orderly way", async () => {
   const { admin, args } = aLargeImport();
   const terminal = onTerminal(admin.file, args);
   await acceptFirst(terminal);
@@ -61,7 +61,7 @@ test("a terminal that is closed ends it in order, though nothing can be shown an
   expect(status).toBe(129);
 });
 
-test("Ctrl-C promises no undo where leads of other imports were replaced", async () => {
+test("Ctrl-C offers no undo if leads of other imports were replaced", async () => {
   const { admin, args } = aLargeImport();
   await admin.run(...args);
   const said = await stoppedByHand(admin.file, [...args, "--on-duplicate", "replace"], false);
@@ -69,7 +69,7 @@ test("Ctrl-C promises no undo where leads of other imports were replaced", async
   expect(said).not.toContain("import undo");
 });
 
-test("a dry run says how far it is, and Ctrl-C ends it", async () => {
+test("a dry run shows its progress, and Ctrl-C ends it", async () => {
   const { admin, args } = aLargeImport();
   const terminal = onTerminal(admin.file, [...args, "--dry-run"]);
   await Promise.race([terminal.seen(/Writing +\S+ [1-9]\d?%/), terminal.ended]);
@@ -79,7 +79,7 @@ test("a dry run says how far it is, and Ctrl-C ends it", async () => {
   expect(await admin.leads()).toEqual([]);
 });
 
-test("one that was killed has its rejects, and is listed as not finished until its file was imported again", async () => {
+test("a killed import keeps its rejected rows, and is listed as unfinished until its file is imported again", async () => {
   const { admin, args } = aLargeImport("never,px,dana@example.com\n");
   const rejects = join(admin.folder, "rejects.csv");
   const child = admin.start(...args, "--rejects", rejects);

@@ -11,7 +11,7 @@ import { needing } from "../support/needing.ts";
 const many = 30_000;
 const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
 
-test("a command that writes goes between the transactions of an import, however often it comes", async () => {
+test("a command writes between the transactions of an import, however often it runs", async () => {
   const admin = anAdmin();
   const file = admin.put("export.csv", `date,email\n${rows}`);
   const child = admin.start("lead", "import", "acme", file, "--pixel", "px", "--create-pixels");
@@ -38,7 +38,7 @@ test("Ctrl-C while another program writes ends an import before its next transac
 });
 
 const nobody = 65_534;
-needing("root")("the server of another user can ask for the lock while root imports", async () => {
+needing("root")("the server of another user can request the lock while root imports", async () => {
   const admin = anAdmin();
   for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
   const importing = admin.import(`date,email\n${rows}`, "--pixel", "px");
@@ -52,7 +52,7 @@ needing("root")("the server of another user can ask for the lock while root impo
   expect(owners).toContain(nobody);
 });
 
-needing("root")("a link in the place of the file by which one asks gives no other file away", async () => {
+needing("root")("a link at the name of the lock request does not change its target", async () => {
   const admin = anAdmin();
   for (const path of [admin.folder, admin.file]) chownSync(path, nobody, nobody);
   const other = join(aFolder(), "of-root");
@@ -62,13 +62,13 @@ needing("root")("a link in the place of the file by which one asks gives no othe
   expect(statSync(other).uid).toBe(0);
 });
 
-test("a program that waited for the lock leaves nothing behind", async () => {
+test("a program that waited for the lock leaves no file", async () => {
   const admin = anAdmin();
   await admin.import(`date,email\n${rows.slice(0, 1000)}`, "--pixel", "px");
   expect(existsSync(`${admin.file}.asking`)).toBe(false);
 });
 
-test("an import that was asked for the lock by somebody who is gone goes on", async () => {
+test("an import continues after a lock request of a dead process", async () => {
   const admin = anAdmin();
   await Bun.write(`${admin.file}.asking`, "....");
   expect((await admin.import("date,email\n2026-01-31,a@example.com\n", "--pixel", "px")).json).toMatchObject({

@@ -11,7 +11,7 @@ import { aSmallDisk, withLittleRoom } from "../support/small-disk.ts";
 const rows = Array.from({ length: 40_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
 const large = `date,pixel_id,email\n${rows.join("")}`;
 
-test("a disk without room ends the import in one line, which names the folder and what to do", async () => {
+test("a full disk ends an import in one line with the folder and advice", async () => {
   const admin = anAdmin();
   const file = admin.put("large.csv", large);
   const child = withLittleRoom(admin, "lead", "import", "acme", file, "--create-pixels");
@@ -21,7 +21,7 @@ test("a disk without room ends the import in one line, which names the folder an
   expect([await child.exited, await admin.leads()]).toEqual([1, []]);
 });
 
-needing("mount")("an undo on a disk with little room goes on with it, and leaves some for a revocation", async () => {
+needing("mount")("an undo succeeds on a nearly full disk, and leaves room for a revocation", async () => {
   using disk = aSmallDisk(aFolder(), "size=80m");
   const path = join(disk.path, "leadfile.db");
   const admin = anAdmin([], { DATABASE_PATH: path });

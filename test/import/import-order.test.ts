@@ -41,7 +41,7 @@ async function cutShort(merge: AsyncGenerator<unknown>, transactions: number, af
   }
 }
 
-/** What the model makes of the same leads, given in the order of time and, within it, of the file. */
+/** The leads of the model, in the order of time and then of the file. */
 function modelOf(before: readonly NewLead[], leads: readonly NewLead[]): string[] {
   const rows: Row[] = [];
   const model = { rows, account: 1, options, hasPixel: () => true, createPixel: () => undefined };
@@ -89,7 +89,7 @@ function leadsOf({
   return leads.toSorted((a, b) => sign * ((a.identifiedMs ?? 0) - (b.identifiedMs ?? 0)));
 }
 
-test("in any order, with any ties, cut short anywhere and begun again: two pollers see all, and the model agrees", async () => {
+test("two polling clients receive every lead of an import in any order, with any ties, interrupted anywhere", async () => {
   const { admin, served } = openBoth();
   let run = 0;
   const cuts = fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 3 });
@@ -143,7 +143,7 @@ const leadsFrom = (second: number, count: number) =>
     newLead(aLead({ identified_at: writeMoment(noonMs - 86_400_000 + (second + n) * 1000) })),
   );
 
-test("leads that come in behind those which another import has brought meanwhile are late", async () => {
+test("leads older than those that a concurrent import added are late", async () => {
   const { admin, account } = anAccountOfSmallTransactions();
   const slow = importing(admin, account, leadsFrom(0, 3000));
   const { value: first } = await slow.next();
@@ -156,7 +156,7 @@ test("leads that come in behind those which another import has brought meanwhile
   expect(late).toBe(2500 - done);
 });
 
-test("leads are not late that another import has brought older ones beside", async () => {
+test("leads are not late if a concurrent import added only older ones", async () => {
   const { admin, account } = anAccountOfSmallTransactions();
   const slow = importing(admin, account, leadsFrom(0, 3000));
   await slow.next();
@@ -164,7 +164,7 @@ test("leads are not late that another import has brought older ones beside", asy
   for await (const { counts } of slow) expect(counts.late).toBe(0);
 });
 
-test("in whatever turns imports and a client come, it misses no lead that is not counted as late", async () => {
+test("a client misses only leads counted as late, however imports and polls interleave", async () => {
   const { admin, account, poller } = anAccountOfSmallTransactions();
   const pieces = fc.array(fc.record({ second: fc.nat(4000), count: fc.integer({ min: 1, max: 1500 }) }), {
     minLength: 2,

@@ -19,7 +19,7 @@ test.each([
   ["most rows of which are rejected", rejected, "10 rows are rejected"],
   ["whose rows are rejected for a reason", rejected, "Line 3 was rejected: "],
   ["in which an id names the person", sharing, "2 rows share their id"],
-])("a file %s goes in when the answer is y, and changes nothing otherwise", async (_, content, doubt) => {
+])("a file %s is imported if the answer is y, and changes nothing otherwise", async (_, content, doubt) => {
   for (const [answer, status, leads] of [
     ["y", content === rejected ? 3 : 0, 1],
     ["n", 1, 0],
@@ -35,7 +35,7 @@ test.each([
   }
 });
 
-test("a rejects file stays as it is until the import goes on", async () => {
+test("a rejects file is unchanged until the import continues", async () => {
   for (const [keys, status] of [
     ["n\r", 1],
     ["\u0003", 130],
@@ -54,7 +54,7 @@ test("a rejects file stays as it is until the import goes on", async () => {
   }
 });
 
-test("neither a dry run nor a file that looks right is asked about, nor what brings no lead, once there was an import", async () => {
+test("asks nothing for a dry run, a known layout, or a file without new leads", async () => {
   const nothing = rejected.replace(good, "date,pixel_id,email,id\n");
   const mostlyGood = rejected + "2026-01-31,px,dana@example.com,\n".repeat(10);
   for (const [content, ...options] of [[rejected, "--dry-run"], [good], [nothing], [mostlyGood]] as const) {
@@ -69,7 +69,7 @@ test("neither a dry run nor a file that looks right is asked about, nor what bri
   expect([(await other.import(rejected)).status, (await other.leads()).length]).toEqual([3, 1]);
 });
 
-test("the first import of each set of columns is shown as it would be served, and asked about", async () => {
+test("asks about the first import of each set of columns, and shows the leads as served", async () => {
   const { terminal, admin } = asked(good);
   await terminal.seen(/\[y\/N\]/);
   expect(plain(terminal.shown())).toMatch(/ {2}identified_at {3}2026-01-31T00:00:00\.000Z +date\r?\n/);
@@ -97,7 +97,7 @@ test("Ctrl-C at the question changes nothing", async () => {
 test.each([
   ["a line of groups above its header", "Visit,,Company,Page\n", "line 2 looks like the header"],
   ["what it is about above its header", "Company,Harbor,,\n,,,\n", "line 3 looks like the header"],
-])("a file with %s is asked about, and the line of the header is said", async (_, above, doubt) => {
+])("asks about a file with %s, and names the line of the header", async (_, above, doubt) => {
   const table = "date,pixel_id,company,page\n2026-01-31,px,Harbor,https://shop.example.com/\n";
   const { terminal, admin } = asked(above + table, "--pixel", "px");
   await terminal.seen(/\[y\/N\]/);
@@ -107,7 +107,7 @@ test.each([
   expect((await admin.import(table, "--dry-run")).stderr).not.toContain("Warning");
 });
 
-test("a file without a column that says who a visitor is is asked about", async () => {
+test("asks about a file without a column that identifies visitors", async () => {
   const { terminal, admin } = asked("pixel_id,Fecha,Nombre,URL\npx,2026-01-31,Dana,https://shop.example.com/\n");
   await terminal.seen(/\[y\/N\]/);
   expect(plain(terminal.shown()).replaceAll(/\s+/g, " ")).toContain(
@@ -119,7 +119,7 @@ test("a file without a column that says who a visitor is is asked about", async 
 
 const ofAnotherSite = "date,pixel_id,email\n2026-01-31,px_b,lee@example.com\n";
 
-test("a file none of whose pixels the account has is asked about, because it may be that of another account", async () => {
+test("asks about a file with only unknown pixels, because it may belong to another account", async () => {
   const admin = anAdmin();
   const said = async (content: string) => (await admin.import(content, "--dry-run")).stderr;
   expect(await said(good)).toContain("Pixel: px (new).");
@@ -139,7 +139,7 @@ test("a file none of whose pixels the account has is asked about, because it may
   expect([await terminal.ended, (await admin.leads()).length]).toEqual([1, 1]);
 });
 
-test("a file whose time is in doubt is asked about, with the flags that settle it", async () => {
+test("asks about a file with a doubtful time column, with the flags that settle it", async () => {
   for (const [answer, status, leads] of [
     ["y", 0, 1],
     ["n", 1, 0],

@@ -44,7 +44,7 @@ async function rest(reader: Reader): Promise<string> {
   return said;
 }
 
-test("while a file is read nothing of it is served, and no file lies beside the database", async () => {
+test("while a file is read, none of it is served, and the folder of the database has no extra file", async () => {
   const admin = anAdmin();
   const child = waiting(admin, aThousandRows);
   const reader = await begun(child);
@@ -61,7 +61,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s while a file is read leaves nothing behind, says so and ends with %i", async (signal, status) => {
+] as const)("%s while a file is read imports nothing, says so, and ends with %i", async (signal, status) => {
   const admin = anAdmin();
   const child = waiting(admin, aThousandRows);
   const reader = await begun(child);
@@ -72,7 +72,7 @@ test.each([
   expect(readdirSync(admin.folder).filter((name) => !/^(\.bun|leadfile\.db(-shm|-wal)?)$/.test(name))).toEqual([]);
 });
 
-test("under nohup an import outlives its terminal", async () => {
+test("under nohup, an import survives its terminal", async () => {
   const admin = anAdmin();
   const child = waiting(admin, aThousandRows, ["sh", "-c", 'trap "" HUP; exec "$0" "$@"']);
   const reader = await begun(child);
@@ -82,7 +82,7 @@ test("under nohup an import outlives its terminal", async () => {
   expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
 });
 
-test("the oldest lead goes in first: of a newest-first file none is late, but those before the newest that was there", async () => {
+test("the oldest lead is stored first, so that only leads older than the newest stored one are late", async () => {
   const admin = anAdmin();
   const days = Array.from({ length: 9 }, (_, n) => `2026-01-0${9 - n}`);
   const file = `date,email\n${days.map((day) => `${day},d${day}@example.com\n`).join("")}`;
@@ -99,7 +99,7 @@ test("the oldest lead goes in first: of a newest-first file none is late, but th
   );
 });
 
-test("late leads are shown as the import says: by --stamp arrival, once it is undone", async () => {
+test("late leads reach clients with --stamp arrival after an undo, as the import advises", async () => {
   const admin = anAdmin();
   const imports = (rows: string, ...how: readonly string[]) => {
     const file = admin.put("late.csv", `date,email\n${rows}`);
@@ -114,7 +114,7 @@ test("late leads are shown as the import says: by --stamp arrival, once it is un
   expect(plain((await imports(late, "--stamp", "arrival")).stdout)).toMatch(/^read 1 .* imported 1 /);
 });
 
-test("rows that share an id and differ in time or page are counted, with the option that keeps them apart", async () => {
+test("counts rows that share an ID but differ in time or page, and names the option that keeps them apart", async () => {
   const admin = anAdmin();
   const file =
     "id,date,email,page_url\np_1,2026-01-01,a@example.com,/a\np_1,2026-01-02,a@example.com,/a\n" +
@@ -128,12 +128,12 @@ test("rows that share an id and differ in time or page are counted, with the opt
   expect(apart.json).toMatchObject({ imported: 5, duplicates: 1 });
 });
 
-describe("ids that come again in another file", () => {
+describe("IDs that repeat in another file", () => {
   const file = (month: string) =>
     `ID,date,email\n1,2026-${month}-01,a${month}@example.com\n2,2026-${month}-02,b${month}@example.com\n`;
   const taken = /^Warning: 2 rows with the id of a lead that another import brought, .*--map ID=- keeps/m;
 
-  test.each(["skip", "replace"])("are counted where the visits are others, also with %s", async (what) => {
+  test.each(["skip", "replace"])("are counted if the visits differ, also with %s", async (what) => {
     const admin = anAdmin();
     await admin.import(file("01"), ...px);
     const how = [...px, "--on-duplicate", what];
@@ -146,7 +146,7 @@ describe("ids that come again in another file", () => {
   test.each([
     ["without a time", "ID,email\n", []],
     ["stamped on arrival", "date,ID,email\n2026-01-01,", ["--stamp", "arrival"]],
-  ])("are told of where rows %s are of other persons", async (_, beginning, stamp) => {
+  ])("are reported if rows %s belong to other persons", async (_, beginning, stamp) => {
     const admin = anAdmin();
     const importOf = (email: string) => admin.import(`${beginning}1,${email}\n`, ...px, ...stamp);
     await importOf("dana@example.com");
@@ -156,7 +156,7 @@ describe("ids that come again in another file", () => {
     expect(dry.stderr).toContain("of a lead that another import brought");
   });
 
-  test("are nothing to speak of where the visits are the same, moved by their ties or stamped on arrival", async () => {
+  test("are not reported if the visits are the same, moved, or stamped on arrival", async () => {
     const admin = anAdmin();
     const ties = `ID,date,email\n${Array.from({ length: 50 }, (_, n) => `${n},2026-01-01,d${n}@example.com\n`).join("")}`;
     await admin.import(ties, ...px);
@@ -166,7 +166,7 @@ describe("ids that come again in another file", () => {
     }
   });
 
-  test("are meant where --identity makes them, and nothing is said", async () => {
+  test("are not reported with --identity", async () => {
     const admin = anAdmin();
     const person = [...px, "--map", "ID=-", "--identity", "name"];
     const row = (date: string) => `ID,date,name\n1,${date},Dana\n`;

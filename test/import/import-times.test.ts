@@ -7,7 +7,7 @@ const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_0
 const timesOf = async (admin: ReturnType<typeof anAdmin>) =>
   (await admin.leads()).map(({ identified_at }) => identified_at);
 
-test("leads of the same moment follow one another by milliseconds in the order of the file, and are counted", async () => {
+test("leads with the same time follow one another by milliseconds in file order, and are counted", async () => {
   const admin = anAdmin();
   const rows = ["a", "b", "c"].map((name) => `2026-01-31 09:15:00,${name}@example.com\n`).join("");
   const { json } = await admin.import(`time,email\n${rows}`, ...px);
@@ -21,7 +21,7 @@ test("leads of the same moment follow one another by milliseconds in the order o
 });
 
 describe("a row without a time", () => {
-  test("gets that of the import, in the order of the file, and is not counted as moved", async () => {
+  test("gets the time of the import, in file order, and is not counted as moved", async () => {
     const admin = anAdmin();
     const begunMs = Date.now();
     const { json } = await admin.import("email\na@example.com\nb@example.com\nc@example.com\n", ...px);
@@ -33,7 +33,7 @@ describe("a row without a time", () => {
     expect(Math.max(...times)).toBeLessThan(Date.now() + 1000);
   });
 
-  test("lies behind the newest lead of its account, whatever the clock says", async () => {
+  test("is newer than the newest lead of its account, whatever the clock", async () => {
     const admin = anAdmin();
     await admin.import(`time,email\n${minutesFromNow(4)},a@example.com\n`, ...px);
     const [newest] = await timesOf(admin);
@@ -43,7 +43,7 @@ describe("a row without a time", () => {
   });
 });
 
-test("a time up to five minutes ahead is taken as now and counted, one further ahead is rejected", async () => {
+test("a time up to five minutes in the future becomes the current time, and a later one is rejected", async () => {
   const admin = anAdmin();
   const rows = `time,email\n${minutesFromNow(4)},a@example.com\n${minutesFromNow(6)},b@example.com\n`;
   const { json, status } = await admin.import(rows, ...px);
@@ -55,7 +55,7 @@ test("a time up to five minutes ahead is taken as now and counted, one further a
 describe("--stamp arrival", () => {
   const rows = `time,email\n2026-01-31,a@example.com\n2026-01-30,b@example.com\n${minutesFromNow(60)},c@example.com\n`;
 
-  test("gives every row the time of the import, so that nobody who polls misses it", async () => {
+  test("gives every row the time of the import, so that polling clients receive it", async () => {
     const admin = anAdmin();
     await admin.import("time,email\n2026-02-01,z@example.com\n", ...px);
     const begunMs = Date.now();
@@ -66,7 +66,7 @@ describe("--stamp arrival", () => {
     for (const { identified_at } of leads) expect(Date.parse(identified_at)).toBeGreaterThanOrEqual(begunMs);
   });
 
-  test("knows the same rows again, and still rejects a wrong date", async () => {
+  test("recognizes the same rows, and still rejects a wrong date", async () => {
     const admin = anAdmin();
     await admin.import(rows, ...px, "--stamp", "arrival");
     expect((await admin.import(rows, ...px, "--stamp", "arrival")).json).toMatchObject({ imported: 0, duplicates: 3 });
@@ -76,7 +76,7 @@ describe("--stamp arrival", () => {
   });
 });
 
-test("--timezone and --day-first say how times without an offset are meant", async () => {
+test("--timezone and --day-first apply to times without an offset", async () => {
   const admin = anAdmin();
   const text = "date,email\n01/02/2026 9:15 AM,a@example.com\n";
   await admin.import(text, ...px, "--day-first", "--timezone", "America/New_York");
@@ -103,12 +103,12 @@ describe("numeric dates are read in one order for a whole column", () => {
     ["the month first", ["05/10/2025", "05/25/2025", "06/10/2025"], ["2025-05-10", "2025-05-25", "2025-06-10"]],
     ["the day first, with dots", ["05.10.2025 09:00", "25.10.2025 09:00"], ["2025-10-05", "2025-10-25"]],
     ["either order, where both are the same day", ["10/10/2025", "2025-10-11"], ["2025-10-10", "2025-10-11"]],
-  ])("%s, as one date shows wherever it is", async (_, dates, days) => {
+  ])("%s, if one date shows it anywhere in the column", async (_, dates, days) => {
     expect(await importing(dated(...dates))).toMatchObject({ status: 0, days });
     expect(await importing(dated(...dates.toReversed()))).toMatchObject({ status: 0, days });
   });
 
-  test("a column in which every date can be read both ways is refused once, with the flags", async () => {
+  test("rejects a column of ambiguous dates once, with the flags", async () => {
     const text = dated("05/10/2025", "06/10/2025", "2025-10-05");
     const { status, stderr } = await importing(text);
     expect(status).toBe(1);
@@ -117,7 +117,7 @@ describe("numeric dates are read in one order for a whole column", () => {
     expect(await importing(text, "--month-first")).toMatchObject({ days: ["2025-05-10", "2025-06-10", "2025-10-05"] });
   });
 
-  test("a column that contradicts itself is refused, and a flag rejects the dates of the other order", async () => {
+  test("rejects a contradictory column, and a flag rejects the dates of the other order", async () => {
     const text = dated("25/10/2025", "05/10/2025", "10/25/2025");
     const { status, stderr } = await importing(text);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/line 2 can only have the day first.*line 4/)]);
@@ -133,13 +133,13 @@ describe("numeric dates are read in one order for a whole column", () => {
     expect([status, days]).toEqual([3, ["2025-10-05"]]);
   });
 
-  test("each column has an order of its own", async () => {
+  test("each column has its own order", async () => {
     const rows = ["a@example.com,25/10/2025,", "b@example.com,,10/05/2025", "c@example.com,,10/25/2025"];
     const { days } = await importing(`email,last_seen,first_seen\n${rows.join("\n")}\n`);
     expect(days).toEqual(["2025-10-05", "2025-10-25", "2025-10-25"]);
   });
 
-  test("where leads get the time of their arrival, no date is refused", async () => {
+  test("--stamp arrival rejects no ambiguous date", async () => {
     expect(await importing(dated("05/10/2025", "25/10/2025", "10/25/2025"), "--stamp", "arrival")).toMatchObject({
       status: 0,
       json: { imported: 3 },
@@ -147,12 +147,12 @@ describe("numeric dates are read in one order for a whole column", () => {
   });
 });
 
-describe("a column that looks like a time and is not understood is a doubt", () => {
+describe("a doubtful time column", () => {
   test.each([
     ["by its name", "email,Updated At\nd@example.com,2026-01-31\n", "Updated At"],
     ["by its values", "email,Zeitpunkt\nd@example.com,2026-01-31 09:15\nl@example.com,2026-01-31 09:16\n", "Zeitpunkt"],
     ["in JSON", '{"email":"d@example.com","zeitpunkt":"2026-01-31T09:15:00Z"}\n', "zeitpunkt"],
-  ])("%s: without a terminal the import is refused, with the flags that settle it", async (_, text, name) => {
+  ])("%s: without a terminal, the import is rejected with the flags that settle it", async (_, text, name) => {
     const admin = anAdmin();
     const { status, stderr } = await admin.import(text, ...px);
     expect([status, stderr]).toEqual([1, expect.stringContaining(`${name}=identified_at`)]);
@@ -167,7 +167,7 @@ describe("a column that looks like a time and is not understood is a doubt", () 
     ["a time of a profile", "Email,First Name,Last Name,City,Created\nd@example.com,D,W,Reno,2026-01-31\n"],
     ["a number", "email,Time on Site\nd@example.com,35\n"],
     ["next to a time", "date,email,Updated At\n2026-01-30,d@example.com,2026-01-31\n"],
-  ])("but not %s", async (_, text) => {
+  ])("is not %s", async (_, text) => {
     expect(await anAdmin().import(text, ...px)).toMatchObject({ status: 0, json: { imported: 1 } });
   });
 });

@@ -21,7 +21,7 @@ async function listed(admin: Admin, account = "acme") {
   return JSON.parse((await admin.run("import", "list", account, "--json")).stdout) as Record<string, unknown>[];
 }
 
-test("what an import added is undone, and the export is what it was, byte for byte", async () => {
+test("an undo restores the export byte for byte", async () => {
   const admin = anAdmin();
   await admin.import(january, ...px);
   const before = await admin.exported();
@@ -36,7 +36,7 @@ test("what an import added is undone, and the export is what it was, byte for by
   expect(await admin.exported()).toBe(after);
 });
 
-test("leads that another file has as well go with the import that added them, and it says what brings them back", async () => {
+test("an undo removes leads that another file also has, and names the file to import again", async () => {
   const admin = anAdmin();
   await admin.import(january, ...px);
   await admin.import(overlapping, ...px);
@@ -45,7 +45,7 @@ test("leads that another file has as well go with the import that added them, an
   expect((await admin.import(overlapping, ...px)).json).toMatchObject({ imported: 1, duplicates: 2 });
 });
 
-test("the list says of each import when, from what file, by whom, what came of it and between which times", async () => {
+test("the list shows the time, file, user, counts, and period of each import", async () => {
   const admin = anAdmin(["acme", "other"]);
   const file = admin.put("export of january.csv", january);
   await admin.run("lead", "import", "acme", file, ...px, "--create-pixels");
@@ -84,13 +84,13 @@ test("the list is a table on a terminal of 80 columns", async () => {
   ]);
 });
 
-test("an account without imports is told so in one line, and gives an empty list as JSON", async () => {
+test("an account without imports gives one line, and an empty list as JSON", async () => {
   const admin = anAdmin();
   expect((await admin.run("import", "list", "acme")).stdout).toBe("The account has no imports.\n");
   expect(await listed(admin)).toEqual([]);
 });
 
-test("an import that changed nothing has no number, and neither has a dry run", async () => {
+test("an import without changes and a dry run have no number", async () => {
   const admin = anAdmin();
   expect((await admin.import(january, ...px, "--dry-run")).json).toMatchObject({ import: null, imported: 3 });
   expect((await admin.import(january, ...px)).json).toMatchObject({ import: 1 });
@@ -108,7 +108,7 @@ test("an import that replaced leads cannot be undone, and says why", async () =>
   expect(await admin.leads()).toHaveLength(2);
 });
 
-test("an import says at its end whether it can be undone", async () => {
+test("an import ends with whether it can be undone", async () => {
   const admin = anAdmin();
   const last = async (text: string) => {
     const how = ["--on-duplicate", "replace"];
@@ -121,7 +121,7 @@ test("an import says at its end whether it can be undone", async () => {
   );
 });
 
-test("an import that replaced nothing but leads of its own is undone", async () => {
+test("an import that replaced only its own leads can be undone", async () => {
   const admin = anAdmin();
   const seen = "email,date,city\na@example.com,2026-01-10,Reno\na@example.com,2026-01-11,Sparks\n";
   const { json } = await admin.import(seen, ...px, "--identity", "email", "--on-duplicate", "replace");
@@ -131,7 +131,7 @@ test("an import that replaced nothing but leads of its own is undone", async () 
   expect(await admin.exported()).toBe("");
 });
 
-test("an import that begins to replace leads while it is undone cannot be undone any more", async () => {
+test("an import that starts to replace leads during its undo stops the undo", async () => {
   const admin = anAdmin();
   await admin.import(january, ...px);
   const closeDatabases = watchDatabases();
@@ -148,7 +148,7 @@ test("an import that begins to replace leads while it is undone cannot be undone
   expect(await admin.leads()).toHaveLength(3);
 });
 
-test("undoing what is undone changes nothing, and an unknown number is refused", async () => {
+test("undoing twice changes nothing, and an unknown number is rejected", async () => {
   const admin = anAdmin(["acme", "other"]);
   await admin.import(january, ...px);
   await undo(admin, 1);
@@ -163,7 +163,7 @@ test("undoing what is undone changes nothing, and an unknown number is refused",
   }
 });
 
-test("it is put on record, without anything of a person", async () => {
+test("an undo is in the audit without personal data", async () => {
   const admin = anAdmin();
   await admin.import(january, ...px);
   await undo(admin, 1);
@@ -194,7 +194,7 @@ async function anUndoEndedBy(signal: "SIGKILL" | "SIGINT" | "SIGTERM" | "SIGHUP"
   return { admin, before, status, said: await child.stderr.text(), left: (await admin.leads()).length - 1 };
 }
 
-test("an undo that is killed is listed as not finished, and completed by the next one", async () => {
+test("a killed undo is listed as unfinished, and the next one completes it", async () => {
   const { admin, before, left } = await anUndoEndedBy("SIGKILL");
   expect([left > 0, left < many]).toEqual([true, true]);
   expect((await admin.run("import", "list", "acme")).stdout).toMatch(/^2 .* not finished /m);
@@ -206,7 +206,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s ends an undo with %i, and it says how many leads are gone", async (signal, status) => {
+] as const)("%s ends an undo with %i and the number of removed leads", async (signal, status) => {
   const ended = await anUndoEndedBy(signal);
   const said =
     /\nStopped after ([\d,]+) leads of import 2 were removed; the others stay\. Run the command again [^\n]+\n$/;
@@ -216,7 +216,7 @@ test.each([
   expect(json as unknown).toEqual({ import: 2, removed: ended.left });
 });
 
-test("an undo of many leads leaves the day on which the import was done", async () => {
+test("an undo keeps the time of the import", async () => {
   const admin = anAdmin();
   const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
   await admin.import(`date,email\n${rows}`, ...px);
@@ -233,7 +233,7 @@ test("an undo of many leads leaves the day on which the import was done", async 
   expect(await listed(admin)).toMatchObject([{ state: "undone", finished_at }]);
 });
 
-test("an import that still runs is undone with all that it adds meanwhile", async () => {
+test("undoing a running import also removes what it adds until it stops", async () => {
   const admin = anAdmin();
   await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
   const before = await admin.exported();

@@ -20,7 +20,7 @@ const shape = [
   "warnings",
 ];
 
-describe("the same rows come in", () => {
+describe("the same rows are imported", () => {
   test.each<[string, string | Uint8Array]>([
     ["as CSV", two],
     ["as CSV of Windows-1252", Buffer.from(`${two}zo\u00eb@example.com,San Jos\u00e9\n`, "latin1")],
@@ -48,7 +48,7 @@ describe("the same rows come in", () => {
   });
 });
 
-test("what was left out, or read otherwise than it says, is counted in warnings", async () => {
+test("warnings count dropped and changed values", async () => {
   const admin = anAdmin();
   const text =
     '{"email":"a@example.com","state":"Ontario"}\n{"email":"b@example.com","state":"XX"}\n' +
@@ -69,18 +69,18 @@ test("--json prints the counts as one value, and everything else goes to standar
   expect(stderr).toContain("Reading standard input as CSV.");
 });
 
-test("what is read as what is said before anything is imported, and what is not kept is named", async () => {
+test("prints the meaning of each column before the import, and the columns that are not kept", async () => {
   const admin = anAdmin();
   const { stderr } = await admin.import("Shoe Size,Work Email,Personal Email\n42,,d@example.com\n", ...px, "--dry-run");
   expect(stderr).toMatch(/email +Personal Email, then Work Email/);
   expect(stderr).toContain("Not kept: Shoe Size.");
 });
 
-test("a file without a column of times is told that its leads get the time of import", async () => {
+test("says that leads of a file without times get the time of import", async () => {
   expect((await anAdmin().import(two, ...px)).stderr).toMatch(/identified_at|time of (the )?import/);
 });
 
-test("--map stands against the file also where its header comes long before its rows", async () => {
+test("--map is checked against the header even if the rows arrive later", async () => {
   const admin = anAdmin();
   const header = await admin.import("Correo,Ciudad\n", ...px, "--map", "Correo=email");
   expect({ status: header.status, stderr: header.stderr }).toMatchObject({ status: 0 });
@@ -91,13 +91,13 @@ test("--map stands against the file also where its header comes long before its 
 test.each<[string, string]>([
   ["CSV", two],
   ["NDJSON", '{"email":"dana@example.com"}\n'],
-])("--map that names a column which the file does not have is not passed over: %s", async (_, text) => {
+])("rejects a --map with an unknown column: %s", async (_, text) => {
   const { status, stderr } = await anAdmin().import(text, ...px, "--map", "Correo=phone");
   expect({ told: stderr.includes('"Correo"') }).toEqual({ told: true });
   expect([0, 1]).toContain(status);
 });
 
-test("pixels that the file names are made with --create-pixels, and otherwise their rows are rejected", async () => {
+test("--create-pixels creates the pixels of the file; without it, their rows are rejected", async () => {
   const admin = anAdmin();
   await admin.run("pixel", "create", "acme", "--id", "px_known");
   const file = admin.put(
@@ -112,7 +112,7 @@ test("pixels that the file names are made with --create-pixels, and otherwise th
   expect(JSON.parse(stdout).map((pixel: { id: string }) => pixel.id)).toEqual(["px_known", "px_new", "px_rest"]);
 });
 
-test("of whatever is in a file, read is the sum of what became of its records", async () => {
+test("read is the sum of the outcomes of all records", async () => {
   const admin = anAdmin();
   const cell = fc.constantFrom(
     ...[
@@ -147,7 +147,7 @@ test("of whatever is in a file, read is the sum of what became of its records", 
   );
 });
 
-test("names of columns are shown without what a terminal would obey", async () => {
+test("shows column names without control characters", async () => {
   const { stderr } = await anAdmin().import("email,\u001b[31mred\u001b[0m\nd@example.com,1\n", ...px);
   expect(stderr).toContain("31mred");
   expect(stderr).not.toContain("\u001b");
@@ -158,7 +158,7 @@ describe("a file in which no row names a pixel", () => {
     ["without the column", "email\na@example.com\nb@example.com\n"],
     ["with an empty column", "email,pixel_id\na@example.com,\nb@example.com,\n"],
     ["of JSON", '{"email":"a@example.com"}\n{"email":"b@example.com"}\n'],
-  ])("is refused once and as a whole, with the flag: %s", async (_, text) => {
+  ])("is rejected once, with the flag to add: %s", async (_, text) => {
     const admin = anAdmin();
     for (const options of [[], ["--dry-run"]]) {
       const { status, stderr } = await admin.import(text, ...options);

@@ -18,7 +18,7 @@ test.each<[string, unknown, object]>([
   expect(await leadOfObject(object)).toEqual(lead);
 });
 
-describe("all of a visit inside an object that is called the", () => {
+describe("a visit nested in an object named", () => {
   const visit = {
     name: "Dana",
     email: "dana@example.com",
@@ -47,7 +47,7 @@ describe("all of a visit inside an object that is called the", () => {
     },
   );
 
-  test.each(["visitor", "customer"])("%s stands behind what is said outside of it", async (wrapper) => {
+  test.each(["visitor", "customer"])("%s has lower precedence than a shorter path", async (wrapper) => {
     const outside = { timestamp: "2026-01-30T00:00:00Z", url: "/a", pixel: "px_site" };
     expect(await leadOfVisit({ [wrapper]: visit, ...outside })).toMatchObject({
       at: "2026-01-30T00:00:00.000Z",
@@ -63,7 +63,7 @@ test.each<[string, object, string | null]>([
   ["the record itself", { at: "2026-01-05T10:00:00Z" }, "2026-01-05T10:00:00.000Z"],
   ["a person", { person: { at: "2026-01-05T10:00:00Z" } }, null],
   ["an owner", { owner: { at: "2026-01-05T10:00:00Z" } }, null],
-])("a time that is called at is that of the visit if it is in a visit or the record: %s", async (_, object, time) => {
+])("a time named at counts in a visit or in the record itself: %s", async (_, object, time) => {
   const [reading] = await leadsOf(`${JSON.stringify({ email: "d@example.com", ...object })}\n`);
   const ms = reading !== undefined && "lead" in reading ? reading.lead.identifiedMs : undefined;
   expect(ms).toBe(time === null ? null : Date.parse(time));
@@ -89,7 +89,7 @@ describe("the id of an event", () => {
   };
   const own = "0d0f2c4e-6a1b-4c3d-8e5f-00112233aabb";
 
-  test("is kept when it is a UUID, in lower case", async () => {
+  test("is kept in lowercase if it is a UUID", async () => {
     expect(await idOf({ id: own.toUpperCase() })).toBe(own);
     expect(await idOf({ event: { id: own } })).toBe(own);
   });
@@ -101,13 +101,13 @@ describe("the id of an event", () => {
     }
   });
 
-  test("is another one for each number, also for those that JavaScript would round", async () => {
+  test("differs for each number, even beyond the precision of JavaScript", async () => {
     const line = (id: string) => `{"id":${id},"email":"dana@example.com"}\n`;
     const [one, other] = await leadsOf(line("1234567890123456788") + line("1234567890123456789"));
     expect(one).not.toEqual(other);
   });
 
-  test("becomes a UUID of version 8 when it is another text, the same one each time", async () => {
+  test("otherwise becomes the same version 8 UUID each time", async () => {
     const id = await idOf({ id: "evt_01HZX" });
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(await idOf({ id: "evt_01HZX" })).toBe(id);
@@ -115,7 +115,7 @@ describe("the id of an event", () => {
   });
 });
 
-test("of a list the first value counts that is not empty, and numbers and booleans become their text", async () => {
+test("of a list, the first non-empty value counts, and numbers and booleans become text", async () => {
   const lead = { name: ["", null, "N/A", "Dana", "Lee"], age: 44, married: true, children: false, homeowner: null };
   expect(await leadOfObject(lead)).toEqual({
     name: "Dana",
@@ -125,7 +125,7 @@ test("of a list the first value counts that is not empty, and numbers and boolea
   });
 });
 
-test("of several people in one record and of several visits, those beside the first are counted", async () => {
+test("additional people and visits of a record are counted in a warning", async () => {
   const warningsOf = async (record: unknown) => {
     const [reading] = await leadsOf(JSON.stringify(record));
     return reading !== undefined && "lead" in reading ? reading.warnings : [];
@@ -146,7 +146,7 @@ test("of several people in one record and of several visits, those beside the fi
   expect(await warningsOf({ ...dana, visits: visits.slice(1) })).toEqual([]);
 });
 
-test("of several people or visits in one record the first is taken whole, and never parts of two", async () => {
+test("of several people or visits in a record, only the first is used", async () => {
   const contacts = [
     { first_name: "Dana", last_name: null, email: null },
     { first_name: "Lee", last_name: "Ortiz", email: "lee@example.com" },
@@ -162,10 +162,10 @@ test("of several people or visits in one record the first is taken whole, and ne
   });
 });
 
-describe("a file of ever new names", () => {
+describe("a file with new names in every line", () => {
   const many = Array.from({ length: 20_000 }, (_, n) => n);
 
-  test("is read in time that grows with it, and what is known of its columns does not grow for ever", async () => {
+  test("is read in linear time and bounded memory", async () => {
     const begun = process.cpuUsage();
     const lines = many.map(
       (n) => `${JSON.stringify({ email: `d${n}@example.com`, attributes: { [`key ${n}`]: 1 } })}\n`,
@@ -175,14 +175,14 @@ describe("a file of ever new names", () => {
     expect(process.cpuUsage(begun).user).toBeLessThan(10_000_000);
   });
 
-  test("is rejected if they are in one line", async () => {
+  test("is rejected if one line has them all", async () => {
     const attributes = Object.fromEntries(many.map((n) => [`key ${n}`, 1]));
     expect(await leadOfObject({ email: "d@example.com", attributes })).toEqual({
       fault: "it has more than 2,000 names",
     });
   });
 
-  test("is refused as CSV, and 2,000 columns are read", async () => {
+  test("is rejected as CSV above 2,000 columns", async () => {
     const header = (count: number) =>
       `email${many
         .slice(1, count)
@@ -201,7 +201,7 @@ test("a line larger than a mebibyte is rejected, and the next one is read", asyn
   expect(shown(next)).toEqual({ email: "lee@example.com" });
 });
 
-test("objects in objects in objects are read to a depth that exports have, and no further", async () => {
+test("nested objects are read to a fixed depth", async () => {
   const nested = (depth: number, email: string): object =>
     depth === 0 ? { email } : { data: nested(depth - 1, email) };
   expect(await leadOfObject(nested(20, "d@example.com"))).toEqual({ email: "d@example.com" });
@@ -219,12 +219,12 @@ test.each(["[1]", '"x"', "17", "null", '{"email":', "{'email':1}", "email"])(
   },
 );
 
-test("empty lines, spaces and carriage returns around lines mean nothing", async () => {
+test("empty lines, spaces, and carriage returns around lines are ignored", async () => {
   const { rows } = await readText(' {"name":"A"} \r\n\r\n \n{"name":"B"}');
   expect(rows.map(({ line }) => line)).toEqual([1, 4]);
 });
 
-test("a name that objects of JavaScript have of their own is a name like any other", async () => {
+test("property names of JavaScript objects are ordinary names", async () => {
   expect(
     await leadOfObject(JSON.parse('{"__proto__":{"name":"x"},"constructor":"y","email":"d@example.com"}')),
   ).toMatchObject({

@@ -34,11 +34,11 @@ describe.each(shapes)("%s", (_, page) => {
       JSON.stringify(page).replaceAll("[{", "[\n{").replaceAll("},{", "},\n{").replaceAll("}]", "}\n]"),
     ],
     ["behind empty lines", `\n\n${JSON.stringify(page)}\n\n`],
-  ])("%s is read whole", async (_, text) => {
+  ])("reads all of %s", async (_, text) => {
     expect(await readAll(text)).toEqual(both);
   });
 
-  test("as the second line of a file is read whole", async () => {
+  test("is read completely as the second line of a file", async () => {
     expect(await readAll(`{"email":"sam@example.com"}\n${JSON.stringify(page)}\n`)).toEqual([
       { email: "sam@example.com" },
       ...both,
@@ -56,7 +56,7 @@ test.each<[string, object]>([
   expect(leads).toEqual([expect.objectContaining({ email: "dana@example.com" })]);
 });
 
-test("the name of a company in a list of them is the lead's company", async () => {
+test("the first company of a list is the lead's company", async () => {
   expect(await readAll(JSON.stringify({ companies: [{ name: "Harbor", city: "Reno" }] }))).toEqual([
     { company: "Harbor", city: "Reno" },
   ]);
@@ -79,11 +79,11 @@ test.each([
   expect(await readAll(JSON.stringify(pages, null, 2))).toEqual([...both, { name: "Sam", email: "sam@example.com" }]);
 });
 
-test("a page without records has none, and is no row that failed", async () => {
+test("a page without records is not a rejected row", async () => {
   for (const text of ["[]", '{"data":[],"has_more":false}', "[\n]\n"]) expect(await readAll(text)).toEqual([]);
 });
 
-test("people and visits in two lists are rejected with the filters that choose", async () => {
+test("people and visits in two lists are rejected with the jq filters to choose", async () => {
   const [reading] = await readAll(JSON.stringify({ contacts: [dana, lee], visits: [{ url: "/a" }] }));
   expect(reading).toEqual({ fault: expect.stringContaining("jq -c '.contacts[]' or '.visits[]'") });
 });
@@ -93,18 +93,18 @@ test.each<object>([
   { "dana@example.com": dana, "lee@example.com": lee },
   { owners: [dana, lee] },
   { "my list": [dana, lee] },
-])("people under names that are not in the table are not the visitor: %j", async (page) => {
+])("people under an unknown parent are not the visitor: %j", async (page) => {
   expect(await readAll(JSON.stringify(page))).toEqual([{ fault: expect.stringContaining("no value to keep") }]);
 });
 
-test("of lists in a list a file is refused, with the command that makes CSV of it", async () => {
+test("rejects a list of lists with the command that converts it to CSV", async () => {
   for (const between of ["", " ", "\n"]) {
     const rows = `[${between}["email"],${between}["d@example.com"]]`;
     await expect(leadsOf(rows)).rejects.toMatchObject({ advice: "Convert it: jq -r '.[] | @csv' FILE > leads.csv" });
   }
 });
 
-test("what is no object in a page is rejected, and the records around it are read", async () => {
+test("rejects a value that is not an object, and reads the other records", async () => {
   expect(await readAll('[{"email":"dana@example.com"},17,{"email":"lee@example.com"}]')).toEqual([
     { email: "dana@example.com" },
     { fault: "it is not a JSON object" },
@@ -112,7 +112,7 @@ test("what is no object in a page is rejected, and the records around it are rea
   ]);
 });
 
-test("JSON that is nested ever deeper costs its own line, and the next one is read", async () => {
+test("rejects JSON nested too deeply, and reads the next line", async () => {
   const visit = (levels: number) => `{"email":"a@example.com","more":${"[".repeat(levels)}${"]".repeat(levels)}}`;
   const [deep, ...others] = await readAll([visit(200_000), visit(999), '{"email":"b@example.com"}'].join("\n"));
   expect(deep).toBeDefined();
@@ -123,12 +123,12 @@ test("one object over several lines is one record", async () => {
   expect(await readAll('{\n "email": "dana@example.com"\n}\n')).toEqual([{ email: "dana@example.com" }]);
 });
 
-test("a page keeps its records as they came, for a rejects file", async () => {
+test("a rejects file has the records of a page unchanged", async () => {
   const { rows } = await readText('{"data":[{"email":"d@example.com"},\n{"id":12345678901234567890}]}');
   expect(rows.map(({ source }) => source)).toEqual(['{"email":"d@example.com"}', '{"id":"12345678901234567890"}']);
 });
 
-test("letters of any script come through a long line whole, however its bytes arrive", async () => {
+test("letters of any script survive a long line, however its bytes arrive", async () => {
   const people = Array.from({ length: 6_000 }, () => ({ email: "d@example.com", name: "🚢名é".repeat(100) }));
   const bytes = Buffer.from(JSON.stringify({ data: people }));
   for (const size of [65_521, 65_522, 65_523]) {
@@ -140,13 +140,13 @@ test("letters of any script come through a long line whole, however its bytes ar
   }
 });
 
-describe("refused whole is", () => {
-  test("a document that is cut off, with what finds the place", async () => {
+describe("rejects", () => {
+  test("a truncated document, with the command that finds the place", async () => {
     const text = '{"data": [\n{"email":"dana@example.com"},\n{"email":"lee@example.com"}\n';
     await expect(leadsOf(text)).rejects.toMatchObject({ advice: expect.stringContaining("jq -c . FILE") });
   });
 
-  test("one that is too large for memory, with the filter that makes lines of it", async () => {
+  test("a document that is too large, with the filter that converts it", async () => {
     const [before, after] = ['{"data":[', "]}"];
     const record = `${JSON.stringify({ email: "dana@example.com", notes: "x".repeat(900_000) })},\n`;
     const pieces = [before, ...Array.from({ length: 40 }, () => record), "{}", after].map((text) => Buffer.from(text));
@@ -154,7 +154,7 @@ describe("refused whole is", () => {
   });
 });
 
-test("a first line that is damaged costs that line, and no document is looked for", async () => {
+test("a damaged first line rejects only that line", async () => {
   expect(await readAll('{"email":\n{"email":"dana@example.com"}\n{"email":"lee@example.com"}\n')).toEqual([
     { fault: "it is not a JSON object" },
     { email: "dana@example.com" },
@@ -162,7 +162,7 @@ test("a first line that is damaged costs that line, and no document is looked fo
   ]);
 });
 
-test("whatever records there are, a page of them gives what their lines give", async () => {
+test("a page gives the same leads as its records line by line", async () => {
   const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
   const record = fc
     .record({

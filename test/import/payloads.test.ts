@@ -1,4 +1,4 @@
-/** What payloads become, and that a record means the same wherever it stands. */
+/** The leads of payloads: a record gives the same lead anywhere. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReadLead } from "../../src/import/map/lead.ts";
@@ -27,7 +27,7 @@ test.each(payloads.map((payload) => [payload.what, payload] as const))("%s", asy
 
 const records = payloads.filter(({ record }) => !Array.isArray(record));
 
-test("a record becomes the same lead alone, in any file, and in any order", async () => {
+test("a record gives the same lead alone, in any file, and in any order", async () => {
   const alone = new Map<string, ReadLead | undefined>();
   for (const payload of records) alone.set(payload.what, (await leadsOf(textOf(payload)))[0]);
   await fc.assert(
@@ -39,7 +39,7 @@ test("a record becomes the same lead alone, in any file, and in any order", asyn
   );
 });
 
-test("whatever names and values records have, each becomes the same lead alone as with others", async () => {
+test("whatever its names and values, a record gives the same lead alone and with others", async () => {
   const name = fc.constantFrom("email", "name", "url", "phone", "state", "city", "created_at", "timestamp", "value");
   const parent = fc.constantFrom(
     "visitor",
@@ -67,7 +67,7 @@ test("whatever names and values records have, each becomes the same lead alone a
   );
 });
 
-test("two values for one field at the same rank are counted, and a further choice is not", async () => {
+test("two different values at the same rank are counted in a warning, a lower rank is not", async () => {
   const warningsOf = async (record: unknown) => {
     const [reading] = await leadsOf(`${JSON.stringify(record)}\n`);
     return reading !== undefined && "lead" in reading ? reading.warnings : null;

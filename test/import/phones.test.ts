@@ -33,7 +33,7 @@ test.each([
   ["555-0123", "5550123"],
   ["12345", "12345"],
   ['["+16195550123"]', "16195550123"],
-])("%j is %j, and nothing was left out", (cell, phone) => {
+])("%j is %j without a warning", (cell, phone) => {
   expect(read(cell)).toEqual({ value: phone, cut: false });
 });
 
@@ -63,7 +63,7 @@ test.each([
   ["6195550123/4", "6195550123"],
   ["(421) 310-2345 or 6195550124", "4213102345"],
   ["123-555-0123 (421) 310-2345", "1235550123"],
-])("of %j the first number is %j, with a remark on the other digits", (cell, phone) => {
+])("the first number of %j is %j, with a warning", (cell, phone) => {
   expect(read(cell)).toEqual({ value: phone, cut: true });
 });
 
@@ -79,11 +79,11 @@ test.each([
   "N/A",
   "1-800-FLOWERS",
   "61955501236195550124",
-])("%j holds none", (cell) => {
+])("%j has no number", (cell) => {
   expect(read(cell)).toBeNull();
 });
 
-test("a row says what was left out", async () => {
+test("a row reports dropped digits", async () => {
   const warningsOf = async (cell: string) => {
     const [reading] = await leadsOf(`name,phone\nDana,"${cell}"\n`);
     return reading !== undefined && "lead" in reading ? reading.warnings : null;
@@ -123,11 +123,11 @@ describe("whatever is in the cell", () => {
     fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join("")),
   );
 
-  test("there are at most fifteen digits, or nothing", () => {
+  test("the result has at most 15 digits, or is empty", () => {
     fc.assert(fc.property(cell, (text) => expect(read(text)?.value ?? "0").toMatch(/^\d{1,15}$/)));
   });
 
-  test("what is kept comes back unchanged, and nothing is left out of it", () => {
+  test("the result is read back unchanged without a warning", () => {
     fc.assert(
       fc.property(cell, (text) => {
         const value = read(text)?.value;
@@ -137,7 +137,7 @@ describe("whatever is in the cell", () => {
   });
 });
 
-test("of two whole numbers the first is found, whatever stands between them", () => {
+test("the first of two numbers is found, whatever separates them", () => {
   const number = fc.integer({ min: 2_000_000_000, max: 9_999_999_999 }).map(String);
   const written = (digits: string) =>
     fc.constantFrom(
@@ -156,7 +156,7 @@ test("of two whole numbers the first is found, whatever stands between them", ()
   );
 });
 
-test("a long cell full of blanks is read in time that grows with it", () => {
+test("reading a long cell of blanks takes linear time", () => {
   const begun = process.cpuUsage();
   expect(read(`415-555-0100${" ".repeat(60_000)}x`)?.value).toBe("4155550100");
   expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);

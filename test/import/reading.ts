@@ -37,7 +37,7 @@ export async function readPieces(pieces: readonly Buffer[], map: string | null =
 
 export const readText = (text: string | Buffer, map: string | null = null) => readPieces([Buffer.from(text)], map);
 
-/** What each row becomes of a file that arrives in these pieces: leads are read as soon as their rows are. */
+/** The lead of each row of a file that arrives in these chunks. */
 export async function leadsOfPieces(
   pieces: readonly Buffer[],
   rules: Partial<LeadRules> = {},
@@ -72,12 +72,12 @@ export function shown(reading: ReadLead | undefined): Reading {
   return Object.fromEntries(given);
 }
 
-/** What one row becomes whose columns and values are these. */
+/** The lead of one row with these columns and values. */
 export async function leadOf(row: Readonly<Record<string, string>>, rules: Partial<LeadRules> = {}): Promise<Reading> {
   return shown((await leadsOf(csv([Object.keys(row), Object.values(row)]), rules))[0]);
 }
 
-/** What one object becomes. */
+/** The lead of one object. */
 export async function leadOfObject(object: unknown, rules: Partial<LeadRules> = {}): Promise<Reading> {
   return shown((await leadsOf(`${JSON.stringify(object)}\n`, rules))[0]);
 }

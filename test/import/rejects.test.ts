@@ -17,7 +17,7 @@ async function importRejecting(admin: Admin, text: string, ...options: readonly 
 
 const table = (text: string, delimiter = ",") => parse(text, { delimiter, relax_column_count: true }) as string[][];
 
-test("rejected rows of CSV come under the same header, with the line on which they began and the reason", async () => {
+test("rejected CSV rows have the same header, their line, and the reason", async () => {
   const text =
     'date;email;notes\n2026-01-31;a@example.com;ok\n31/31/2026;b@example.com;"two\nlines; ""said"""\n\n2026-01-31;;\n';
   const { written, status } = await importRejecting(anAdmin(), text);
@@ -29,7 +29,7 @@ test("rejected rows of CSV come under the same header, with the line on which th
   ]);
 });
 
-test("empty rows below the last one are told apart from rows in which something is wrong", async () => {
+test("trailing empty rows are not reported as damaged rows", async () => {
   const text = `date,email\n2026-01-31,a@example.com\nnever,b@example.com\n${",\n".repeat(20)}`;
   const { status, json, stderr } = await anAdmin().import(text, ...px);
   expect([status, json]).toMatchObject([3, { read: 22, imported: 1, rejected: 21 }]);
@@ -65,7 +65,7 @@ test.each([",", ";", "\t", "|"])(
   },
 );
 
-test("a rejects file is mended and imported as it is, with what is left rejected again", async () => {
+test("a corrected rejects file can be imported, and rows that are still wrong are rejected again", async () => {
   const admin = anAdmin();
   const text = "date,email,name\n31/31/2026,b@example.com,B\nnever,c@example.com,C\n2026-01-31,a@example.com,A\n";
   const first = await importRejecting(admin, text);
@@ -77,7 +77,7 @@ test("a rejects file is mended and imported as it is, with what is left rejected
   expect((await admin.leads()).map(({ name }) => name)).toEqual(["C", "B", "A"]);
 });
 
-test("a rejects file that was not mended is rejected again, whatever was wrong", async () => {
+test("an uncorrected rejects file is rejected again", async () => {
   const admin = anAdmin();
   const text =
     'date,email,name\nnever,a@example.com,A\n2026-01-31,b@example.com\n2026-01-31,c@example.com,C,D\n"open,x,y\n,,\n' +
@@ -87,14 +87,14 @@ test("a rejects file that was not mended is rejected again, whatever was wrong",
   expect(await importRejecting(admin, first.written)).toMatchObject({ read: 6, imported: 0, rejected: 6, status: 3 });
 });
 
-test("columns without a name or with the name of another come back as the columns that they were", async () => {
+test("unnamed and duplicate columns keep their places in a rejects file", async () => {
   const admin = anAdmin();
   const { written } = await importRejecting(admin, "email,,email,date\n,x,a@example.com,never\n");
   await importRejecting(admin, written.replace("never", "2026-01-31"));
   expect((await admin.leads()).map(({ email }) => email)).toEqual(["a@example.com"]);
 });
 
-test("rejected lines of NDJSON come with their text, and are mended and imported as they are", async () => {
+test("rejected NDJSON lines have their text, and can be corrected and imported", async () => {
   const admin = anAdmin();
   const good = '{"email":"a@example.com","date":"2026-01-31"}';
   const bad = ['{"email":"b@example.com","date":"never"}', "[1]", '{"email":', '{"email":"\\u0000"}'];
@@ -110,7 +110,7 @@ test("rejected lines of NDJSON come with their text, and are mended and imported
   });
 });
 
-test("rows whose pixel is unknown are rejected into the file as well, and good rows leave no file", async () => {
+test("rows with an unknown pixel go to the rejects file, and accepted rows create none", async () => {
   const admin = anAdmin();
   const rejects = join(admin.folder, "rejects");
   const file = admin.put("export.csv", "pixel_id,email\npx_new,a@example.com\n");
@@ -157,13 +157,13 @@ test.each(["-wal", ".asking", ".serving"])(
   },
 );
 
-test("--rejects of - is refused: there is no file of that name", async () => {
+test("rejects --rejects -", async () => {
   const admin = anAdmin();
   const ended = await admin.import(good, ...px, "--create-pixels", "--rejects", "-");
   expect(ended).toMatchObject({ status: 2, stderr: "--rejects is -, which is no file. Name a file.\n" });
 });
 
-test("a rejects file stays as it is in a dry run, and where the import is refused", async () => {
+test("a dry run and a rejected import leave the rejects file unchanged", async () => {
   const admin = anAdmin();
   const rejects = admin.put("rejects.csv", "from before\n");
   const bad = "date,email\nnever,a@example.com\n";
@@ -192,7 +192,7 @@ test.each<[string, (folder: string) => string]>([
   ["in a folder that is not there", (folder) => join(folder, "missing/rejects.csv")],
   ["which is a folder", (folder) => folder],
   ["on a full disk", () => "/dev/full"],
-])("a rejects file %s is what the refusal names, and nothing is imported", async (_, pathIn) => {
+])("an error names the rejects file %s, and nothing is imported", async (_, pathIn) => {
   const admin = anAdmin();
   const path = pathIn(admin.folder);
   const { status, stderr } = await admin.import(`${good}never,b@example.com\n`, ...px, "--rejects", path);
@@ -201,7 +201,7 @@ test.each<[string, (folder: string) => string]>([
   expect(await admin.leads()).toEqual([]);
 });
 
-test("--rejects writes next to a file that is there, under the next free number, and says which", async () => {
+test("--rejects appends the next free number to the name of an existing file, and prints it", async () => {
   const admin = anAdmin();
   const rejects = admin.put("rejects.csv", "from before\n");
   admin.put("rejects-2.csv", "from before, too\n");

@@ -16,7 +16,7 @@ function given({ id: _, ...lead }: Lead): unknown {
   return Object.fromEntries(Object.entries(lead).filter(([, value]) => value !== null));
 }
 
-test("every sample has its leads pinned", () => {
+test("every sample has its expected leads", () => {
   expect(readdirSync(folder).toSorted()).toEqual(samples.map(({ file }) => file).toSorted());
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { stateCode, states } from "../../src/contract/states.ts";
 import { leadOf, leadOfObject, leadsOf } from "./reading.ts";
 
-test("there are the fifty states, DC, the territories and associated states, and military mail", () => {
+test("knows the fifty states, DC, the territories, the associated states, and the military codes", () => {
   expect(Object.keys(states)).toHaveLength(50 + 1 + 8 + 3);
 });
 
@@ -35,19 +35,19 @@ test.each(["Ontario", "Bavaria", "XX", "C", "", "California, USA, Earth", "--", 
   },
 );
 
-test("one that is none is left out, and the row is imported with a remark", async () => {
+test("an unknown state is empty, with a warning", async () => {
   const [reading] = await leadsOf("email,state\ndana@example.com,Ontario\n");
   expect(reading).toMatchObject({ warnings: ["state"], lead: { state: null } });
 });
 
-test("a place that is an object has its code or its name in it", async () => {
+test("a place can be an object with a code or a name", async () => {
   const abroad = { email: "d@example.com", state: "GA", country: { code: "GE", name: "Georgia" } };
   expect(await leadOfObject(abroad)).toEqual({ email: "d@example.com" });
   const address = { city: { name: "San Diego" }, state: { code: "CA" }, country: { name: "United States" } };
   expect(await leadOfObject({ email: "d@example.com", address })).toMatchObject({ city: "San Diego", state: "CA" });
 });
 
-describe("beside a country", () => {
+describe("with a country", () => {
   const read = async (state: string, country: string) => {
     const [reading] = await leadsOf(`email,city,state,country\ndana@example.com,Springfield,${state},${country}\n`);
     return reading !== undefined && "lead" in reading ? [reading.lead.state, ...reading.warnings] : [];
@@ -71,7 +71,7 @@ describe("beside a country", () => {
     "Unknown",
     "(not set)",
     "N/A",
-  ])("%j the state stays", async (country) => {
+  ])("%j keeps the state", async (country) => {
     expect(await read("GA", country)).toEqual(["GA"]);
   });
 
@@ -86,7 +86,7 @@ describe("beside a country", () => {
     ["CA", "PR"],
     ["GA", "日本"],
     ["GA", "Other"],
-  ])("the state %s of %s is left out, and the row is imported with a remark", async (state, country) => {
+  ])("the state %s of %s is empty, with a warning", async (state, country) => {
     expect(await read(state, country)).toEqual([null, "country"]);
   });
 
@@ -94,15 +94,15 @@ describe("beside a country", () => {
     ["PR", "Puerto Rico"],
     ["GU", "GU"],
     ["VI", "U.S. Virgin Islands"],
-  ])("the state %s of %s stays: the territory is its own country in many files", async (state, country) => {
+  ])("the state %s of %s is kept, because files name the territory as a country", async (state, country) => {
     expect(await read(state, country)).toEqual([state]);
   });
 
-  test("a state that is none is not blamed on the country", async () => {
+  test("the warning about an unknown state does not blame the country", async () => {
     expect(await read("Ontario", "Canada")).toEqual([null, "state"]);
   });
 
-  test("a column is found by other names, and only the visitor's counts", async () => {
+  test("finds the country by other names, and only that of the visitor", async () => {
     for (const name of [
       ...["Country Code", "PERSONAL_COUNTRY", "address_country", "Contact Country"],
       ...["Country of residence", "Country Code (ISO)", "Country (Full)", "Primary Country", "country_iso_3166"],
@@ -114,7 +114,7 @@ describe("beside a country", () => {
     }
   });
 
-  test("a company's country judges the company's state, and no other", async () => {
+  test("the country of a company applies only to its state", async () => {
     const company = { location: { region: "Georgia", country: "Georgia" } };
     expect(await leadOfObject({ page_url: "/a", company })).toEqual({ page_url: "/a" });
     expect(await leadOfObject({ email: "d@example.com", state: "GA", company })).toMatchObject({ state: "GA" });

@@ -77,7 +77,7 @@ test.each([
   // Microseconds, and a leap second.
   ["1769850900000000"],
   ["2026-01-31T09:14:60Z"],
-])("%s is a quarter past nine of 31 January 2026", (text) => {
+])("%s is 2026-01-31 09:15", (text) => {
   expect(read(text)).toBe("2026-01-31T09:15:00.000Z");
 });
 
@@ -104,7 +104,7 @@ test.each([
   ["1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
   ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
   ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
-])("%s is %s: decimals are cut and never rounded up", (text, moment) => {
+])("%s is %s: decimals are truncated", (text, moment) => {
   expect(read(text)).toBe(moment);
 });
 
@@ -153,7 +153,7 @@ describe("with --timezone", () => {
     ["2026-01-31T09:15:00Z", "2026-01-31T09:15:00.000Z"],
     ["2026-01-31 09:15:00 +01:00", "2026-01-31T08:15:00.000Z"],
     ["1769850900", "2026-01-31T09:15:00.000Z"],
-  ])("%s is %s: an offset of its own goes first", (text, moment) => {
+  ])("%s is %s: its own offset has precedence", (text, moment) => {
     expect(read(text, { zone })).toBe(moment);
   });
 
@@ -169,7 +169,7 @@ describe("with --timezone", () => {
     expect(isZone(name)).toBe(true);
   });
 
-  test.each(["", "Mars/Olympus", "+02:00", "New York", "9"])("%j is none", (name) => {
+  test.each(["", "Mars/Olympus", "+02:00", "New York", "9"])("%j is not a zone", (name) => {
     expect(isZone(name)).toBe(false);
   });
 });
@@ -189,7 +189,7 @@ describe("a zone in a column of its own", () => {
     expect(readZone(text)).toBe(zone);
   });
 
-  test.each(["Mars", "5", "+99", "-120", "+530", ""])("%j is none", (text) => {
+  test.each(["Mars", "5", "+99", "-120", "+530", ""])("%j is not a zone", (text) => {
     expect(readZone(text)).toBeNull();
   });
 
@@ -225,13 +225,13 @@ describe("a zone in a column of its own", () => {
     expect(await at(columns, cells)).toBe(moment);
   });
 
-  test("two columns of which one is full of blanks take time that grows with them", async () => {
+  test("joining a column of many blanks takes linear time", async () => {
     const begun = process.cpuUsage();
     expect(await at("Date,Time", `1:1${" ".repeat(50_000)}x,09:15`)).toContain("in no form");
     expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
   });
 
-  test("is blamed when it is none, and only where it is needed", async () => {
+  test("an unknown zone is reported only if it is needed", async () => {
     expect(await at("Timestamp,Timezone", "2026-01-31 09:15,Mars")).toContain("time zone");
     expect(await at("Timestamp,Timezone", "2026-01-31T09:15:00Z,Mars")).toBe("2026-01-31T09:15:00.000Z");
   });
@@ -249,12 +249,12 @@ test.each([
   },
 );
 
-test("whatever is written as RFC 3339 is read to its millisecond", () => {
+test("RFC 3339 times are read to the millisecond", () => {
   const date = fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });
   fc.assert(fc.property(date, (moment) => expect(read(moment.toISOString())).toBe(moment.toISOString())));
 });
 
-test("a serial date of a spreadsheet keeps the milliseconds that its decimals can tell", () => {
+test("a spreadsheet date keeps its milliseconds", () => {
   fc.assert(
     fc.property(fc.integer({ min: 40_000, max: 60_000 }), fc.nat({ max: 86_399_999 }), (day, ms) => {
       const midnightMs = Date.UTC(1899, 11, 30) + day * 86_400_000;
@@ -281,7 +281,7 @@ test("whatever has the shape of RFC 3339 means the same in a file as in a query"
   );
 });
 
-test("a time five minutes ahead of the clock is taken as now, and one a millisecond further is refused", async () => {
+test("a time five minutes ahead becomes the current time, and one a millisecond later is rejected", async () => {
   const ahead = (ms: number) => new Date(noonMs + 300_000 + ms).toISOString();
   const readings = await leadsOf(`email,time\na@example.com,${ahead(0)}\nb@example.com,${ahead(1)}\n`);
   expect(readings).toMatchObject([

@@ -62,17 +62,17 @@ async function run({ steps = 10, bytes = 1, requestedIn = [], stoppedIn = 0 }: P
 
 const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
-test("a transaction ends with the step in which another program requests the lock, and the next one goes on", async () => {
+test("a transaction ends when another program requests the lock, and the next one continues", async () => {
   const { transactions, stored } = await run({ requestedIn: [2, 3, 7] });
   expect(transactions).toEqual([[1, 2], [3], [4, 5, 6, 7], [8, 9, 10]]);
   expect(stored).toEqual(oneTo(10));
 });
 
-test("a transaction goes on while nobody requests the lock", async () => {
+test("a transaction continues while nobody requests the lock", async () => {
   expect((await run({})).transactions).toEqual([oneTo(10)]);
 });
 
-test("a transaction is committed when the import is told to stop", async () => {
+test("a transaction is committed when the import is stopped", async () => {
   expect((await run({ stoppedIn: 4 })).transactions).toEqual([
     [1, 2, 3, 4],
     [5, 6, 7, 8, 9, 10],
@@ -94,7 +94,7 @@ test("the log stays below 1 GB", async () => {
   expect(logBytes).toBeLessThan(1_000_000_000);
 }, 60_000);
 
-test("at its end everything is in the file itself, so that no server copies the log while requests wait", async () => {
+test("an import ends with a checkpoint, so that no request waits for one", async () => {
   const path = join(aFolder(), "leadfile.db");
   const [store, server] = [openAdminStore(path), openServedStore(path)];
   onTestFinished(() => {
@@ -114,6 +114,6 @@ test("at its end everything is in the file itself, so that no server copies the 
   expect(listBatches(copy.database.read, account.number)).toMatchObject([{ imported: leads.length }]);
 });
 
-test("a server copies the log later than an import, which therefore copies it first", () => {
+test("a server leaves the checkpoint to a running import", () => {
   expect(pagesUntilCopied.byServer).toBeGreaterThan(pagesUntilCopied.byWriter);
 });

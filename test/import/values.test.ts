@@ -49,7 +49,7 @@ describe("texts", () => {
     expect(firstText(cell)).toBe(text);
   });
 
-  test("half of a letter, which no text can hold, becomes the sign for it", () => {
+  test("a lone surrogate becomes U+FFFD", () => {
     expect(firstText("a\ud83d")).toBe("a\ufffd");
   });
 });
@@ -58,34 +58,34 @@ test.each([
   ["email,identified_at\n,2026-01-31\n"],
   ['id,pixel_id,identified_at,email\nx,px,2026-01-31,"-"\n'],
   ["email\nnot an address\n"],
-])("a row is rejected that is empty beside id, identified_at and pixel_id: %j", async (text) => {
+])("rejects a row that is empty apart from id, identified_at, and pixel_id: %j", async (text) => {
   expect(await leadsOf(text)).toEqual([{ fault: "it has no value to keep besides id, identified_at, and pixel_id" }]);
 });
 
-test("a row that has its values under unknown names is told of --map", async () => {
+test("the rejection of a row with only unknown names suggests --map", async () => {
   const unknown = { fault: expect.stringContaining("pixel_id (--map theirs=ours says what its other columns are)") };
   expect(await leadsOf("email,correo\n,dana@example.com\n")).toEqual([unknown]);
   expect(await leadsOf('{"data__email":"dana@example.com"}\n')).toEqual([unknown]);
 });
 
-test("a row of empty cells, as spreadsheets end a sheet with, is not told to name a pixel", async () => {
+test("the rejection of an empty row does not ask for a pixel", async () => {
   const faults = await leadsOf("email,pixel_id\n,\nd@example.com,\n", { pixelId: null });
   expect(faults).toEqual([{ fault: "it is empty" }, { fault: expect.stringContaining("it names no pixel") }]);
 });
 
-test("rows whose id is the failure of a formula are people of their own", async () => {
+test("rows whose ID is a spreadsheet error are separate leads", async () => {
   const leads = await leadsOf("id,email\n#N/A,dana@example.com\n#N/A,lee@example.com\n");
   expect(new Set(leads.map((reading) => "lead" in reading && reading.lead.id)).size).toBe(2);
 });
 
-test("a row that a program has written for a spreadsheet is the lead of its texts", async () => {
+test("a row written for a spreadsheet gives its texts", async () => {
   const cells = ["2026-01-31T09:15:00Z", "Dana", "dana@example.com", "6195550123", "CA", "https://shop.example.com/"];
   const names = "date,name,email,phone,state,page_url";
   const wrapped = cells.map((cell) => `="${cell}"`).join(",");
   expect(await leadsOf(`${names}\n${wrapped}\n`)).toEqual(await leadsOf(`${names}\n${cells.join(",")}\n`));
 });
 
-test("a row with a NUL is rejected, in a column that is not kept as well", async () => {
+test("rejects a row with a NUL, even in an ignored column", async () => {
   const faults = await leadsOf('email,x\nd@example.com\0,1\nd@example.com,"\0"\n');
   expect(faults).toEqual([{ fault: "it holds a NUL" }, { fault: "it holds a NUL" }]);
   expect(await leadsOf('{"name":"a\\u0000"}\n')).toEqual([{ fault: "it holds a NUL" }]);

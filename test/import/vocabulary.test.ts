@@ -1,4 +1,4 @@
-/** What vendors call the fields of a lead, and what only sounds like one. */
+/** The column names of vendors, and names that only look like a field. */
 import { describe, expect, test } from "bun:test";
 import { leadFields } from "../../src/contract/lead.ts";
 import { reportOn } from "../../src/import/map/report.ts";
@@ -69,7 +69,7 @@ test.each(others.split(",").map((header) => [header]))("a column %s is not kept"
   expect(await fieldOf(header)).toBeNull();
 });
 
-describe("where several columns hold one field, each row takes the first that has a value", () => {
+describe("of several columns for one field, each row uses the first with a value", () => {
   test.each([
     ["PERSONAL_EMAIL", "BUSINESS_EMAIL", "email"],
     ["PERSONAL_VERIFIED_EMAILS", "BUSINESS_VERIFIED_EMAILS", "verified_email"],
@@ -92,7 +92,7 @@ describe("where several columns hold one field, each row takes the first that ha
     }
   });
 
-  test("a row without the preferred one takes the next", async () => {
+  test("a row without the preferred column uses the next one", async () => {
     const row = {
       PERSONAL_EMAIL: " ",
       BUSINESS_EMAIL: "dana@example.com",
@@ -103,7 +103,7 @@ describe("where several columns hold one field, each row takes the first that ha
   });
 });
 
-test("a number of pages is no page", async () => {
+test("a number of pages is not a page", async () => {
   expect(await leadOf({ email: "dana@example.com", "Pages Visited": "17" })).toEqual({ email: "dana@example.com" });
 });
 
@@ -120,11 +120,11 @@ test.each([
     "https://shop.example.com/?sizes=1,2&to=https://example.com/",
   ],
   ["/a,/b", "/a,/b"],
-])("of the pages in %j the first one is kept", async (cell, page) => {
+])("keeps the first page of %j", async (cell, page) => {
   expect(await leadOf({ "Recent Page URLs": cell })).toEqual({ page_url: page });
 });
 
-test("a first and a last name make the name, and either may be missing", async () => {
+test("joins first and last name, either of which may be missing", async () => {
   expect(await leadOf({ "First Name": "Dana", "Last Name": "Whitfield" })).toEqual({ name: "Dana Whitfield" });
   expect(await leadOf({ "First Name": "", "Last Name": "Whitfield" })).toEqual({ name: "Whitfield" });
   expect(await leadOf({ "First Name": "Dana", "Last Name": "null" })).toEqual({ name: "Dana" });

@@ -70,7 +70,7 @@ test("a finding is posted once when it appears and once when it ends, within 15 
   expect(requests.map(({ type }) => type)).toEqual(["application/json", "application/json"]);
 });
 
-test("nothing is posted again after a restart, and what ended in the meantime is resolved", async () => {
+test("a restart posts nothing again, and resolves findings that ended during the downtime", async () => {
   const { posts, run } = aReceiver();
   await run(10, () => [disk(900), warning("keys", "A key expires.", "")]);
   await run(10, () => [disk(800)]);
@@ -81,7 +81,7 @@ test("nothing is posted again after a restart, and what ended in the meantime is
   ]);
 });
 
-test("a failed post is repeated with growing pauses until it is taken", async () => {
+test("a failed post is repeated with growing pauses until it succeeds", async () => {
   const { posts, requests, receiver, run } = aReceiver();
   receiver.status = 503;
   await run(60, () => [disk(900)]);

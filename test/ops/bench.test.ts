@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-test("every server of the bench gives the answers of Leadfile, or says why it is not there", async () => {
+test("every server of the benchmark gives the same responses as Leadfile, or says why it is missing", async () => {
   const bench = join(import.meta.dir, "../../lab/bench/run.ts");
   const child = Bun.spawn([process.execPath, bench, "--check", "--leads", "2000"], {
     stdin: "ignore",

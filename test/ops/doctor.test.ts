@@ -216,7 +216,7 @@ needing("openssl").describe("a certificate", () => {
     expect(await examine(admin)).toMatchObject({ status, said: expect.stringMatching(says) });
   });
 
-  test("that does not fit its key is broken", async () => {
+  test("that does not match its key is broken", async () => {
     const [{ TLS_CERT }, { TLS_KEY }] = [aCertificate(), aCertificate()];
     const { status, said } = await examine(await aHealthy({ TLS_CERT, TLS_KEY }));
     expect([status, said]).toEqual([2, expect.stringContaining("TLS_KEY is ")]);

@@ -1,4 +1,4 @@
-/** What the documents list is what the program has: settings, commands, options, names of columns. */
+/** The documents list exactly the settings, commands, options, and columns of the program. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,12 +40,12 @@ test("the pages for users under docs/ have fewer than 9,000 words together, apar
   expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThan(9_000);
 });
 
-test("every script that the README names is there", () => {
+test("every script that the README names exists", () => {
   const named = [...readme.matchAll(/bun run (\w+)/g)].map(([, name]) => name ?? "");
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-test("every file that a document links to is there", () => {
+test("every linked file exists", () => {
   expect(pages.length).toBeGreaterThan(10);
   for (const path of ["README.md", ...pages]) {
     for (const [, target = ""] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
@@ -138,7 +138,7 @@ describe("the API in detail has, as the contract has them,", () => {
   });
 });
 
-test("every bun admin command that the documents name is there", () => {
+test("every documented bun admin command exists", () => {
   const named = [readme, ...pages.map(read)].flatMap((text) => [
     ...text.matchAll(/bun admin ((?:account|pixel|key|lead) [a-z-]+)/g),
   ]);

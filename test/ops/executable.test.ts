@@ -136,7 +136,7 @@ describe("the server of the executable", () => {
     expect(readdirSync(join(folder, "data"))).toContain("demo.db");
   });
 
-  test("stops with one line and status 2 at a wrong setting", async () => {
+  test("ends with one line and status 2 on an invalid setting", async () => {
     const server = start({ LOG_LEVEL: "loud" }, aFolder(), [theExecutable(), "serve"]);
     expect(await server.exited).toBe(2);
     expect(server.errors()).toMatch(/^LOG_LEVEL [^\n]*\n$/);

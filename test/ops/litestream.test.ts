@@ -11,7 +11,7 @@ const litestream = Bun.which("litestream");
 const configuration = readFileSync(join(import.meta.dir, "../../deploy/litestream.yml"), "utf8");
 const rows = 2_000;
 
-needing("litestream")("a database is restored whole after server and Litestream were killed", async () => {
+needing("litestream")("Litestream restores the database after it and the server were killed", async () => {
   const admin = anAdmin();
   const { folder, file } = admin;
   const here = configuration.replace("/var/lib/leadfile/leadfile.db", file).replace("/var/backups/leadfile", folder);

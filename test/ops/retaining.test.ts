@@ -38,7 +38,7 @@ async function pass(hours: number): Promise<void> {
   }
 }
 
-test("it is applied at the start, and once in each UTC day from then on", async () => {
+test("retention runs at start, and then once per UTC day", async () => {
   const { asked, stop } = begin(done);
   await pass(60);
   // Noon, and the midnights after it.
@@ -52,7 +52,7 @@ test("it is applied at the start, and once in each UTC day from then on", async 
 test.each<[string, Retained | Error, string]>([
   ["that failed", new Error("the disk is full"), "the disk is full"],
   ["that waits for the clock", { erased: 0, waitsUntilMs: noonMs }, "retention waits a day"],
-])("one %s is tried again in an hour, and said in the log", async (_, outcome, said) => {
+])("a run %s is repeated in an hour and logged", async (_, outcome, said) => {
   const { asked, logged, stop } = begin(outcome, outcome, done);
   await pass(6);
   expect(asked.map(({ hours }) => hours)).toEqual([0, 1, 2]);
@@ -60,7 +60,7 @@ test.each<[string, Retained | Error, string]>([
   stop();
 });
 
-test("a clock that was set on by more than a day is told of, once", async () => {
+test("a clock that jumps forward by more than a day is logged once", async () => {
   const { asked, stop } = begin(done);
   await pass(1);
   jest.setSystemTime(Date.now() + 400 * 24 * hourMs);

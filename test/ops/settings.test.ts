@@ -29,8 +29,8 @@ const wrong: [name: string, value: string][] = Object.entries({
   ],
 }).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
 
-describe("a wrong setting", () => {
-  test.each(wrong)("%s=%j is refused in a line that names it, what it was, and what is accepted", (name, value) => {
+describe("an invalid setting", () => {
+  test.each(wrong)("rejects %s=%j with its name, its value, and what is accepted", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(
       expect.objectContaining({
         status: 2,
@@ -45,7 +45,7 @@ describe("a wrong setting", () => {
     [{ ALERT_URL: "hooks.example.com/secret" }, "ALERT_URL"],
     [{ ALERT_PING_URL: "ftp://example.com/secret" }, "ALERT_PING_URL"],
     [{ BACKUP_RECIPIENT: "AGE-SECRET-KEY-1secret" }, "BACKUP_RECIPIENT"],
-  ])("with a secret in it is refused without its value: %j", (environment, name) => {
+  ])("with a secret is rejected without its value: %j", (environment, name) => {
     const message = expect.stringMatching(new RegExp(`^${name} (?!.*secret).* takes `));
     expect(() => readConfig(environment)).toThrow(expect.objectContaining({ status: 2, message }));
   });
@@ -54,7 +54,7 @@ describe("a wrong setting", () => {
     [{ NODE_NAME: "n1" }, "CLUSTER"],
     [{ CLUSTER: "http://127.0.0.1:4001" }, "NODE_NAME"],
     [{ BACKUP_TO: "s3://bucket/leads" }, "BACKUP_RECIPIENT"],
-  ])("that needs another one is refused by the name of that one: %j", (environment, name) => {
+  ])("that requires another one names it: %j", (environment, name) => {
     expect(() => readConfig(environment)).toThrow(new RegExp(`^${name} is not set, `));
   });
 
@@ -87,7 +87,7 @@ describe("a wrong setting", () => {
   });
 });
 
-describe("a right setting", () => {
+describe("a valid setting", () => {
   test.each([
     ["HOST", "0.0.0.0", { host: "0.0.0.0" }],
     ["HOST", "::1", { host: "::1" }],
@@ -115,11 +115,11 @@ describe("a right setting", () => {
     ["BASE_URL", "HTTP://Example.com:8080", { baseUrl: "http://example.com:8080" }],
     ["BASE_URL", "", { baseUrl: null }],
     ["DATABASE_PATH", "/var/lib/leadfile/leads.db", { databasePath: "/var/lib/leadfile/leads.db" }],
-  ])("%s=%j is understood", (name, value, expected) => {
+  ])("accepts %s=%j", (name, value, expected) => {
     expect(readConfig({ [name]: value })).toMatchObject(expected);
   });
 
-  test("the settings of backups are understood together", () => {
+  test("accepts the backup settings together", () => {
     const recipient = `age1${"q".repeat(58)}`;
     const environment = {
       BACKUP_TO: "s3://b-1/leads",
@@ -131,7 +131,7 @@ describe("a right setting", () => {
     expect(readConfig(environment)).toMatchObject({ backups });
   });
 
-  test("nothing set gives the defaults that are documented", () => {
+  test("without settings, the documented defaults apply", () => {
     expect(readConfig({})).toEqual({
       host: "127.0.0.1",
       port: 3000,
@@ -201,7 +201,7 @@ describe("the address", () => {
     ["127.example.com", false],
     ["localhost.example.com", false],
     ["::ffff:192.0.2.7", false],
-  ])("of HOST=%s is for this machine alone: %p", (host, isAlone) => {
+  ])("HOST=%s is a loopback address: %p", (host, isAlone) => {
     expect(isLoopback(host)).toBe(isAlone);
   });
 
@@ -209,7 +209,7 @@ describe("the address", () => {
     ["127.0.0.1", "http://127.0.0.1:"],
     ["0.0.0.0", "http://localhost:"],
     ["::1", "http://[::1]:"],
-  ])("of HOST=%s begins all links while no public one is set", async (HOST, origin) => {
+  ])("HOST=%s is the base of all links without BASE_URL", async (HOST, origin) => {
     const url = new URL(await start({ HOST }).listening());
     const reached = HOST === "0.0.0.0" ? "127.0.0.1" : url.hostname;
     const answer = await fetch(`http://${reached}:${url.port}/api/v1/leads`);

@@ -38,7 +38,7 @@ test("a first start creates the file and says what to do next, and a later one d
   expect(third.errors()).toMatch(/^\S+ is damaged \([^\n]+bun admin restore FILE[^\n]+\n$/);
 });
 
-test("settings are read from .env as well", async () => {
+test("settings are also read from .env", async () => {
   const folder = aFolder();
   writeFileSync(join(folder, ".env"), "DATABASE_PATH=elsewhere.db\nRATE_LIMIT_PER_MIN=7\n");
   const server = start({}, folder);

@@ -41,7 +41,7 @@ test("an account of the same name can be created again, and starts empty", async
   expect((await admin.import(rows)).json).toMatchObject({ imported: 2, suppressed: 0 });
 });
 
-test("without a terminal nothing is deleted unless --yes is given", async () => {
+test("without a terminal, account delete requires --yes", async () => {
   const { admin } = await aFullAccount();
   const { status, stderr } = await admin.run("account", "delete", "acme");
   expect([status, stderr]).toEqual([1, expect.stringContaining("pass --yes.")]);

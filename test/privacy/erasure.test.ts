@@ -66,25 +66,25 @@ async function erase(
   return { erased, read: before, mentions: mentioning.length, blocked: blocked.length };
 }
 
-test("what an import brings behind the reading is erased as well", async () => {
+test("leads that an import adds during an erasure are erased", async () => {
   const there = aStore();
   const merge = anImport(there, 1);
   expect(await erase(there, () => merge.next())).toMatchObject({ erased: 1 });
 });
 
-describe("a lead that only mentions the person, and comes in behind the reading,", async () => {
+describe("a lead added during the erasure that only mentions the person", async () => {
   const mention = () => [
     newLead(aLead({ page_url: `https://example.com/?e=${robin.value}`, identified_at: new Date(1).toISOString() })),
   ];
 
-  test("is erased as well where mentions are to go", async () => {
+  test("is erased with --mentions", async () => {
     const there = aStore();
     const merge = importing(there.store, there.account, mention());
     onTestFinished(async () => void (await merge.return(undefined)));
     expect(await erase(there, () => merge.next(), { withMentions: true })).toMatchObject({ erased: 1, mentions: 0 });
   });
 
-  test("is told of where they stay", async () => {
+  test("is reported without --mentions", async () => {
     const there = aStore();
     const merge = importing(there.store, there.account, mention());
     onTestFinished(async () => void (await merge.return(undefined)));
@@ -92,7 +92,7 @@ describe("a lead that only mentions the person, and comes in behind the reading,
   });
 });
 
-test("a lead with another address of the person that comes in behind the reading is told of", async () => {
+test("reports a lead added during the erasure with another address of the person", async () => {
   const there = aStore();
   const { store, account } = there;
   const other = "r.other@example.com";
@@ -103,7 +103,7 @@ test("a lead with another address of the person that comes in behind the reading
   expect(await erase(there, () => merge.next(), { untilIt: 2 })).toMatchObject({ erased: 1, blocked: 1 });
 });
 
-test("a lead that has taken the place of one that mentions the person stays", async () => {
+test("keeps a lead that replaced one that mentions the person", async () => {
   const there = aStore();
   const { store, account } = there;
   const at = { identified_at: new Date(noonMs - 1).toISOString() };
@@ -125,7 +125,7 @@ test("a lead that has taken the place of one that mentions the person stays", as
   expect(ids).toContain(stranger.id);
 });
 
-test("so is what is brought by an import that has begun before", async () => {
+test("leads of an import that started before are erased", async () => {
   const there = aStore();
   const { store, account } = there;
   const writer = openAgain(there.path);
@@ -150,7 +150,7 @@ test("so is what is brought by an import that has begun before", async () => {
   expect(erased).toBe(1);
 });
 
-test("the leads are read once where nothing comes in, though an import before was cut short", async () => {
+test("reads the leads once if no import runs", async () => {
   const there = aStore();
   const merge = anImport(there, 501);
   await merge.next();
@@ -188,7 +188,7 @@ async function afterKill() {
   return { folder, account, database: later.database };
 }
 
-test.each([zefira, robin])("what a killed erasure has left is removed by the next one, of $value", async (next) => {
+test.each([zefira, robin])("the next erasure removes what a killed one left, of $value", async (next) => {
   const { folder, account, database } = await afterKill();
   expect(filesWith(folder, name)).not.toEqual([]);
   expect(await eraseAll(database, account, [next], noonMs)).toMatchObject([{ erased: 0 }]);

@@ -43,7 +43,7 @@ const forms = [
   ["as a character reference", byEmail, "https://a.example/?e=dana.w&#64;example.com"],
 ] as const;
 
-describe("another lead with the identifier in its page_url is named by its id, and --mentions erases it:", () => {
+describe("names another lead with the identifier in its page_url, and --mentions erases it:", () => {
   test.each(forms)("%s", async (_, asked, pageUrl) => {
     const { admin, robin } = await withPage(pageUrl);
     const { stderr } = await admin.run(...erase, ...asked);
@@ -57,7 +57,7 @@ describe("another lead with the identifier in its page_url is named by its id, a
   });
 });
 
-test("find says which other leads hold the person, where the person has leads and where there is none", async () => {
+test("find names other leads that mention the person, even if the person has no lead", async () => {
   const { admin, robin } = await withPage("https://a.example/?email=dana.w%2Bshop%40example.com");
   const elsewhere = `Another 1 lead holds an address or phone of this person, such as in page_url; find --id shows each: ${robin}.`;
   const find = ["lead", "find", "acme"];
@@ -76,14 +76,14 @@ test("find says which other leads hold the person, where the person has leads an
   expect(listed.stderr).toContain('1 of 2 have leads.\nAnother 1 lead holds an address or phone of them; "');
 });
 
-test("find says of a lead that is named by its id which other leads have its address as their own", async () => {
+test("find --id names other leads with the address of that lead", async () => {
   const admin = anAdmin();
   await admin.import("id,pixel_id,email\nvisit-1,px,dana@example.com\nvisit-2,px,dana@example.com\n");
   const { stderr } = await admin.run("lead", "find", "acme", "--id", "visit-1");
   expect(stderr).toContain("Another 1 lead holds an address or phone of this person, such as in page_url;");
 });
 
-test("the address of a lead that is found by its phone is looked for as well", async () => {
+test("find --phone also looks for the address of the lead it finds", async () => {
   for (const [options, erased, left] of [
     [[], 1, 1],
     [["--mentions"], 2, 0],
@@ -95,7 +95,7 @@ test("the address of a lead that is found by its phone is looked for as well", a
   }
 });
 
-test("erase says apart which leads have another address of the person as their own, and erase --id takes them", async () => {
+test("erase lists leads with another address of the person separately, and erase --id removes them", async () => {
   const admin = anAdmin();
   await admin.import(
     "id,pixel_id,email,verified_email,page_url\nv1,px,home@example.org,,\n" +
@@ -118,14 +118,14 @@ test.each([
   "https://a.example/?email=x-dana.w+shop@example.com",
   "https://a.example/?email=dana.w+shop@example.com.au",
   "https://a.example/?n=961955501234",
-])("a part of a longer word is no mention: %s", async (pageUrl) => {
+])("a part of a longer word is not a mention: %s", async (pageUrl) => {
   const { admin } = await withPage(pageUrl);
   const { stderr } = await admin.run(...erase, ...byEmail, "--mentions");
   expect(stderr).toContain("No other lead has the address");
   expect(await admin.leads()).toHaveLength(1);
 });
 
-test("a lead erased for its mention stays out by its id, and its own person may come again", async () => {
+test("a lead erased for its mention is blocked by its ID, and its own person can be imported again", async () => {
   const { admin } = await withPage("https://a.example/?email=dana.w+shop@example.com");
   const [, robin] = await admin.leads();
   await admin.run(...erase, ...byEmail, "--mentions");
@@ -133,7 +133,7 @@ test("a lead erased for its mention stays out by its id, and its own person may 
   expect((await admin.import("pixel_id,email\npx,robin@example.com\n")).json).toMatchObject({ imported: 1 });
 });
 
-test("after an erasure with mentions not one byte is left in any form, in any file of the folder", async () => {
+test("an erasure with mentions leaves no residual byte in any encoding in the folder", async () => {
   const { admin } = await withPage("https://a.example/?next=%2Fx%3Femail%3Ddana.w%2Bshop%40example.com");
   await admin.run(...erase, ...byEmail, "--mentions");
   for (const form of [
@@ -145,7 +145,7 @@ test("after an erasure with mentions not one byte is left in any form, in any fi
     expect(filesWith(admin.folder, form)).toEqual([]);
 });
 
-test("copies beside the database are named whatever they are called, where they hold the person", async () => {
+test("names copies that hold the person, whatever their file name", async () => {
   const { admin } = await withPage("https://a.example/");
   const backup = join(admin.folder, "tuesday.bak");
   await admin.run("backup", backup);
@@ -158,13 +158,13 @@ test("copies beside the database are named whatever they are called, where they 
   expect(stderr).not.toContain("others.db");
 });
 
-test("an address that a warning cut out of a cell, or that was not stored, is in no file of the folder", async () => {
+test("an address that was dropped at import is in no file of the folder", async () => {
   const admin = anAdmin();
   await admin.import("pixel_id,name,email\npx,Dana,first@example.com; second@example.org\npx,Kim,no address\n");
   expect(filesWith(admin.folder, "second@example.org", "no address")).toEqual([]);
 });
 
-test("the receipt names the files into which imports of the account wrote rejected rows, and no others", async () => {
+test("the receipt names the rejects files of the account, and no others", async () => {
   const admin = anAdmin(["acme", "other", "clean"]);
   const rejects = join(admin.folder, "rejects.csv");
   await admin.run("lead", "import", "clean", admin.put("dana.csv", dana), "--create-pixels", "--rejects", "none.csv");
@@ -181,7 +181,7 @@ test("the receipt names the files into which imports of the account wrote reject
   }
 });
 
-test("the receipt names the rejected rows of an import that added nothing, which no list of imports shows", async () => {
+test("the receipt names the rejects file of an import that added nothing", async () => {
   const admin = anAdmin();
   const rejects = join(admin.folder, "rejects.csv");
   const { json } = await admin.import(`date,${dana.replace("\npx", "\nnever,px")}`, "--rejects", rejects);
@@ -193,7 +193,7 @@ test("the receipt names the rejected rows of an import that added nothing, which
   expect(erased.stderr).toContain(`An import wrote rejected rows there, look for the person: ${rejects}`);
 });
 
-test("names that were given after the person are said to stay, and are not called nothing", async () => {
+test("reports labels that contain the person", async () => {
   const admin = anAdmin();
   const file = admin.put("dana.w+shop@example.com.csv", dana);
   await admin.run("lead", "import", "acme", file, "--create-pixels");

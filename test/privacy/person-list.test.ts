@@ -44,7 +44,7 @@ const receiptsIn = (stdout: string) =>
     .map((line) => JSON.parse(line));
 
 describe("erase --list", () => {
-  test("erases each person of a list, however named, and prints a receipt for each", async () => {
+  test("erases each person of a list, in any form, and prints a receipt for each", async () => {
     const admin = await aFile();
     const path = admin.put("list.txt", `${list.join("\r\n")}\r\n`);
     const { status, stdout, stderr } = await admin.run("lead", "erase", "acme", "--list", path);
@@ -68,7 +68,7 @@ describe("erase --list", () => {
     expect((await admin.import(others)).json).toMatchObject({ suppressed: 3, imported: 0 });
   });
 
-  test("with --json prints one value, and its receipts erase again from a backup elsewhere", async () => {
+  test("with --json prints one value whose receipts repeat the erasures on another machine", async () => {
     const admin = await aFile();
     const backup = `${admin.folder}/copy.db`;
     await admin.run("backup", backup);
@@ -81,7 +81,7 @@ describe("erase --list", () => {
     expect((await other.import(everything)).json).toMatchObject({ suppressed: 5, duplicates: 1 });
   });
 
-  test("with --dry-run says how many of each kind would go, and changes nothing", async () => {
+  test("with --dry-run prints how many of each kind it would remove, and changes nothing", async () => {
     const admin = await aFile();
     const { json, status } = await eraseList(admin, list.join("\n"), "--dry-run", "--json");
     const kinds = [
@@ -128,7 +128,7 @@ describe("a list of persons", () => {
     ["a digest that was cut", `dana@example.com\n${"a".repeat(63)}\n`, "Line 2"],
     ["a column of names", "Name;E-Mail\nAnn Lee;ann@example.com\n", "of a table, keep those columns alone"],
     ["nothing at all", "\n\n", "names nobody"],
-  ])("with %s is refused whole before anything is erased, and the line is named", async (_, text, said) => {
+  ])("with %s is rejected with its line before anything is erased", async (_, text, said) => {
     const admin = await aFile();
     const { status, stdout, stderr } = await eraseList(admin, text);
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
@@ -171,7 +171,7 @@ test.each([
   },
 );
 
-test("find --list prints what is held on each, one person a line", async () => {
+test("find --list prints the data held on each person, one person per line", async () => {
   const admin = await aFile();
   const all = await admin.leads();
   const { stdout, status } = await admin.give(list.join("\n"), "lead", "find", "acme", "--list", "-");
@@ -182,7 +182,7 @@ test("find --list prints what is held on each, one person a line", async () => {
   expect(json).toMatchObject(receiptsIn(stdout));
 });
 
-test("find --list says of a person who is listed twice the same in both lines", async () => {
+test("find --list prints the same data for a person listed twice", async () => {
   const admin = await aFile();
   const twice = "dana@example.com\nrobin@example.com\nDANA@example.com\n";
   const { json, stderr } = await admin.give(twice, "lead", "find", "acme", "--list", "-", "--json");

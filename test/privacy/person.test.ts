@@ -51,7 +51,7 @@ test("finding nobody, or only somebody of another account, is no failure", async
   }
 });
 
-test("find says whether an erasure keeps the person out, before and after, and how else a phone may be written", async () => {
+test("find says whether the person is blocked, and the other spelling of a phone", async () => {
   const admin = await aFile();
   const find = async (...asked: string[]) => (await admin.run("lead", "find", "acme", ...asked)).stderr;
   const out = "keeps this email address out of later imports; lead unblock lifts that.";
@@ -73,7 +73,7 @@ test.each([
   [["--phone", "none"]],
   [["--phone", "-"]],
   [["--id", " "]],
-])("a person must be named in one way, and the message does not repeat the name: %j", async (asked) => {
+])("requires exactly one identifier, and does not repeat it in the message: %j", async (asked) => {
   const admin = await aFile();
   for (const verb of ["find", "erase", "unblock"]) {
     const { status, stdout, stderr } = await admin.run("lead", verb, "acme", ...asked);
@@ -161,7 +161,7 @@ describe("an erasure", () => {
     expect((await admin.import(other)).json).toMatchObject({ read: 2, suppressed, imported: 2 - suppressed });
   });
 
-  test("with --dry-run says how many leads would go, and speaks of no list where there is none", async () => {
+  test("with --dry-run prints how many leads it would remove", async () => {
     const admin = await aFile();
     const { status, stdout } = await admin.run(...erase, ...byEmail, "--dry-run");
     expect([status, stdout, (await admin.leads()).length]).toEqual([0, "email: 2 leads\n", 4]);

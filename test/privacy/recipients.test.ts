@@ -40,7 +40,7 @@ async function stopped(server: RunningProcess): Promise<void> {
   expect(await server.end("SIGTERM")).toBe(0);
 }
 
-test("find says below each lead which keys received it and when, and nothing of others", async () => {
+test("find prints the keys that received each lead and when", async () => {
   const { admin, crm, server, day } = await read();
   await stopped(server);
   const leads = await admin.leads();
@@ -62,7 +62,7 @@ test("find says below each lead which keys received it and when, and nothing of 
   );
 });
 
-test("a receipt says whom to tell, and an erased lead leaves nothing in the ledger but moments", async () => {
+test("a receipt names the recipients, and an erased lead leaves only timestamps in the ledger", async () => {
   const { admin, crm, server, day } = await read();
   await stopped(server);
   const { json } = await admin.run("lead", "erase", "acme", "--email", "h10@example.com", "--json");
@@ -75,7 +75,7 @@ test("a receipt names a key that received a page just before", async () => {
   expect((json["receipt"] as Printed)["received"]).toEqual([{ key: crm.id, first: day, last: day, possibly: false }]);
 });
 
-test("no byte of an erased person stays in the ledger, whatever city a client has asked for", async () => {
+test("the ledger keeps no byte of an erased person, whatever city a client requested", async () => {
   const admin = anAdmin();
   // As where the columns of a file were taken for others.
   await admin.import("pixel_id,email,city\npx,dana@example.com,dana@example.com\npx,robin@example.com,Austin\n");
@@ -93,7 +93,7 @@ test("no byte of an erased person stays in the ledger, whatever city a client ha
   expect(received).toMatchObject([{ key: id }]);
 });
 
-test("the list of keys says how far each has read", async () => {
+test("key list shows how far each key has read", async () => {
   const { admin, server } = await read();
   await stopped(server);
   const [crm, idle] = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
@@ -110,7 +110,7 @@ test("the list of keys shows nothing of what a key read more than 400 days ago, 
   expect(JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout)[0]).toMatchObject({ read_up_to: null });
 });
 
-test("a server that is killed a second after an answer has kept what it gave, and a restore keeps it too", async () => {
+test("a response is in the ledger one second later, even after a kill and a restore", async () => {
   const { admin, server } = await read();
   const backup = join(admin.folder, "before.db");
   await admin.run("backup", backup);
@@ -121,7 +121,7 @@ test("a server that is killed a second after an answer has kept what it gave, an
   expect(await receivedBy(admin, 10)).toHaveLength(1);
 });
 
-test("an import with leads that came late says which clients have passed them, and how far back they must look", async () => {
+test("an import with late leads names the clients that missed them, and the overlap they need", async () => {
   const { admin, crm, server } = await read();
   await stopped(server);
   const { json, stderr } = await admin.import(rows(13, 12, 5));
@@ -134,7 +134,7 @@ test("an import with leads that came late says which clients have passed them, a
   expect((await admin.import(rows(4, 3))).json["passed"]).toEqual([]);
 });
 
-test("an import says whom its leads come too late for after another one was taken back, or a lead was erased", async () => {
+test("an import names the clients that missed its leads after an undo or an erasure", async () => {
   const { admin, crm, server } = await read();
   await stopped(server);
   await admin.run("lead", "erase", "acme", "--email", "h10@example.com");
@@ -148,7 +148,7 @@ test("an import says whom its leads come too late for after another one was take
   expect(await passedBy(16, 4)).toEqual({ late: 0, passed });
 });
 
-test("an import says whom leads come too late for because another one has brought newer leads meanwhile", async () => {
+test("an import names the clients that missed its leads because of a concurrent import", async () => {
   const { admin, crm, server } = await read();
   await stopped(server);
   const many = 20_000;

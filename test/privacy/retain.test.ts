@@ -22,7 +22,7 @@ async function aFile() {
 }
 const emails = async (admin: ReturnType<typeof anAdmin>) => (await admin.leads()).map(({ email }) => email);
 
-test("older leads are erased at once, with their bytes, and younger ones stay", async () => {
+test("older leads are erased immediately with their bytes, and younger ones stay", async () => {
   const admin = await aFile();
   const { status, json } = await admin.run(...retain, "--json");
   expect<unknown>({ status, ...json }).toEqual({ status: 0, days: 45, erased: 2 });
@@ -30,7 +30,7 @@ test("older leads are erased at once, with their bytes, and younger ones stay", 
   expect(filesWith(admin.folder, "visitor50@", "visitor400@")).toEqual([]);
 });
 
-test("older rows are rejected at import with the reason, until --days off", async () => {
+test("older rows are rejected at import until --days off", async () => {
   const admin = await aFile();
   await admin.run(...retain);
   const rejected = await admin.import(header + row(44) + row(46));
@@ -52,7 +52,7 @@ test("it holds for its account alone", async () => {
   expect((await admin.run("account", "list")).stdout).toMatch(/ 1 day +other\n[^\n]+ all +acme\n/);
 });
 
-test("a retention that would erase everything needs --yes where nobody can be asked", async () => {
+test("a retention that would erase everything requires --yes without a terminal", async () => {
   const admin = await aFile();
   const refused = await admin.run("retain", "acme", "--days", "5", "--json");
   expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/^[^\n]+--yes[^\n]+\n$/) });
@@ -64,7 +64,7 @@ test("a retention that would erase everything needs --yes where nobody can be as
   expect((await admin.run("retain", "acme", "--days", "4")).status).toBe(0);
 });
 
-test("a clock that is far ahead of what was last written needs --yes to erase anything", async () => {
+test("a clock far ahead of the last write requires --yes", async () => {
   const admin = await aFile();
   await admin.run("key", "create", "acme");
   // As if the key had been made a month ago, and nothing been done since.
@@ -84,7 +84,7 @@ test.each([
   ["another word for no", "nay\n", 1, 4],
   ["no word for no", "\n", 1, 4],
   ["the end of the input for no", "\u0004", 1, 4],
-])("on a terminal it asks, and takes %s", async (_, answer, status, left) => {
+])("on a terminal it asks, and accepts %s", async (_, answer, status, left) => {
   const admin = await aFile();
   const terminal = onTerminal(admin.file, ["retain", "acme", "--days", "5"]);
   await terminal.seen(/\[y\/N\]/);
@@ -93,14 +93,14 @@ test.each([
   expect(await emails(admin)).toHaveLength(left);
 });
 
-test.each(["0", "-1", "1.5", "36501", "ten", ""])("--days %s is wrong use", async (days) => {
+test.each(["0", "-1", "1.5", "36501", "ten", ""])("--days %s is a usage error", async (days) => {
   const admin = await aFile();
   expect(await admin.run("retain", "acme", `--days=${days}`)).toMatchObject({ status: 2, stdout: "" });
   expect((await admin.run("retain", "acme")).status).toBe(2);
   expect(await emails(admin)).toHaveLength(4);
 });
 
-test("the server applies it when it starts, answers meanwhile, and leaves no byte", async () => {
+test("the server applies it at start while it answers, and leaves no residual byte", async () => {
   const admin = anAdmin();
   await admin.run(...retain);
   await admin.run("retain", "acme", "--days", "off");
@@ -122,7 +122,7 @@ test("the server applies it when it starts, answers meanwhile, and leaves no byt
   expect(acts.find(({ act }) => act === "retain.erase")?.detail).toEqual({ days: 45, erased: 2 });
 });
 
-test("the server erases nothing while its clock is far ahead of what was last written, and says so", async () => {
+test("the server erases nothing while its clock is far ahead of the last write, and says so", async () => {
   const admin = anAdmin();
   await admin.import(header + [10, 50].map(row).join(""));
   // As if everything had happened a month ago.
@@ -184,7 +184,7 @@ test.each([
   },
 );
 
-test("on a terminal it shows how far it is, and the server completes it after Ctrl-C", async () => {
+test("on a terminal, retention shows its progress, and the server completes it after Ctrl-C", async () => {
   const admin = await aLargeFile();
   const terminal = onTerminal(admin.file, retain);
   await begun(admin);

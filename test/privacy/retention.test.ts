@@ -23,7 +23,7 @@ function aStore(folder = aFolder()) {
   return store;
 }
 
-test("a lead that is as old as its account keeps is not erased, and one that is older is", async () => {
+test("a lead exactly as old as the retention stays, and an older one is erased", async () => {
   const store = aStore();
   const kept = leadAt(oldestMs);
   const account = anAccount(store, { leads: [leadAt(oldestMs - 1), kept] });
@@ -31,7 +31,7 @@ test("a lead that is as old as its account keeps is not erased, and one that is 
   expect([...store.leads.export(account.number)].flat()).toEqual([JSON.stringify(kept)]);
 });
 
-test("a row that is as old as its account keeps is imported, and one that is older is rejected", async () => {
+test("a row exactly as old as the retention is imported, and an older one is rejected", async () => {
   const store = aStore();
   const account = anAccount(store);
   expect(await retain(store.database, account, days, noonMs)).toEqual([]);
@@ -39,7 +39,7 @@ test("a row that is as old as its account keeps is imported, and one that is old
   expect(importLeads(store.leads, account.number, leads).map(({ kind }) => kind)).toEqual(["imported", "rejected"]);
 });
 
-test("a survey tells how many leads are older than the account would keep, and how many there are", async () => {
+test("a survey counts all leads and those older than the retention", async () => {
   const store = aStore();
   const account = anAccount(store, { leads: [leadAt(oldestMs - 5), leadAt(oldestMs)] });
   for (const [nowMs, older] of [
@@ -51,7 +51,7 @@ test("a survey tells how many leads are older than the account would keep, and h
   }
 });
 
-test("the bytes that a killed retention has left are removed by the next one, once", async () => {
+test("the next retention removes the residual bytes of a killed one, once", async () => {
   const folder = aFolder();
   const store = aStore(folder);
   const { database } = store;
@@ -74,12 +74,12 @@ function aClock() {
 }
 const ahead = noonMs + 400 * dayMs;
 
-test("a clock that is near to what was last written is trusted, earlier or later", async () => {
+test("a clock close to the last write is trusted", async () => {
   const { waits } = aClock();
   for (const days of [-400, 0, 7]) expect(await waits(noonMs + days * dayMs, false)).toBeNull();
 });
 
-test("a clock that is more than a week ahead is trusted after a day, whatever is written meanwhile", async () => {
+test("a clock more than a week ahead is trusted after a day", async () => {
   const { record, waits } = aClock();
   expect(await waits(ahead, false)).toBe(ahead + dayMs);
   record(ahead + 1);
@@ -87,20 +87,20 @@ test("a clock that is more than a week ahead is trusted after a day, whatever is
   expect(await waits(ahead + dayMs, false)).toBeNull();
 });
 
-test("a clock that jumps under a running server is trusted after a day, though requests were counted under it", async () => {
+test("a clock that jumps under a running server is trusted after a day, even with requests", async () => {
   const { record, waits } = aClock();
   record(ahead);
   expect(await waits(ahead, true)).toBe(ahead + dayMs);
   expect(await waits(ahead + 1, false)).toBe(ahead + dayMs);
 });
 
-test("a clock that was set right again is trusted at once", async () => {
+test("a corrected clock is trusted immediately", async () => {
   const { waits } = aClock();
   expect(await waits(noonMs + 400 * dayMs, false)).not.toBeNull();
   expect(await waits(noonMs + 1, false)).toBeNull();
 });
 
-test("a wrong clock that comes back is not trusted for what was written under it", async () => {
+test("a wrong clock that returns is not trusted for what was written under it", async () => {
   const { database, record, waits } = aClock();
   await waits(ahead, false);
   record(ahead + 1);
@@ -111,13 +111,13 @@ test("a wrong clock that comes back is not trusted for what was written under it
   expect(await waits(ahead + 2 * dayMs, false)).toBe(ahead + 3 * dayMs);
 });
 
-test("what a command wrote under a wrong clock makes no server trust that clock", async () => {
+test("a write under a wrong clock does not make a server trust it", async () => {
   const { record, waits } = aClock();
   record(ahead);
   expect(await waits(ahead + 1, false)).toBe(ahead + 1 + dayMs);
 });
 
-test("days with requests show that the clock is right where nothing else was written, up to a gap", async () => {
+test("days with requests show that the clock is right, up to a gap", async () => {
   const { database, waits } = aClock();
   database.run(sql`INSERT INTO accounts (number, id, name, active, created_at) VALUES (1, 'a', 'a', 1, 0)`);
   database.run(

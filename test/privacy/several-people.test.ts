@@ -31,7 +31,7 @@ const byPhone = ["--phone", board];
 const theirs = "These leads seem to name 4 different people (by their email addresses, else by their names).";
 
 describe("a phone that several people share", () => {
-  test("is counted by email addresses, else by names, in a dry run", async () => {
+  test("is counted in a dry run by email addresses, or else by names", async () => {
     const admin = await aCompany();
     const { stdout, stderr } = await admin.run("lead", "erase", "acme", ...byPhone, "--dry-run");
     expect(stdout).toBe("phone: 10 leads\n");
@@ -40,7 +40,7 @@ describe("a phone that several people share", () => {
     expect(json["kinds"]).toEqual([{ kind: "phone", persons: 1, leads: 10, people: 4 }]);
   });
 
-  test("is erased where nobody can be asked, and the warning names nobody", async () => {
+  test("is erased without a terminal, with a warning that names nobody", async () => {
     const admin = await aCompany();
     const { status, json, stderr } = await admin.run("lead", "erase", "acme", ...byPhone, "--json");
     expect([status, json["erased"], json["people"]]).toEqual([0, 10, 4]);
@@ -48,13 +48,13 @@ describe("a phone that several people share", () => {
     expect(stderr.toLowerCase()).not.toMatch(/dana|robin|kim|lee|6195550100/);
   });
 
-  test("is warned of by find, because nobody may see the leads of another", async () => {
+  test("gives a warning from find, because nobody may see the leads of another person", async () => {
     const admin = await aCompany();
     const { stderr } = await admin.run("lead", "find", "acme", ...byPhone);
     expect(stderr).toContain(`Warning: ${theirs} Hand nobody the leads of another person:`);
   });
 
-  test("is asked about on a terminal: y erases all of them, anything else nobody", async () => {
+  test("asks on a terminal: y erases all of them, anything else nobody", async () => {
     for (const [answer, status, left] of [
       ["n", 1, 10],
       ["", 1, 10],
@@ -70,7 +70,7 @@ describe("a phone that several people share", () => {
     }
   });
 
-  test("is asked about where it was typed as well", async () => {
+  test("asks also if the phone was typed", async () => {
     const admin = await aCompany();
     const terminal = onTerminal(admin.file, ["lead", "erase", "acme", "--phone", "-"]);
     await terminal.seen(/press Enter and Ctrl-D/);
@@ -95,7 +95,7 @@ test.each([
   ["with one name and no address", visits(["Dana,,", "DANA,,", ",,"]), byPhone],
   ["of whom nothing is known but the phone", visits([",,", ",,"]), byPhone],
   ["by an email address", company, ["--email", "home@example.org"]],
-])("one person %s is neither warned of nor asked about", async (_, rows, asked) => {
+])("one person %s gives neither a warning nor a question", async (_, rows, asked) => {
   const admin = await aCompany(header + rows);
   expect((await admin.run("lead", "find", "acme", ...asked)).stderr).not.toContain("Warning");
   const terminal = onTerminal(admin.file, ["lead", "erase", "acme", ...asked]);

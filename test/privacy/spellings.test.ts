@@ -63,7 +63,7 @@ test("an address in its own letters may be named by its SHA-256, and is mentione
   expect((await admin.import(again)).json).toMatchObject({ suppressed: 1 });
 });
 
-test("an address that an earlier version blocked in its own letters stays blocked", async () => {
+test("an address that an earlier version blocked in Unicode stays blocked", async () => {
   const admin = anAdmin();
   const database = openDatabase(admin.file);
   const [instance] = listInstances(database);
@@ -119,7 +119,7 @@ async function afterErasing(by: string) {
   return admin;
 }
 
-describe("a row stays out that has an erased person", () => {
+describe("a row of an erased person is suppressed", () => {
   const address = "dana@example.com";
   test.each([
     ["an address second in a list", address, "email", '"fresh@example.com, Dana@Example.com"'],

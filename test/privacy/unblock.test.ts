@@ -19,7 +19,7 @@ async function afterErasing(how: string, whom: string, rows = dana) {
 const unblock = async (admin: Admin, ...asked: readonly string[]) =>
   (await admin.run("lead", "unblock", "acme", ...asked, "--json")).json["unblocked"];
 
-describe("what an erasure keeps out comes in again", () => {
+describe("an unblocked person is imported again", () => {
   test.each([
     ["an email address", "--email", "dana@example.com", ["--email= DANA@example.COM"]],
     ["an ID of the vendor", "--id", "visit-1", ["--id=visit-1", "--email=dana@example.com", "--phone=6195550123"]],
@@ -46,7 +46,7 @@ describe("what an erasure keeps out comes in again", () => {
   test.each([
     ["an email address", "dana@example.com", ["--email", "dana@example.com"]],
     ["a phone, in any of its forms", "+16195550123", ["--phone", "6195550123"]],
-  ])("where a list gave the SHA-256 of %s", async (_, text, lifted) => {
+  ])("if a list gave the SHA-256 of %s", async (_, text, lifted) => {
     const admin = anAdmin();
     await admin.give(sha256(text), "lead", "erase", "acme", "--list", "-");
     expect((await admin.import(dana)).json).toMatchObject({ suppressed: 1 });
@@ -75,7 +75,7 @@ describe("unblock", () => {
     expect((await admin.import(both)).json).toMatchObject({ imported: 1 });
   });
 
-  test("of somebody who was not blocked, or in another account, is no failure and lifts nothing", async () => {
+  test("of somebody who is not blocked succeeds and lifts nothing", async () => {
     const admin = await afterErasing("--email", "dana@example.com");
     await admin.run("account", "create", "other");
     for (const [account, email] of [
@@ -91,7 +91,7 @@ describe("unblock", () => {
     expect((await admin.import(dana)).json).toMatchObject({ suppressed: 1 });
   });
 
-  test("is on record, with nothing of the person", async () => {
+  test("is in the audit without personal data", async () => {
     const admin = await afterErasing("--email", "dana@example.com");
     await unblock(admin, "--email", "dana@example.com");
     const [act] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);

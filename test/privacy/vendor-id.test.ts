@@ -23,7 +23,7 @@ test("a vendor's ID finds the leads of all pixels that were imported with it", a
   expect((await admin.run("lead", "find", "acme", "--id", "visit-3", "--json")).json["leads"]).toEqual([]);
 });
 
-test("a vendor's ID erases them, and keeps out what comes again with it from any pixel", async () => {
+test("a vendor's ID erases them, and blocks it for any pixel", async () => {
   const admin = anAdmin();
   await admin.run("pixel", "create", "acme", "--id", "px_3");
   await admin.import(csv);

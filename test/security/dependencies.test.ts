@@ -1,4 +1,4 @@
-/** What comes from others: pinned to the version, fetched from one registry, and run by nobody at installation. */
+/** Dependencies: pinned, from one registry, without install scripts. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,11 +25,11 @@ test("the lock file holds a digest of every package, none of which comes from a 
   expect(entries.filter(([, name = ""]) => /git|http|file:|link:/.test(name.slice(name.lastIndexOf("@"))))).toEqual([]);
 });
 
-test("no package runs anything when it is installed", () => {
+test("no package has an install script", () => {
   expect(manifest.trustedDependencies).toEqual([]);
 });
 
-test("nothing in the sources runs a program, or a text as a program, but for the few files named here", () => {
+test("only the listed files start processes or evaluate code", () => {
   const folders = ["src", "extensions", "packages"].filter((folder) => existsSync(join(root, folder)));
   const sources = folders.flatMap((folder) =>
     [...new Bun.Glob("**/*.ts").scanSync(join(root, folder))]

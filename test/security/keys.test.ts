@@ -4,7 +4,7 @@ import { createKey, digestOf, isWellFormed } from "../../src/contract/key.ts";
 import { anAdmin } from "../support/admin.ts";
 import { serve } from "../support/harness.ts";
 
-test("keys differ from one another, and use every letter equally often in every place", () => {
+test("keys are unique, and every character is equally frequent at every position", () => {
   const keys = Array.from({ length: 20_000 }, createKey);
   expect(new Set(keys).size).toBe(keys.length);
   const letters = new Map<string, number>();
@@ -15,7 +15,7 @@ test("keys differ from one another, and use every letter equally often in every 
   for (const count of letters.values()) expect(Math.abs(count / expected - 1)).toBeLessThan(0.06);
 });
 
-test("a guess without the right checksum never reaches the store, and is answered like any other", async () => {
+test("a key without a valid checksum never reaches the database, and is answered like any other", async () => {
   const asked: Buffer[] = [];
   const { as } = await serve({
     store: (real) => ({
@@ -36,7 +36,7 @@ test("a guess without the right checksum never reaches the store, and is answere
   expect(asked.map((digest) => digest.toString("hex"))).toEqual([digestOf(wellFormed).toString("hex")]);
 });
 
-test("a guess that is wrong in its last letter takes as long as one that is wrong in all", async () => {
+test("a key wrong in its last character takes as long as one wrong in all", async () => {
   const { store, aKey } = await serve();
   const key = aKey();
   const near = Array.from({ length: 3000 }, (_, n) => digestOf(`${key.slice(0, -3)}${String(n).padStart(3, "0")}`));
@@ -62,7 +62,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-test("no command takes a key as an argument, and none that is given one repeats it", async () => {
+test("no command accepts a key as an argument, or repeats one", async () => {
   const admin = anAdmin();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
   for (const args of [

@@ -19,12 +19,12 @@ test.each([
 test.each([
   ["the values of a list", `[${'{"a":1},'.repeat(40_000)}1]`],
   ["many names", `{${Array.from({ length: 30_000 }, (_, n) => `"n${n}":1`).join()}}`],
-])("under a very long name %s are not kept, and cost nothing", async (_, value) => {
+])("values under a very long name %s are not kept", async (_, value) => {
   const text = `{"email":"dana@example.com","${long}":${value}}\n`;
   expect((await leadsOf(text)).map(shown)).toEqual([{ email: "dana@example.com" }]);
 });
 
-test("names within names that are long together are not kept, and cost nothing", async () => {
+test("nested names that are long together are not kept", async () => {
   const names = Array.from({ length: 1900 }, (_, n) => `"n${n}":1`).join();
   const around = Array.from({ length: 30 }, (_, level) => `{"${level}${"q".repeat(30_000)}":`);
   const text = `{"email":"dana@example.com","a":${around.join("")}{${names}}${"}".repeat(30)}}\n`;

@@ -1,9 +1,9 @@
-/** What clients ask for is kept in bounded memory, and not past a change of the store. */
+/** The cache of pages: bounded in memory, and never older than the database. */
 import { expect, test } from "bun:test";
 import { createCache } from "../../src/api/cache.ts";
 import { createPageCache } from "../../src/api/leads.ts";
 
-const aCache = (largestSize = 1000) => createCache<string>(largestSize, (body) => body.length);
+const aCache = (maxSize = 1000) => createCache<string>(maxSize, (body) => body.length);
 
 /** Returns the number of times that a page is made for three requests. */
 function madeFor(question: string): number {
@@ -17,11 +17,11 @@ function madeFor(question: string): number {
   return made;
 }
 
-test("a question of ordinary length is kept once it was asked", () => {
+test("caches a request of ordinary length", () => {
   expect(madeFor("1 limit=25&state=CA&city=San%20Diego&since=2026-01-31T09%3A15%3A00.123Z")).toBe(1);
 });
 
-test("a question as long as a head can be is made anew each time: a client with one key could fill the memory", () => {
+test("does not cache a very long request, because a client could fill the memory", () => {
   expect(madeFor(`1 since=2026-01-31T09:15:00.${"1".repeat(8000)}Z`)).toBe(3);
   expect(madeFor(`1 limit=25${"&".repeat(8000)}`)).toBe(3);
 });
@@ -37,7 +37,7 @@ test("the cache keeps at most 20 MB of pages", () => {
   expect(kept).toBeLessThanOrEqual(20);
 });
 
-test("pages without leads are bounded as well: each counts with its question and its place", () => {
+test("the bound also covers pages without leads", () => {
   const cache = createPageCache();
   const empty = {
     body: Buffer.from(`{"object":"list","data":[],"has_more":false,"next_cursor":null}`),
@@ -51,7 +51,7 @@ test("pages without leads are bounded as well: each counts with its question and
   expect(kept).toBeLessThan(50_000);
 });
 
-test("nothing that was kept is answered once the store has another version", () => {
+test("never serves a cached page after the database changed", () => {
   const cache = aCache();
   cache.get("1 limit=5", 1);
   cache.keep("1 limit=5", "{}");

@@ -58,7 +58,7 @@ describe("a request inside a body is never answered:", () => {
     expect(statusesOf(answer).filter((status) => status !== 405 && status !== 400)).toEqual([]);
   });
 
-  test("and the request behind the body is answered with its own key", async () => {
+  test("and the request after the body is answered with its own key", async () => {
     const { url, aKey } = await serve({ leads: [aLead()] });
     const body = inner(aKey());
     const answer = await exchange(
@@ -69,7 +69,7 @@ describe("a request inside a body is never answered:", () => {
   });
 });
 
-test("requests that follow one another on a connection are each answered for their own key", async () => {
+test("pipelined requests are each answered for their own key", async () => {
   const { url, aKey, anAccount, aKeyRecord } = await serve({ leads: [aLead({ name: "First Account" })] });
   const other = aKeyRecord(anAccount({ leads: [aLead({ name: "Second Account" })] })).secret;
   const of = (key: string) => `GET /api/v1/leads HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
@@ -79,7 +79,7 @@ test("requests that follow one another on a connection are each answered for the
   expect(answer.match(/First Account|Second Account/g)).toEqual(["First Account", "Second Account"]);
 });
 
-describe("no answer leads to a host that the client named:", () => {
+describe("no response redirects to a host from the client:", () => {
   const targets = [
     "//evil.example/api/v1/leads",
     "/\\evil.example",
@@ -127,7 +127,7 @@ describe("no answer leads to a host that the client named:", () => {
   );
 });
 
-describe("CONNECT is never redirected, and nothing is at the end of its tunnel:", () => {
+describe("CONNECT is never redirected and opens no tunnel:", () => {
   const targets = ["evil.example:443", ".evil.example:443", "@evil.example:443", "/api/v1/leads", "/", "/docs"];
   test.each(targets)("%s", async (target) => {
     const { url } = await serve({ baseUrl: "https://www.example.com", trustProxy: true });

@@ -1,4 +1,4 @@
-/** What strangers have written, before the eyes of an operator: data of leads, and the names of their files. */
+/** Untrusted text on a terminal: data of leads and names of files. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { type Admin, anAdmin } from "../support/admin.ts";
 import { aLead } from "../support/builders.ts";
 import { onTerminal } from "../support/terminal.ts";
 
-/** What moves a cursor, sets a title, and turns the direction of writing. */
+/** Control characters that move the cursor, set a title, or change the direction of text. */
 const escapes = "\u001b[2J\u009b2J\u009d0;owned\u009c\u007f\u202e\u2066";
 const name = `Dana ${escapes} Whitfield`;
 
@@ -29,7 +29,7 @@ const ways = [
   ["export", "acme", "--format", "csv"],
 ];
 
-test.each(ways)("lead %s %s %s %s %s shows on a terminal what it would obey as \\u and a number", async (...args) => {
+test.each(ways)("lead %s %s %s %s %s escapes control characters on a terminal", async (...args) => {
   const { file, folder } = await withLead();
   const words = args.map((word) => (word === "list.txt" ? join(folder, word) : word));
   const terminal = onTerminal(file, ["lead", ...words.filter((word) => word !== undefined)]);
@@ -38,7 +38,7 @@ test.each(ways)("lead %s %s %s %s %s shows on a terminal what it would obey as \
   expect(terminal.shown()).not.toMatch(obeyed);
 });
 
-test("what a terminal shows of a lead is JSON that means the same, and a file gets the lead as served", async () => {
+test("a lead on a terminal is equivalent JSON, and a file gets the lead as served", async () => {
   const admin = await withLead();
   const terminal = onTerminal(admin.file, ["lead", "export", "acme"]);
   await terminal.ended;
@@ -47,7 +47,7 @@ test("what a terminal shows of a lead is JSON that means the same, and a file ge
   expect(`${stdout.trimEnd()}\n`).toBe(await admin.exported());
 });
 
-test("no name of a file is said with what a terminal would obey, be it refused or taken", async () => {
+test("file names are printed without control characters", async () => {
   const admin = anAdmin();
   const file = admin.put(`a${escapes}.csv`, "PK\u0003\u0004");
   const csv = admin.put(`b${escapes}.csv`, "email,pixel_id\nd@example.com,px\n,px\n");
@@ -64,7 +64,7 @@ test("no name of a file is said with what a terminal would obey, be it refused o
   }
 });
 
-test("a lead that is tried again is said without what a terminal would obey, whatever id its server gave it", async () => {
+test("a retried lead is reported without control characters", async () => {
   const said: string[] = [];
   const receiver = { take: async () => (said.length === 0 ? failed("It is full.") : taken) };
   const stop = new AbortController();

@@ -7,7 +7,7 @@ import { anAdmin, readLeads } from "../support/admin.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
-/** What moves a cursor, clears a screen, turns the direction of writing or rings. */
+/** Control characters that move the cursor, clear the screen, change the direction of text, or ring the bell. */
 const escapes = "\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e\u200f\u0008\u0085";
 
 /** All that a terminal would obey, but for the ends of lines. */
@@ -15,7 +15,7 @@ const obeyed = /[\p{Cc}\p{Cf}]/u;
 
 const withoutLineEnds = (text: string) => text.replaceAll("\n", "");
 
-test("nothing that an import says holds what a terminal would obey, whatever the file is called and holds", async () => {
+test("the output of an import has no control characters, whatever the file contains", async () => {
   const admin = anAdmin();
   const header = `email${escapes},"${escapes}",first${escapes}name,date,pixel_id,email`;
   const rows = [
@@ -33,7 +33,7 @@ test("nothing that an import says holds what a terminal would obey, whatever the
   expect(withoutLineEnds(json.stdout + json.stderr)).not.toMatch(obeyed);
 });
 
-test("a command that an import advises holds names of the file between quotes alone, which none of them ends", async () => {
+test("a suggested command quotes names from the file so that none of them ends the quotes", async () => {
   const admin = anAdmin();
   const name = JSON.stringify("x'; touch owned; '");
   const { stderr } = await admin.import(
@@ -47,7 +47,7 @@ test("a command that an import advises holds names of the file between quotes al
   expect(shown).toBe("--map\nx'; touch owned; '.email=email\n");
 });
 
-test("nothing that a list shows holds what a terminal would obey", async () => {
+test("lists show no control characters", async () => {
   const admin = anAdmin();
   await admin.import(`email,pixel_id,traffic_source,state\nd@example.com,px,${escapes},CA\n`);
   for (const args of [
@@ -70,7 +70,7 @@ test("nothing that a list shows holds what a terminal would obey", async () => {
   }
 });
 
-test("a lead with what a terminal would obey is kept as it came, and is JSON in the export", async () => {
+test("a lead with control characters is stored unchanged and escaped in the export", async () => {
   const admin = anAdmin();
   await admin.import(`email,name,pixel_id\nd@example.com,"Dana ${escapes}",px\n`);
   const exported = await admin.exported();
@@ -78,7 +78,7 @@ test("a lead with what a terminal would obey is kept as it came, and is JSON in 
   expect([...withoutLineEnds(exported)].filter((letter) => letter < " ")).toEqual([]);
 });
 
-test("with --spreadsheet-safe no cell of an export begins a formula, in whatever script it is written", async () => {
+test("with --spreadsheet-safe, no cell of an export starts a formula, in any script", async () => {
   const admin = anAdmin();
   const formulas = [
     "=1+1",
@@ -122,7 +122,7 @@ test("a line of the log is one object on one line, whatever the path of a reques
   }
 });
 
-test("SQL in any parameter is a text like any other, and changes nothing", async () => {
+test("SQL in a parameter is ordinary text", async () => {
   const { as, aKey } = await serve({ leads: [aLead({ city: "Reno" })] });
   const key = aKey();
   const texts = [
@@ -144,7 +144,7 @@ test("SQL in any parameter is a text like any other, and changes nothing", async
   expect((await as(key).get("/leads?city=Reno")).body.data).toHaveLength(1);
 });
 
-test("no name in a file leads to another file: not that of a pixel, not the one that gzip notes", async () => {
+test("names in a file never become paths: neither that of a pixel nor that of gzip", async () => {
   const admin = anAdmin();
   const csv = `email,pixel_id,page_url\nd@example.com,../../etc/passwd,file:///etc/passwd\n`;
   const packed = gzipSync(csv);
@@ -161,7 +161,7 @@ test("no name in a file leads to another file: not that of a pixel, not the one 
   expect((await admin.leads())[0]).toMatchObject({ pixel_id: "../../etc/passwd", page_url: "file:///etc/passwd" });
 });
 
-test("a lead can be full of names that JavaScript knows, and every field is still its own", async () => {
+test("a lead can contain property names of JavaScript objects", async () => {
   const admin = anAdmin();
   const names = ["__proto__", "constructor", "toString", "hasOwnProperty", "prototype"];
   await admin.import(

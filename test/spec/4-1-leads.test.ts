@@ -44,7 +44,7 @@ describe("the bounds of time", () => {
     ["since", "0001-01-01T00:00:00Z", [third, second, first]],
     ["before", "9999-12-31T23:59:59.9999Z", [third, second, first]],
     ["before", "0001-01-01T00:00:00Z", []],
-  ])("%s=%s gives exactly the leads on its side", async (name, bound, expected) => {
+  ])("%s=%s returns exactly the leads on its side", async (name, bound, expected) => {
     expect(await asked({ leads }, `/leads?${name}=${bound}`)).toEqual(ids(expected));
   });
 
@@ -99,7 +99,7 @@ describe("the filters", () => {
     ["pixel_id=px_a&state=NV", []],
     ["state=NV&city=reno&pixel_id=px_b&has_email=true&limit=1", [nevada]],
     ["%73tate=CA", [california]],
-  ])("%s gives exactly the leads that match", async (query, expected) => {
+  ])("%s returns exactly the matching leads", async (query, expected) => {
     expect(await asked({ leads }, `/leads?${query}`)).toEqual(ids(expected));
   });
 

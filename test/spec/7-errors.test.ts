@@ -13,7 +13,7 @@ import { type Answer, serve } from "../support/harness.ts";
 
 const of = ({ status, body }: Answer) => [status, body.error.code];
 
-test("there are these twelve codes and no other, each with its section in the documentation", async () => {
+test("there are exactly twelve codes, each with its section in the documentation", async () => {
   expect(errorCodes.toSorted().join(" ")).toBe(
     "internal_error invalid_api_key invalid_cursor invalid_parameter method_not_allowed missing_api_key not_found " +
       "query_failed rate_limit_exceeded revoked_api_key subscription_required unknown_pixel",
@@ -44,7 +44,7 @@ describe("query_failed is answered", () => {
       },
     ],
   ];
-  test.each(broken)("when the file is %s under the running server", async (_, breakIt) => {
+  test.each(broken)("if the file is %s while the server runs", async (_, breakIt) => {
     const { as, aKey, file, send } = await serve({ leads: [aLead()] });
     const client = as(aKey());
     expect((await client.get("/leads")).status).toBe(200);
@@ -59,7 +59,7 @@ describe("query_failed is answered", () => {
     expect((await send({ target: "/healthz" })).status).toBe(503);
   });
 
-  test("when a table is gone, and only where it is needed", async () => {
+  test("if a table is missing, only where it is needed", async () => {
     const { as, aKey, file } = await serve({ leads: [aLead({ city: "Reno" })] });
     const client = as(aKey());
     using other = new Database(file);
@@ -72,7 +72,7 @@ describe("query_failed is answered", () => {
     expect((await client.get("/leads?city=reno")).body.data).toHaveLength(1);
   });
 
-  test("when the keys cannot be read, with the headers of the limit", async () => {
+  test("if the keys cannot be read, with the rate limit headers", async () => {
     const fail = () => {
       throw new QueryFailed("the database failed", { cause: new Error("disk I/O error") });
     };

@@ -19,7 +19,7 @@ interface Condition {
   readonly name: string;
   readonly status: number;
   readonly code: string;
-  /** What the message must hold, to tell one 400 from another. */
+  /** The text that distinguishes one 400 from another. */
   readonly says?: string;
   readonly spoil: (draft: Draft) => void;
   /** Conditions that share a value with each other cannot hold at once. */
@@ -116,7 +116,7 @@ test.each(conditions.slice(0, -1))("$name is returned before all later errors", 
   }
 });
 
-/** What a request is answered with which two conditions spoil. */
+/** The response to a request with two errors. */
 async function answerTo(server: Server, first: Condition, second: Condition) {
   const draft: Draft = {
     host: "www.example.com",

@@ -6,7 +6,7 @@ import { serve } from "../support/harness.ts";
 
 const minuteEnd = Date.parse("2026-02-01T12:01:00.000Z");
 
-describe("the headers of the limit are on every answer", () => {
+describe("every response has the rate limit headers", () => {
   test.each([
     ["a page", { target: "/api/v1/leads" }, 200],
     ["a 400", { target: "/api/v1/leads?limit=0" }, 400],

@@ -10,7 +10,7 @@ test.each([
   "/api/V1/leads",
   "/api/v1.0/leads",
   "/api/v01/leads",
-])("%s is no version of it", async (target) => {
+])("%s is not a version of it", async (target) => {
   const { send, aKey } = await serve();
   expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(404);
 });

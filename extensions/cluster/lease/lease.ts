@@ -10,7 +10,7 @@ import type { Position, ShownWrites } from "../transaction.ts";
 export const leaseMs = 4_000;
 /** A node that lags may serve a state of this age, unless a later write has to hold at once. */
 const maxLagMs = 30_000;
-/** How much longer a command waits for a node that it cannot reach: clocks run at slightly different speeds. */
+/** The margin for an unreachable node, because clocks run at slightly different speeds. */
 export const clockMarginMs = 200;
 /** A clock that differs more from those of the majority expires keys and subscriptions at the wrong time. */
 export const maxClockOffMs = 30_000;
@@ -49,7 +49,7 @@ export interface Answers {
   readonly others: readonly VoterAnswer[];
   /** The number of transactions that the local file lacks. */
   readonly lag: number;
-  /** How far the clock of this machine is behind that of the majority. */
+  /** The lag of the local clock behind that of the majority. */
   readonly clockOffMs: number;
 }
 
@@ -72,7 +72,7 @@ export function createLease(clocks: Clocks) {
   let next: Answered | null = null;
   let lacks = false;
 
-  /** Whether this server may serve now. */
+  /** Returns true if this server may serve now. */
   const isValid = () => isWithin(clocks, basis, leaseMs) && isWithin(clocks, complete, maxLagMs);
 
   /** Ends the lease, as when another file is at the path: what the old one has shown means nothing. */
@@ -104,7 +104,7 @@ export function createLease(clocks: Clocks) {
       waiting.push({ question, answers });
       if (next === null || !isWithin(clocks, next.question, maxLagMs)) next = { question, answers };
     },
-    /** Whether the local file lags behind an answer. */
+    /** True if the local file lags behind an answer. */
     isWaiting: () => waiting.length > 0,
     /** To be called when the local file shows something new. */
     seen(shown: Shown) {
@@ -117,7 +117,7 @@ export function createLease(clocks: Clocks) {
     },
     end,
     isValid,
-    /** Whether the local file lacks writes that a majority has. */
+    /** True if the local file lacks writes that a majority has. */
     lacksWrites: () => lacks,
     /** The time since the question on which the lease is based; null if there is none. */
     ageMs: () => (basis === null ? null : clocks.monotonicMs() - basis.monotonicMs),

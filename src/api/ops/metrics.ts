@@ -34,7 +34,7 @@ interface Sources {
   readonly store: RequestStore;
   readonly now: () => number;
   readonly inflow: () => Inflow;
-  /** When the certificate of TLS_CERT expires; null without one. */
+  /** The time at which the certificate of TLS_CERT expires; null without one. */
   readonly certificateEndsMs?: number | null;
 }
 

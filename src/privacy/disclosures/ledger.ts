@@ -63,7 +63,7 @@ export const recordedWithinMs = 1_500;
 const maxFilters = 100;
 /** This many pages take some milliseconds to write, in which no request is answered. */
 const pagesAtOnce = 2500;
-/** When this many pages are pending, they are joined; and again when there are twice as many as that left. */
+/** The number of pending pages at which they are merged; the next merge is at twice the remaining number. */
 const maxPending = 5000;
 
 interface PendingPages {

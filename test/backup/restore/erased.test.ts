@@ -5,10 +5,10 @@ import { anAdmin } from "../../support/admin.ts";
 import { filesWith } from "../../support/bytes.ts";
 import { aBackup, header, kept, rows } from "./a-backup.ts";
 
-describe("who was erased after the backup", () => {
+describe("a person erased after the backup", () => {
   const asked = ["lead", "erase", "acme", "--email"];
 
-  test("is erased again from it, bytes and all, and stays out", async () => {
+  test("is erased again with every residual byte, and stays blocked", async () => {
     const { admin, file } = await aBackup();
     await admin.run(...asked, "D7@example.com");
     const { json } = await admin.run("restore", file, "--json");
@@ -21,7 +21,7 @@ describe("who was erased after the backup", () => {
   test.each([
     ["as it is printed", []],
     ["as --json prints it", ["--json"]],
-  ])("is erased again by the receipt, %s, where the machine was lost", async (_, json) => {
+  ])("is erased again by the receipt, %s, on a new machine", async (_, json) => {
     const { admin, file } = await aBackup();
     const receipts: string[] = [];
     for (const person of ["d7@example.com", "d8@example.com"])
@@ -37,7 +37,7 @@ describe("who was erased after the backup", () => {
   test.each([
     ["on an empty machine", false, []],
     ["over a file of another machine", true, ["acme"]],
-  ])("may come back %s, and the restore says what to do", async (_, isThere, accounts) => {
+  ])("may return %s, and the restore says what to do", async (_, isThere, accounts) => {
     const { admin, file } = await aBackup();
     const other = anAdmin(accounts);
     expect(existsSync(other.file)).toBe(isThere);
@@ -46,7 +46,7 @@ describe("who was erased after the backup", () => {
     expect((await admin.run("restore", file)).stderr).not.toContain(unknown);
   });
 
-  test("is erased again by a receipt behind one of an account that the backup does not have", async () => {
+  test("is erased again by a receipt that follows one of an unknown account", async () => {
     const { admin, file } = await aBackup();
     await admin.run("account", "create", "later");
     const receipts: string[] = [];
@@ -69,7 +69,7 @@ describe("who was erased after the backup", () => {
         hashes: ["0".repeat(64)],
       }),
     ],
-  ])("by %s is not, and nothing is restored", async (_, text) => {
+  ])("is not erased by %s, and nothing is restored", async (_, text) => {
     const { admin, file } = await aBackup();
     await admin.import(header + rows(20, 30));
     const { status, stderr } = await admin.run("restore", file, "--receipts", admin.put("receipts", text));
@@ -117,7 +117,7 @@ test("a restore of a backup made after an erasure removes nothing from it", asyn
 test.each([
   ["by what the replaced file knows", false],
   ["by receipts on an empty machine", true],
-])("a newer erasure is repeated %s, and colleagues who only share a phone stay", async (_, isLost) => {
+])("a newer erasure is repeated %s, and leads that only share a phone stay", async (_, isLost) => {
   const admin = anAdmin();
   const people = ["ann", "bob", "cleo"].map((name) => `2026-01-31,px,${name}@example.com,15550142000\n`);
   await admin.import(header + people.join(""));
@@ -141,7 +141,7 @@ test.each([
 test.each([
   ["by the replaced file", false],
   ["by its receipt on an empty machine", true],
-])("an account that was deleted since stays out, and its keys stay revoked: known %s", async (_, isLost) => {
+])("an account deleted after the backup stays deleted, and its keys stay revoked: known %s", async (_, isLost) => {
   const { admin, file } = await aBackup();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
   const newer = `${file}.newer`;
@@ -155,7 +155,7 @@ test.each([
   expect((await machine.give(key, "key", "check", "--json")).json["state"]).toBe("revoked");
 });
 
-test("a block that was lifted since stays lifted, also by an older receipt", async () => {
+test("a block lifted after the backup stays lifted, also if an older receipt has it", async () => {
   const { admin, file } = await aBackup();
   const receipt = (await admin.run("lead", "erase", "acme", "--email", "d7@example.com")).stdout;
   await Bun.sleep(2);

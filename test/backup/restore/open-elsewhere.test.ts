@@ -14,7 +14,7 @@ import { start } from "../../support/process.ts";
 import { aBackup } from "./a-backup.ts";
 
 describe("while another process has the file open", () => {
-  test("a server: the restore is refused, and the server goes on", async () => {
+  test("a server: the restore is rejected, and the server keeps serving", async () => {
     const { admin, file } = await aBackup();
     const server = start({ DATABASE_PATH: admin.file }, admin.folder);
     const { key } = (await admin.run("key", "create", "acme", "--json")).json;
@@ -27,7 +27,7 @@ describe("while another process has the file open", () => {
     expect((await admin.run("restore", file)).status).toBe(0);
   });
 
-  test("any other program: the restore is refused", async () => {
+  test("any other program: the restore is rejected", async () => {
     const { admin, file } = await aBackup();
     const code = `import { Database } from "bun:sqlite"; const d = new Database(${JSON.stringify(admin.file)});
       d.query("SELECT count(*) FROM stored_leads").get(); console.log("open"); await Bun.sleep(60000); d.close();`;
@@ -44,7 +44,7 @@ describe("while another process has the file open", () => {
   });
 });
 
-test("a second server on the same file is refused, and ends with 1 and one line", async () => {
+test("a second server on the same file ends with one line and status 1", async () => {
   const admin = anAdmin();
   const first = start({ DATABASE_PATH: admin.file }, admin.folder);
   await first.listening();
@@ -56,7 +56,7 @@ test("a second server on the same file is refused, and ends with 1 and one line"
   await start({ DATABASE_PATH: admin.file }, admin.folder).listening();
 });
 
-test("a database that somebody makes during a restore to an empty place is not replaced", async () => {
+test("a restore never replaces a database created while it runs", async () => {
   const { file } = await aBackup();
   const path = join(aFolder(), "leadfile.db");
   const makeAnother = async () => openAdminStore(path).close();

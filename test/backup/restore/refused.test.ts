@@ -5,9 +5,9 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, wri
 import { anAdmin } from "../../support/admin.ts";
 import { aBackup, fitManifest, flip } from "./a-backup.ts";
 
-describe("is refused in one line, and the data stays as it was:", () => {
+describe("rejects in one line and changes nothing:", () => {
   const spoil: [string, (file: string) => void][] = [
-    ["a file that is not there", (file) => rmSync(file)],
+    ["a missing file", (file) => rmSync(file)],
     ["one without its manifest", (file) => rmSync(`${file}.manifest.json`)],
     ["one with a manifest that is none", (file) => writeFileSync(`${file}.manifest.json`, '{"sha256":1}')],
     ["a file that was cut off", (file) => truncateSync(file, 20_000)],
@@ -72,7 +72,7 @@ describe("is refused in one line, and the data stays as it was:", () => {
     expect(readdirSync(admin.folder).filter((name) => /draft|replaced/.test(name))).toEqual([]);
   });
 
-  test("a name that was mistyped, as a file that is not there", async () => {
+  test("a mistyped name", async () => {
     const { admin, file } = await aBackup();
     expect((await admin.run("restore", `${file}x`)).stderr).toStartWith(`There is no file ${file}x.`);
   });
@@ -87,14 +87,14 @@ describe("is refused in one line, and the data stays as it was:", () => {
 test.each([
   ["is not there", "ENOENT", () => {}],
   ["is something else", "EISDIR", (manifest: string) => mkdirSync(manifest)],
-])("a backup whose manifest %s is refused with the reason", async (_, code, putInItsPlace) => {
+])("rejects a backup whose manifest %s, with the reason", async (_, code, putInItsPlace) => {
   const { admin, file } = await aBackup();
   rmSync(`${file}.manifest.json`);
   putInItsPlace(`${file}.manifest.json`);
   expect((await admin.run("restore", file)).stderr).toContain(`manifest.json cannot be read (${code})`);
 });
 
-test("a plain copy of a database is restored by way of a backup of it, as its refusal says", async () => {
+test("a plain copy of a database is restored as the error message says", async () => {
   const { admin, file } = await aBackup();
   const copy = `${file}.copied`;
   cpSync(admin.file, copy);

@@ -37,7 +37,7 @@ test("a dry run reports what a restore would remove and lose, and changes nothin
   expect(await server.end("SIGTERM")).toBe(0);
 });
 
-test("a restore names the file that it replaces first, and the commands that it prints carry the lost leads over", async () => {
+test("a restore names the file that it replaces, and the commands it prints copy the lost leads over", async () => {
   const { admin, file } = await aBackupWithMore();
   const { status, json, stderr } = await admin.run("restore", file, "--json");
   expect({ status, ...json }).toMatchObject({ status: 0, ...report });
@@ -91,7 +91,7 @@ test.each([
   expect(asked.json).toMatchObject({ leads: young, retained_out: old });
 });
 
-test("on a terminal a restore asks before leads are lost, and no leaves everything as it was", async () => {
+test("on a terminal, a restore asks before it loses leads, and the answer n changes nothing", async () => {
   const { admin, file } = await aBackup();
   await admin.import(header + rows(20, 30));
   const before = await admin.exported();
@@ -147,7 +147,7 @@ test.each([
   expect(stderr).toMatch(new RegExp(`^Warning: The backup ${newer} cannot be read: [^\n]*${reason}`, "m"));
 });
 
-test("a restore repeats the erasures of the newest sound backup behind a damaged one", async () => {
+test("a restore repeats the erasures of the newest undamaged backup", async () => {
   const { admin, file } = await aBackup();
   await admin.run("lead", "erase", "acme", "--email", "d7@example.com");
   for (const name of ["newer.db", "newest.db"]) await admin.run("backup", join(admin.folder, name));

@@ -31,7 +31,7 @@ test("the backup becomes the database, and the replaced file is kept next to it"
 
 const neverStopped = new AbortController().signal;
 
-test("nothing holds the database open when its backup is done", async () => {
+test("a finished backup leaves the database closed", async () => {
   const { file, folder } = anAdmin();
   await makeBackup(file, join(folder, "copy.db"), Date.now(), neverStopped);
   using database = new Database(file);
@@ -49,7 +49,7 @@ test("the replaced file can be opened as soon as the restore is done", async () 
   expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[20]]);
 });
 
-test("a machine that has nothing but the backup and its manifest gets everything back, keys too", async () => {
+test("a new machine gets everything back from the backup and its manifest, including keys", async () => {
   const { admin, file } = await aBackup();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
   const later = join(admin.folder, "later.db");

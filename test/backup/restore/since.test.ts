@@ -20,7 +20,7 @@ test("a key that was revoked after the backup stays revoked, and a retention tha
   expect(acts.map(({ act }) => act)).toEqual(["restore", "retain.set", "key.revoke", "backup", "key.create"]);
 });
 
-test("requests that were counted since the backup are counted still, and those that only it knows as well", async () => {
+test("a restore keeps requests counted since the backup and those that only the backup has", async () => {
   const admin = anAdmin(["acme"], {}, Date.parse("2026-05-20T09:15:00Z"));
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const file = join(admin.folder, "copy.db");
@@ -42,7 +42,7 @@ test("requests that were counted since the backup are counted still, and those t
   expect(keys).toMatchObject([{ id, requests_this_month: 5 + 10 + 20 }]);
 });
 
-test("a key that was rotated after the backup ends when it was to", async () => {
+test("a key rotated after the backup expires when the rotation said", async () => {
   const admin = anAdmin();
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const file = await backUp(admin);
@@ -52,7 +52,7 @@ test("a key that was rotated after the backup ends when it was to", async () => 
   expect(keys).toMatchObject([{ id, state: "active", expires_at: ends }]);
 });
 
-test("a subscription is as it was set last, and keys that were made and revoked since stay revoked", async () => {
+test("the subscription stays as last set, and keys created and revoked after the backup stay revoked", async () => {
   const admin = anAdmin(["acme", "other"]);
   await admin.run("account", "deactivate", "other");
   const file = await backUp(admin);
@@ -74,7 +74,7 @@ test("a subscription is as it was set last, and keys that were made and revoked 
   expect(states).toEqual(["revoked", "unknown"]);
 });
 
-test("an import that was undone since the backup stays undone", async () => {
+test("an import undone after the backup stays undone", async () => {
   const admin = anAdmin();
   await admin.import(header + rows(0, 7));
   await admin.import(header + rows(7, 20));
@@ -124,7 +124,7 @@ test("the recipients of leads that an import added during a backup are known whe
   expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
 });
 
-test("a running import came as far as the newer of two files says, whichever of them is replaced", async () => {
+test("a running import keeps the newer of two positions after a restore", async () => {
   const admin = anAdmin();
   const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
   await admin.import(header + rows(0, 3));
@@ -140,7 +140,7 @@ test("a running import came as far as the newer of two files says, whichever of 
   expect(restored.query("SELECT oldest, newest FROM imports").values()).toEqual(reached());
 });
 
-test("the leads of an import come back with a backup that has them, though an older one was restored before", async () => {
+test("a backup restores the leads of an import, even after an older backup was restored", async () => {
   const admin = anAdmin();
   const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
   await admin.import(header + rows(0, 5));
@@ -156,7 +156,7 @@ test("the leads of an import come back with a backup that has them, though an ol
   expect((await admin.run("import", "list", "acme", "--json")).stdout).not.toContain(`"state":"undone"`);
 });
 
-test("a file that is older than the backup brings back no subscription, and no later end of a key", async () => {
+test("a replaced file older than the backup restores neither a subscription nor a later expiry of a key", async () => {
   const admin = anAdmin(["acme", "other"]);
   const { id } = (await admin.run("key", "create", "acme", "--expires", "2099-01-31", "--json")).json;
   await admin.run("account", "deactivate", "other");
@@ -177,7 +177,7 @@ test("a file that is older than the backup brings back no subscription, and no l
   expect(old).toMatchObject({ id, expires_at: expect.not.stringContaining("2099") });
 });
 
-test("the retention that was set last holds, though a clock that was wrong has dated one before it later", async () => {
+test("the last retention set applies, even if a wrong clock dated an earlier one later", async () => {
   const now = Date.parse("2026-05-20T09:15:00Z");
   const admin = anAdmin(["acme"], {}, now);
   const file = await backUp(admin);
@@ -188,7 +188,7 @@ test("the retention that was set last holds, though a clock that was wrong has d
   expect((await admin.run("account", "list", "--json")).stdout).toContain('"retain_days":365');
 });
 
-test("an account that was made since stays where a person was erased in it or a key revoked, and no other one", async () => {
+test("of the accounts created after the backup, only those with an erasure or a revoked key stay", async () => {
   const admin = anAdmin();
   const file = await backUp(admin);
   for (const name of ["birch", "cedar", "dill"]) await admin.run("account", "create", name);

@@ -19,7 +19,7 @@ import { type Answer, aKey, anAccount, type Client, client } from "../../support
 import { type RunningProcess, start } from "../../support/process.ts";
 import { aHost, leaderOf, missingRqlited, rqlited } from "./nodes.ts";
 
-/** Why the tests of a cluster are skipped; null if they run. */
+/** The reason why cluster tests are skipped; null if they run. */
 export const missing = missingRqlited();
 
 /** A node with its server. */

@@ -64,7 +64,7 @@ interface Service {
 
 const { services } = Bun.YAML.parse(read("compose.yaml")) as Composed; // As compose defines it.
 
-test("compose gives each node a server that reads its folder and cannot write it, with passwords and TLS", () => {
+test("compose gives each node a server with read-only access to its folder, passwords, and TLS", () => {
   for (const number of [1, 2, 3]) {
     const { command = [], volumes: [folder = ""] = [] } = services[`rqlite${number}`] ?? {};
     expect(nodeFlags.filter((flag) => !command.includes(flag))).toEqual([]);
@@ -84,7 +84,7 @@ const cannotCompose =
   missing ?? (process.getuid?.() === 0 && has("setpriv") && has("unshare") ? null : "only root can change users");
 
 unless(cannotCompose).describe("compose.yaml", () => {
-  test("starts three nodes and servers under its own arguments, users, and permissions", async () => {
+  test("starts three nodes and servers with the arguments, users, and permissions of the file", async () => {
     // A test before it may have opened a database here, which makes new files private; other users read these.
     process.umask(0o022);
     const secrets = someSecrets("rqlite1", "rqlite2", "rqlite3");

@@ -241,7 +241,7 @@ function erasedBy({ stdout }: { readonly stdout: string }): number {
   return each.reduce((sum, { erased }) => sum + erased, 0);
 }
 
-/** Whether a server with a backup would rewrite the whole file to remove bytes of erased leads. */
+/** Returns true if a server with a backup would rewrite the whole file to remove bytes of erased leads. */
 async function areTracesInBackup(admin: Admin): Promise<boolean> {
   const file = join(aFolder(), "backup.db");
   await admin.run("backup", file);

@@ -87,7 +87,7 @@ describe("a lease", () => {
   });
 });
 
-describe("a lease on a file that lags", () => {
+describe("a lease on a lagging file", () => {
   const one = at("one", 1);
   const two = { last: at("two", 2), chainAtOwn: 1 };
 

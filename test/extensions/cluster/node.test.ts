@@ -64,7 +64,7 @@ test("a write has no time limit within a node, after which one node would roll b
   expect(new URL(requested).searchParams.has("db_timeout")).toBe(false);
 });
 
-test("a write right after a write that was given up is tried once", async () => {
+test("a write right after an abandoned write is tried once", async () => {
   const database = openClusterDatabase(openNodeFile(""), { url: `http://${aHost()}:1`, authorization: null });
   const timeOf = async () => {
     const startMs = performance.now();

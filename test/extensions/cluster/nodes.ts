@@ -11,7 +11,7 @@ const found = findRqlited(process.env["HOME"]);
 /** The path of rqlited; empty if it is not installed. */
 export const rqlited = found ?? "";
 
-/** Why clusters cannot run on this machine; null if they can. */
+/** The reason why clusters cannot run on this machine; null if they can. */
 export function missingRqlited(): string | null {
   return found === null ? "rqlited is not installed" : null;
 }

@@ -1,4 +1,4 @@
-/** What an import sends to all nodes: it is decided as for a file, and costs as much as the step has leads. */
+/** The writes of an import to a cluster: same outcome as for a file, at a cost proportional to the step. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { openAdminStore } from "../../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 
-test("no statement of a step goes through the leads of the account", () => {
+test("no statement of a step scans the leads of the account", () => {
   const { file } = anAdmin(["acme"]);
   using database = new Database(file);
   for (const statement of tableStatements) database.run(statement);
@@ -76,7 +76,7 @@ const someLeads = fc.array(
   { maxLength: 12 },
 );
 
-test("a plan is what becomes of the leads of a file, whatever is there already", () => {
+test("a plan matches the outcome of an import, whatever leads exist", () => {
   const how = fc.record({
     onDuplicate: fc.constantFrom("skip" as const, "replace" as const),
     createPixels: fc.boolean(),

@@ -62,7 +62,7 @@ unless(missing).describe("each server of a cluster", () => {
     });
   });
 
-  test("shows its lease, its members, and its clock as metrics, and refuses a second server for its node", async () => {
+  test("has metrics for its lease, members, and clock, and rejects a second server on its node", async () => {
     const [place] = (await aCluster(someLeads(1))).places;
     const read = async () => (await (await fetch(`${place.url}/metrics`)).text()).replaceAll("leadfile_cluster_", "");
     await until(async () => /^serving 1$/m.test(await read()));
@@ -102,7 +102,7 @@ unless(missing).describe("each server of a cluster", () => {
   });
 });
 
-unless(missing).describe("a cluster that loses nodes", () => {
+unless(missing).describe("removing nodes from a cluster", () => {
   test("stops serving within 6 s without a majority, and serves again by itself within 10 s", async () => {
     const cluster = await aCluster(someLeads(3));
     const [kept, ...lost] = cluster.places;

@@ -11,7 +11,7 @@ import { start } from "../../support/process.ts";
 const makeOld = `UPDATE imports SET finished_at = finished_at - ${4 * dayMs}`;
 
 describe("worth a look, with status 1", () => {
-  test("leads that came by themselves, and come no more", async () => {
+  test("deliveries that stopped arriving", async () => {
     const admin = await aHealthy();
     change(admin, makeOld);
     expect(await admin.run("doctor")).toMatchObject({ status: 0, stdout: expect.stringMatching(/^fine +imports /m) });
@@ -24,7 +24,7 @@ describe("worth a look, with status 1", () => {
     expect((await examine(admin)).status).toBe(0);
   });
 
-  test("one account that gets no more by the inbox, while another one does", async () => {
+  test("an account whose inbox stopped while another one continues", async () => {
     const inbox = aFolder();
     const admin = await aHealthy({ INBOX: inbox });
     change(admin, makeOld);
@@ -37,7 +37,7 @@ describe("worth a look, with status 1", () => {
     expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringMatching(/: acme \(.*Z\)\.$/) });
   });
 
-  test("deliveries that wait for long; those of this minute are no finding", async () => {
+  test("deliveries pending for long, but not those of this minute", async () => {
     const admin = await aHealthy();
     const file = admin.put("leadfile.db.spool/src_1/1.ndjson", "{}\n");
     expect((await examine(admin)).status).toBe(0);
@@ -69,7 +69,7 @@ async function anUnwatchedInbox() {
   return { ...healthy, run, inbox };
 }
 
-describe("an inbox is worth a look", () => {
+describe("an inbox gives a warning", () => {
   test("while it has rejected rows", async () => {
     const admin = await anUnwatchedInbox();
     admin.put("inbox/acme/rejected/a.csv", "email,reject_line,reject_reason\n1,2,why\n3,4,why\n");
@@ -97,12 +97,12 @@ describe("an inbox is worth a look", () => {
   });
 });
 
-test("an inbox that is not there is broken, with status 2", async () => {
+test("a missing inbox is broken, with status 2", async () => {
   const admin = await aHealthy({ INBOX: "/nowhere/inbox" });
   expect(await examine(admin)).toMatchObject({ status: 2, said: expect.stringContaining("/nowhere/inbox") });
 });
 
-test("/metrics tells how much waits for an import, and what could not be read", async () => {
+test("/metrics reports pending files and files that failed", async () => {
   const admin = anAdmin();
   const metrics = async (url: string) => (await fetch(`${url}/metrics`)).text();
   const inbox = join(admin.folder, "inbox");

@@ -26,7 +26,7 @@ describe("the container", () => {
     expect(containerfile).not.toMatch(/^RUN /m);
   });
 
-  test("is composed so that only its volumes can be written, with a backup every night", () => {
+  test("compose makes only its volumes writable, and backs up every night", () => {
     const enclosed = { read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] };
     const compose: unknown = Bun.YAML.parse(readFileSync(join(deploy, "compose.yaml"), "utf8"));
     expect(compose).toMatchObject({

@@ -12,14 +12,14 @@ import type { PixelList } from "../../../src/contract/pixel.ts";
 import type { Usage } from "../../../src/contract/usage.ts";
 import { contractFile, contractText } from "./generate.ts";
 
-test("the types of the client are those of the contract (bun test/packages/client/generate.ts writes them)", async () => {
+test("the types of the client match the contract (bun test/packages/client/generate.ts updates them)", async () => {
   expect(await Bun.file(contractFile).text()).toBe(contractText());
 });
 
 /** A body of the one type where the other is expected: the compiler holds both, in both directions. */
 type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false;
 
-test("the compiler takes each type of the client for that of the contract, and the other way round", () => {
+test("each type of the client is assignable to that of the contract, and the reverse", () => {
   const same: [
     Same<client.Lead, Lead>,
     Same<client.LeadList, LeadList>,
@@ -30,7 +30,7 @@ test("the compiler takes each type of the client for that of the contract, and t
   expect(same).toEqual([true, true, true, true, false]);
 });
 
-test("every code has a class of its own, named for it", async () => {
+test("every error code has its own class, named after it", async () => {
   for (const code of errorCodes) {
     const body = { error: { code, message: `about ${code}`, docs: `https://www.example.com/docs#${code}` } };
     const fetch = async () => Response.json(body, { status: 400, headers: { "X-Request-Id": "r1" } });

@@ -41,7 +41,7 @@ packing("every program of the guide compiles", () => {
   expect(run([join(root, "node_modules/.bin/tsc"), "-p", "."], folder)).toBe("");
 });
 
-/** What each program has to print before it is done, or may be stopped. */
+/** The output that each program must print before it may be stopped. */
 const printed = [
   /Dana[\s\S]*px_site[\s\S]*requests_today/,
   /Harbor & Pine/,
@@ -94,7 +94,7 @@ packing("the commands of the guide install the package from a fresh clone", () =
   );
 });
 
-test("the guide lists every setting, and every class of error but those of the codes", () => {
+test("the guide lists every option, and every error class apart from those of the codes", () => {
   const listed = [...guide.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name ?? "");
   const settings: Record<keyof LeadfileOptions, true> = {
     baseUrl: true,

@@ -1,4 +1,4 @@
-/** What the client does when a request fails: an error that says so, another try where that is safe, a wait. */
+/** Failed requests: errors, safe retries, and waits. */
 import { expect, test } from "bun:test";
 import { inspect } from "node:util";
 import {
@@ -56,7 +56,7 @@ test("an error of the server is thrown as the class of its code, without a retry
   expect(line.heads).toHaveLength(wrong.length);
 });
 
-test.each(everyFault)("after the fault %s the same request is sent again, and its answer given", async (fault) => {
+test.each(everyFault)("retries the same request after the fault %s", async (fault) => {
   const leads = someLeads(2);
   const { leadfile, line } = await connected({ leads }, { timeout: patience(fault) });
   line.faults.push(fault, fault);
@@ -64,7 +64,7 @@ test.each(everyFault)("after the fault %s the same request is sent again, and it
   expect(line.heads.map((head) => head.split("\r\n")[0])).toEqual(Array(3).fill("GET /api/v1/leads HTTP/1.1"));
 });
 
-test("a failure of the server is tried again, with longer and longer pauses, and then thrown", async () => {
+test("retries a server error with growing pauses, and then throws it", async () => {
   const store = (real: object) =>
     Object.assign(Object.create(real), {
       pixels: {
@@ -86,7 +86,7 @@ test.each([
   ["garbage", UnexpectedAnswerError],
   ["busy", UnexpectedAnswerError],
   ["late", TimeoutError],
-] as const)("the fault %s is thrown as what it is when there are no tries left", async (fault, type) => {
+] as const)("throws the fault %s once no retries are left", async (fault, type) => {
   const { leadfile, line } = await connected({}, { retries: 0, timeout: patience(fault) });
   line.faults.push(fault);
   const error = await thrownBy(leadfile.usage.get());
@@ -101,7 +101,7 @@ test("a Retry-After of a proxy is waited for", async () => {
   expect(slept).toEqual([7_000]);
 });
 
-test("when the window is used up, the next request waits for its end and meets no 429", async () => {
+test("waits for the next window instead of causing a 429", async () => {
   const { leadfile, line, slept, clock } = await connected({ limit: 3 });
   const begunMs = clock.nowMs;
   for (let count = 0; count < 7; count++) await leadfile.usage.get();
@@ -110,7 +110,7 @@ test("when the window is used up, the next request waits for its end and meets n
   expect(clock.nowMs - begunMs).toBe(110_000);
 });
 
-test("where another client uses the window up, Retry-After is honoured and the request sent again", async () => {
+test("honors Retry-After and retries if another client uses up the window", async () => {
   const { leadfile, aClient, slept } = await connected({ limit: 2 });
   await leadfile.usage.get();
   await aClient().usage.get();
@@ -146,7 +146,7 @@ test("an abort ends a request, a wait, and a walk with the reason of the signal"
   }
 });
 
-test("a wait of the system's own clock ends with the abort", async () => {
+test("an abort ends a wait on the system clock", async () => {
   const { line, key } = await connected();
   line.faults.push("busy");
   const leadfile = new Leadfile({ baseUrl: line.url, key });
@@ -158,7 +158,7 @@ test("a wait of the system's own clock ends with the abort", async () => {
   expect(line.heads).toHaveLength(1);
 });
 
-test("a redirect is not followed: the error names the address, and the key went nowhere", async () => {
+test("never follows a redirect, and the error names the target", async () => {
   const { line, leadfile } = await connected({ baseUrl: "https://www.localhost" });
   const error = await thrownBy(new Leadfile({ baseUrl: line.url, key: "lf_someKey1" }).usage.get());
   expect(error).toBeInstanceOf(InvalidApiKeyError);
@@ -184,7 +184,7 @@ test("a redirect is not followed: the error names the address, and the key went 
   expect(await leadfile.pixels.list()).toEqual([]);
 });
 
-test("the key is in no URL, no error, and nothing that a client or an error shows of itself", async () => {
+test("the key never appears in a URL, an error, or an inspected client", async () => {
   const { line, leadfile, key, aClient } = await connected({}, { retries: 0, timeout: "2s" });
   const echo = async (_: string, init: RequestInit) => {
     const said = `I got ${new Headers(init.headers).get("authorization")}`;
@@ -221,7 +221,7 @@ test.each([
   [{ retries: -1 }, "retries"],
   [{ timeout: "soon" as "1s" }, "timeout"],
   [{ longestWait: -1 }, "longestWait"],
-])("the setting %p is refused at the start, in words that help", (over, words) => {
+])("rejects the option %p with advice", (over, words) => {
   const make = () => new Leadfile({ baseUrl: "https://www.example.com", key: "lf_someKey1", ...over });
   expect(make).toThrow(SettingError);
   expect(make).toThrow(words);
@@ -234,6 +234,6 @@ test.each([
   { baseUrl: "http://[::1]:3000" },
   { baseUrl: "http://leadfile.internal", allowPlainHttp: true },
   { timeout: "1.5m", longestWait: "2h", retries: 0 } as const,
-])("the setting %p is accepted", (over) => {
+])("accepts the option %p", (over) => {
   expect(new Leadfile({ baseUrl: "https://www.example.com", key: "lf_someKey1", ...over })).toBeInstanceOf(Leadfile);
 });

@@ -29,7 +29,7 @@ const anEvent: fc.Arbitrary<Event> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "crash" as const }) },
 );
 
-/** How far behind the newest lead another one is, or ahead of it where negative. */
+/** The distance of a lead behind the newest one; negative if it is newer. */
 function aDelay(): fc.Arbitrary<number> {
   return fc.oneof(fc.integer({ min: -90_000, max: -1 }), fc.integer({ min: 1, max: overlapMs }));
 }
@@ -58,7 +58,7 @@ function importing(server: Awaited<ReturnType<typeof connected>>) {
 
 type Server = Awaited<ReturnType<typeof connected>>;
 
-/** What a run of events does to a reader; it ends when all that was imported has come. */
+/** Runs events against a reader until it has received all imported leads. */
 interface Reader {
   have(): number;
   take(count: number, wanted: number): Promise<void>;
@@ -151,7 +151,7 @@ function aKeeper({ leadfile }: Server) {
 
 const someEvents = fc.array(anEvent, { maxLength: 25 });
 
-test("follow gives every lead exactly once over orderly stops, and a crash repeats at most one lead", async () => {
+test("follow yields every lead exactly once across orderly stops, and a crash repeats at most one", async () => {
   await fc.assert(
     fc.asyncProperty(someEvents, async (events) => {
       const server = await connected({ limit: 60 }, { retries: 2 });
@@ -164,7 +164,7 @@ test("follow gives every lead exactly once over orderly stops, and a crash repea
   );
 });
 
-test("batches kept with their checkpoint in one step give every lead exactly once, crashes and all", async () => {
+test("batches saved with their checkpoint yield every lead exactly once, even across crashes", async () => {
   await fc.assert(
     fc.asyncProperty(someEvents, async (events) => {
       const server = await connected({ limit: 60 }, { retries: 2 });

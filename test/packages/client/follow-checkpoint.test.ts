@@ -20,7 +20,7 @@ test("a restart repeats nothing, loses nothing, and ignores another since", asyn
   expect([...first, ...second]).toEqual(leads.slice(1));
 });
 
-test("the beginning is kept before the first lead comes", async () => {
+test("the checkpoint is saved before the first lead", async () => {
   const server = await connected();
   const checkpoint = aCheckpoint();
   const controller = new AbortController();
@@ -35,7 +35,7 @@ test("the beginning is kept before the first lead comes", async () => {
   expect(await followFor(server, 1, { checkpoint, since: new Date() })).toEqual([lead as Lead]);
 });
 
-test("after a crash, a break or a throw the one lead in hand comes again, and no other", async () => {
+test("after a crash, a break, or a throw only the current lead is repeated", async () => {
   const leads = someLeads(4);
   const server = await connected({ leads });
   const checkpoint = aCheckpoint();
@@ -49,7 +49,7 @@ test("after a crash, a break or a throw the one lead in hand comes again, and no
   expect(await followFor(server, 3, { checkpoint })).toEqual(leads.slice(1));
 });
 
-test("a checkpoint that cannot be read is refused, and nothing is given anew", async () => {
+test("rejects an unreadable checkpoint, and yields nothing again", async () => {
   const server = await connected({ leads: someLeads(1) });
   for (const text of [
     "",
@@ -77,7 +77,7 @@ test("a checkpoint that cannot be saved ends a start and a restart with its erro
   }
 });
 
-test("a file whose last line a crash has cut off gives that lead again, and no other, now and after another crash", async () => {
+test("a file with a truncated last line repeats that lead, and no other", async () => {
   const leads = someLeads(6);
   const server = await connected({ leads });
   const path = join(aFolder(), "checkpoint.json");
@@ -102,7 +102,7 @@ test("a checkpoint that is deleted during a follow is not recreated", async () =
   await expect(next.next()).rejects.toThrow("ENOENT");
 });
 
-test("a file keeps the checkpoint, whole, for its owner alone", async () => {
+test("a checkpoint file is written atomically, readable only by its owner", async () => {
   const leads = someLeads(3);
   const server = await connected({ leads });
   const path = join(aFolder(), "checkpoint.json");
@@ -126,7 +126,7 @@ test("a checkpoint is not written through a link, and replaces the rest of a cra
   expect(readFileSync(path, "utf8")).toBe("second");
 });
 
-describe("another account is not followed from where a checkpoint ends", () => {
+describe("never continues a checkpoint with another account", () => {
   test("with another key it is refused with the time at which a new one begins, and stays unchanged", async () => {
     const [others, leads] = [someLeads(2), someLeads(3)];
     const server = await connected({ leads });
@@ -141,7 +141,7 @@ describe("another account is not followed from where a checkpoint ends", () => {
     expect(checkpoint.saved.at(-1)).toBe(before);
   });
 
-  test("at another address it is refused with the address of before; batches do the same", async () => {
+  test("rejects a checkpoint of another address with that address, also for batches", async () => {
     const [others, leads] = [someLeads(2), someLeads(2)];
     const server = await connected({ leads });
     const other = await connected({ leads: others });
@@ -171,7 +171,7 @@ describe("the same account is followed further", () => {
   test.each([
     ["in a memory", aCheckpoint],
     ["in a file that grows", () => fileCheckpoint(join(aFolder(), "checkpoint"))],
-  ])("with a new key, although the leads of the last hour were erased, with a checkpoint %s", async (_, make) => {
+  ])("with a new key after the leads of the last hour were erased, with a checkpoint %s", async (_, make) => {
     const leads = aDay();
     const server = await connected({ leads });
     const checkpoint = make();
@@ -183,7 +183,7 @@ describe("the same account is followed further", () => {
     expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual([fresh]);
   });
 
-  test("with a new key, although every lead that was followed was erased", async () => {
+  test("with a new key after every followed lead was erased", async () => {
     const leads = aDay();
     const server = await connected({ leads });
     const checkpoint = aCheckpoint();
@@ -195,7 +195,7 @@ describe("the same account is followed further", () => {
     expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual([fresh]);
   });
 
-  test("with a new key, at a new address, while one of the last leads is there", async () => {
+  test("with a new key at a new address if one of the last leads exists", async () => {
     const leads = someLeads(6, { email: null, phone: null });
     const server = await connected({ leads: leads.slice(0, 3) });
     const checkpoint = aCheckpoint();
@@ -207,7 +207,7 @@ describe("the same account is followed further", () => {
     expect([...first, ...second]).toEqual(leads);
   });
 
-  test("with the same key and address, though none of the last leads is there", async () => {
+  test("with the same key and address even if none of the last leads exists", async () => {
     const leads = someLeads(2, { email: null, phone: null });
     const server = await connected({ leads: leads.slice(0, 1) });
     const checkpoint = aCheckpoint();
@@ -217,7 +217,7 @@ describe("the same account is followed further", () => {
     expect([...first, ...(await followFor(server, 1, { checkpoint }))]).toEqual(leads);
   });
 
-  test("with a checkpoint of a version that did not keep whose it was", async () => {
+  test("with a checkpoint of a version that did not store its account", async () => {
     const leads = someLeads(2);
     const server = await connected({ leads });
     const seen = [["any", Date.parse(leads[0]?.identified_at ?? "")]];
@@ -227,7 +227,7 @@ describe("the same account is followed further", () => {
     expect(checkpoint.saved.at(-1)).toContain(`"source":"${server.line.url} `);
   });
 
-  test("an outage while the last leads are looked for ends nothing, and no key is in what is kept", async () => {
+  test("an outage while looking for the last leads is not fatal, and the checkpoint contains no key", async () => {
     const leads = someLeads(2);
     const server = await connected({ leads: leads.slice(0, 1) }, { retries: 0 });
     const checkpoint = aCheckpoint();

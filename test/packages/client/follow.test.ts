@@ -7,7 +7,7 @@ import { aLead, someLeads } from "../../support/builders.ts";
 import { connected } from "./connected.ts";
 import { aCheckpoint, at, followFor } from "./followed.ts";
 
-test("what there is comes oldest first, then what is imported, once each", async () => {
+test("yields existing leads oldest first, then imported ones, once each", async () => {
   const server = await connected({ leads: someLeads(3) });
   const first = server.leadfile.leads.follow({ every: "10s" });
   const before = await Promise.all([first.next(), first.next(), first.next()]);
@@ -21,14 +21,14 @@ test("what there is comes oldest first, then what is imported, once each", async
   await first.return();
 });
 
-test("since is the beginning, itself included, and nothing older ever comes", async () => {
+test("starts at since, inclusive, and never yields older leads", async () => {
   const leads = someLeads(5);
   const server = await connected({ leads });
   const got = await followFor(server, 3, { since: leads[2]?.identified_at });
   expect(got).toEqual(leads.slice(2));
 });
 
-test("a late lead within the overlap comes, once; an older one never", async () => {
+test("yields a late lead within the overlap once, and never an older one", async () => {
   const leads = someLeads(2);
   const server = await connected({ leads });
   const checkpoint = aCheckpoint();
@@ -43,7 +43,7 @@ test("a late lead within the overlap comes, once; an older one never", async () 
   expect(await followFor(server, 1, { checkpoint, overlap: "1d" })).toEqual([last]);
 });
 
-test("a backlog comes oldest first, whole and once, in parts that fit into memory", async () => {
+test("yields a backlog oldest first, complete and once, in bounded memory", async () => {
   const [first] = someLeads(1);
   // Days without a lead, then many at once, then a few.
   const leads = [0, ...Array.from({ length: 1_400 }, (_, n) => dayMs * 40 + n * 50), dayMs * 60];
@@ -76,7 +76,7 @@ test("leads that arrive in a span that was already read are not missed", async (
   expect(got.map(({ id }) => id)).toContain(late.id);
 });
 
-test("polls keep to every, and to the limit when that is tighter", async () => {
+test("polls at the interval of every, or slower if the limit requires it", async () => {
   const server = await connected({ limit: 2 });
   const controller = new AbortController();
   const ended = server.leadfile.leads.follow({ every: "20s", signal: controller.signal }).next();
@@ -87,7 +87,7 @@ test("polls keep to every, and to the limit when that is tighter", async () => {
   expect(server.slept.slice(0, 4)).toEqual([20_000, 20_000, 10_000, 10_000]);
 });
 
-test("what a lead costs does not grow with the leads of the overlap", async () => {
+test("the cost per lead does not grow with the overlap", async () => {
   const leads = someLeads(1_500);
   const server = await connected({ leads });
   let text = "";
@@ -119,7 +119,7 @@ test("an outage is reported, and the leads that arrived during it follow", async
   await source.return();
 });
 
-test("a follower whose patience with the limit is over waits as long as Retry-After asks before its next poll", async () => {
+test("waits for Retry-After before the next poll once retries are used up", async () => {
   const leads = someLeads(1);
   const server = await connected({ leads }, { retries: 0 });
   server.line.faults.push("busy");
@@ -129,7 +129,7 @@ test("a follower whose patience with the limit is over waits as long as Retry-Af
   expect(server.slept).toEqual([7_000]);
 });
 
-test("a Retry-After beyond the longest wait is waited for all the same, between two polls", async () => {
+test("waits between polls for a Retry-After longer than the maximum wait", async () => {
   const server = await connected({ leads: someLeads(1) }, { longestWait: "5s" });
   server.line.faults.push("busy");
   const told: (number | null)[] = [];
@@ -137,7 +137,7 @@ test("a Retry-After beyond the longest wait is waited for all the same, between 
   expect([server.slept, told]).toEqual([[7_000], [7_000]]);
 });
 
-test("what will not pass ends it with its error", async () => {
+test("a permanent error ends follow with that error", async () => {
   const server = await connected();
   const leadfile = server.aClient({ key: server.aRevokedKey() });
   await expect(leadfile.leads.follow().next()).rejects.toBeInstanceOf(RevokedApiKeyError);

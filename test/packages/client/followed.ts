@@ -1,4 +1,4 @@
-/** What a client follows, and where it remembers how far it came. */
+/** A followed server, and a checkpoint. */
 
 import type { Checkpoint } from "../../../packages/client/src/leadfile.ts";
 import type { Lead } from "../../../src/contract/lead.ts";

@@ -2,7 +2,7 @@
 import { onTestFinished } from "bun:test";
 import { createServer, type Socket } from "node:net";
 
-/** What happens to one request. */
+/** The fault of one request. */
 export type Fault = "none" | "drop" | "cut" | "html" | "garbage" | "busy" | "late";
 
 export const everyFault: readonly Fault[] = ["drop", "cut", "html", "garbage", "busy", "late"];
@@ -11,7 +11,7 @@ export interface Line {
   readonly url: string;
   /** The heads of all requests, as they came. */
   readonly heads: string[];
-  /** What happens to the next requests, in their order; to all others, nothing. */
+  /** The faults of the next requests, in order; later requests succeed. */
   readonly faults: Fault[];
 }
 

@@ -1,9 +1,9 @@
-/** What the client reads is what the server has: pages, all leads, pixels and usage. */
+/** Reading pages, all leads, pixels, and usage. */
 import { expect, test } from "bun:test";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { collect, connected, take } from "./connected.ts";
 
-test("a page is the server's own, newest first, with has_more and next_cursor", async () => {
+test("a page is newest first, with has_more and next_cursor", async () => {
   const leads = someLeads(3);
   const { leadfile } = await connected({ leads });
   const page = await leadfile.leads.list({ limit: 2 });
@@ -15,7 +15,7 @@ test("a page is the server's own, newest first, with has_more and next_cursor", 
   } as typeof page);
 });
 
-test("all leads are every lead once, newest first, whatever the size of a page", async () => {
+test("iterates over all leads once, newest first, whatever the page size", async () => {
   const leads = someLeads(25);
   const { leadfile } = await connected({ leads });
   for (const pageSize of [1, 7, 25, 100]) {
@@ -29,7 +29,7 @@ test("no page is requested before its leads are needed", async () => {
   expect(line.heads).toHaveLength(1);
 });
 
-test("filters reach the server as they are named there, and a Date as its moment", async () => {
+test("sends filters under their API names, and a Date as its time", async () => {
   const leads = [aLead(), aLead({ city: "Łódź & Co", state: "NY" }), aLead({ email: null, city: "Łódź & Co" })];
   const { leadfile } = await connected({ leads });
   const since = new Date(leads[0]?.identified_at ?? "");
@@ -50,7 +50,7 @@ test.each(["since", "before"])(
   },
 );
 
-test("pixels come in the order of the server, usage counts its own call", async () => {
+test("pixels are in the order of the server, and usage counts its own call", async () => {
   const pixels = [
     { id: "px_b", status: "active" },
     { id: "px_a", status: "paused" },

@@ -102,7 +102,7 @@ const usageOf = (count: unknown): Break => ({
   tell: ({ body }) => void ("requests_today" in body && (body["requests_today"] = count)),
 });
 
-/** What is wrong with a server, and words of the check that has to notice. */
+/** The defects of a server, each with the name of the check that must fail. */
 export const broken: Readonly<Record<string, readonly [change: Break, caught: string]>> = {
   "a lead lacks a field": [eachLead(({ referrer: _, ...lead }) => lead), "20 fields"],
   "a lead has a field more": [eachLead((lead) => ({ ...lead, score: 1 })), "20 fields"],

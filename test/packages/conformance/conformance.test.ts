@@ -37,7 +37,7 @@ async function check(url: string, server: Server, { limits = false } = {}): Prom
 const verdicts = (report: Report, verdict: string) =>
   report.checks.filter((made) => made.verdict === verdict).map(({ title, reason }) => `${title}: ${reason}`);
 
-test("Leadfile conforms, and everything is checked that can be from outside", async () => {
+test("Leadfile conforms, and every check runs", async () => {
   const server = { url: "" };
   const { port } = proxyOf(server);
   const url = `http://www.localhost:${port}`;
@@ -52,19 +52,19 @@ test("Leadfile conforms, and everything is checked that can be from outside", as
   expect(report.passed).toBeGreaterThan(40);
 });
 
-test.each(Object.entries(broken))("it is caught when %s", async (_, [change, caught]) => {
+test.each(Object.entries(broken))("fails a server if %s", async (_, [change, caught]) => {
   const server = await serve({ leads, limit: 60 });
   const report = await check(proxyOf(server, change).origin, server);
   expect(verdicts(report, "failed").join("\n")).toContain(caught);
 });
 
-test.each(Object.entries(brokenLimits))("with --limits it is caught when %s", async (_, change) => {
+test.each(Object.entries(brokenLimits))("with --limits, fails a server if %s", async (_, change) => {
   const server = await serve({ leads, limit: 60 });
   const report = await check(proxyOf(server, change).origin, server, { limits: true });
   expect(verdicts(report, "failed").join("\n")).toContain("the request past the limit");
 });
 
-test("a redirect with another status, or to another place, is caught", async () => {
+test("fails a redirect with another status or target", async () => {
   for (const tell of [
     (reply: Reply) => void (reply.status === 308 && (reply.status = 302)),
     ({ headers }: Reply) => void (headers.has("location") && headers.set("Location", "http://www.localhost/")),
@@ -77,14 +77,14 @@ test("a redirect with another status, or to another place, is caught", async () 
   }
 });
 
-test("an account without leads is no failure: what takes leads says that it was skipped", async () => {
+test("an account without leads skips the checks that need leads", async () => {
   const server = await serve({ limit: 60 });
   const report = await check(server.url, server);
   expect(verdicts(report, "failed")).toEqual([]);
   expect(verdicts(report, "skipped").join("\n")).toContain("the account has 0 leads");
 });
 
-test("the checks use the names and numbers of the contract, and import nothing but one another", async () => {
+test("the checks use the names and numbers of the contract without importing it", async () => {
   expect<unknown>({ ...specification }).toEqual({
     paths,
     leadFields,
@@ -119,7 +119,7 @@ test.each([
   ["always answers 429", 429, { "Retry-After": "60" }],
   ["always answers 429 at the end of an hour", 429, { "Retry-After": "3600", "X-RateLimit-Reset": "99999999999" }],
   ["always has no request left", 200, { "X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "0" }],
-])("a server that %s is done with after one wait of a minute", async (_, status, headers) => {
+])("a server that %s is checked within one minute of waiting", async (_, status, headers) => {
   const { url, requests } = aStubbornServer(status, headers);
   const slept: number[] = [];
   const keys = { live: "lf_someKey1", revoked: null, unsubscribed: null };
@@ -130,7 +130,7 @@ test.each([
   expect(requests.length).toBeLessThan(100);
 });
 
-test("each package starts as a program of its own, and ends with its status", () => {
+test("each package runs as a program and ends with its status", () => {
   const root = join(import.meta.dir, "../../..");
   for (const program of ["conformance", "client/program", "mcp"]) {
     const words = [process.execPath, join(root, "packages", program, "bin.ts"), "http://127.0.0.1:9/?x=1"];
@@ -154,7 +154,7 @@ test("bun admin conformance reads the key from standard input or LEADFILE_KEY, f
   expect(json.json).toMatchObject({ url, failed: 0 });
 });
 
-test("bun admin conformance ends with 1 where something fails, and with 2 without a key or an address", async () => {
+test("bun admin conformance ends with 1 if a check fails, and with 2 without a key or an address", async () => {
   const server = await serve({ leads, limit: 60, nowMs: Date.now() });
   const [change] = broken["a lead lacks a field"] ?? [{}];
   const { run, give } = anAdmin();
@@ -169,7 +169,7 @@ test.each([
   ["is none", "lf_someKey1", 1, "The key does not work: URL answered 401 invalid_api_key. Give a live key"],
   ["cannot be one", "lf_some Key1", 2, "A key has a character"],
   ["is revoked, and cannot be one", "lf_someKey1\nlf_some Key2", 2, "A key has a character"],
-])("a key that %s is said in one line, and nothing is checked with it", async (_, key, status, said) => {
+])("reports a key that %s in one line, and checks nothing", async (_, key, status, said) => {
   const { url } = await serve({ leads });
   const ended = await anAdmin().give(key, "conformance", url);
   expect(ended).toMatchObject({ status, stdout: "" });
@@ -177,7 +177,7 @@ test.each([
   expect(ended.stderr.split("\n")).toHaveLength(2);
 });
 
-test("a server that is not there is said in one line, and nothing of it is called right", async () => {
+test("reports an unreachable server in one line, and passes no check", async () => {
   const ended = await anAdmin().give("lf_someKey1", "conformance", "http://127.0.0.1:9");
   expect(ended).toMatchObject({ status: 1, stdout: "" });
   expect(ended.stderr).toMatch(

@@ -19,7 +19,7 @@ import { unless } from "../../support/needing.ts";
 
 const root = join(import.meta.dir, "../../..");
 const readers = import.meta.dir;
-/** Where .ci/run installs the generators. */
+/** The folder in which .ci/run installs the generators. */
 const tools = join(homedir(), ".cache/leadfile-tools");
 const PATH = [join(root, ".venv/bin"), join(tools, "bin"), process.env["PATH"]].join(":");
 const find = (program: string) => Bun.which(program, { PATH });

@@ -40,7 +40,7 @@ test("every request gets its result, even if standard input ends right after the
   expect(await exited).toBe(0);
 });
 
-test("what was cancelled is not waited for", async () => {
+test("does not wait for a canceled request", async () => {
   const { url, aKey } = await serve();
   const { stdin, stdout, exited } = spawn(url, aKey());
   const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
@@ -50,7 +50,7 @@ test("what was cancelled is not waited for", async () => {
   expect(await exited).toBe(0);
 });
 
-test("it ends without a word when nobody reads its answers any more", async () => {
+test("ends silently when nobody reads its responses", async () => {
   const { url, aKey } = await serve();
   const { stdin, stdout, stderr, exited } = spawn(url, aKey());
   const reader = stdout.getReader();
@@ -62,7 +62,7 @@ test("it ends without a word when nobody reads its answers any more", async () =
   expect([await exited, await stderr.text()]).toEqual([0, ""]);
 });
 
-test("a message that is too large ends it with one line", async () => {
+test("a message that is too large ends the program with one line", async () => {
   const { url, aKey } = await serve();
   const { stdin, stderr, exited } = spawn(url, aKey());
   // It ends before it has read all of this.
@@ -74,7 +74,7 @@ test("a message that is too large ends it with one line", async () => {
   ]);
 });
 
-test("on a terminal it says for whom it waits, and Ctrl-C ends it", async () => {
+test("on a terminal, it says that it waits for an MCP client, and Ctrl-C ends it", async () => {
   const settings = { LEADFILE_KEY: "lf_0123456789" };
   const terminal = onTerminal(join(aFolder(), "none.db"), ["mcp", "http://127.0.0.1:9"], { settings });
   await terminal.seen(/Waiting for a program that speaks MCP/);

@@ -54,7 +54,7 @@ test("no tool shows a person of 400 leads, and no answer is too long", async () 
   }
 });
 
-test("twenty ordinary leads are one answer, newest first, with masked persons and addresses without a query", async () => {
+test("twenty leads fit one response, newest first, masked, with addresses without a query", async () => {
   const leads = someLeads(25);
   const { url, aKey } = await serve({ leads });
   const table = tableOf(await (await anAgent(url, aKey())).call("list_leads"));
@@ -73,7 +73,7 @@ test("twenty ordinary leads are one answer, newest first, with masked persons an
   expect(table.columns).not.toContain("children");
 });
 
-test("--reveal shows persons whole, and still no query", async () => {
+test("--reveal shows persons, but no query", async () => {
   const { url, aKey } = await serve({ leads: [aLead({ phone: "16195550123" })] });
   const { text } = await (await aProcess(url, aKey(), "--reveal")).call("list_leads");
   for (const whole of ["Dana Whitfield", "dana@example.com", "16195550123"]) expect(text).toContain(whole);
@@ -84,14 +84,14 @@ test.each([
   ["a path without end", { page_url: `https://shop.example.com/${"a".repeat(300_000)}` }],
   ["a path in which it repeats a name", { name: "aa ".repeat(50_000), page_url: `/${"aa".repeat(60_000)}` }],
   ["a path that is encoded again and again", { page_url: `https://shop.example.com/%${"25".repeat(200_000)}` }],
-])("a visitor with %s keeps no agent waiting", (_, texts) => {
+])("a visitor with %s does not delay the response", (_, texts) => {
   const begun = process.cpuUsage();
   const shown = masked("page_url", aLead(texts));
   expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
   expect(shown?.length).toBeLessThan(3_000);
 });
 
-test("what nobody sees in a lead is shown to an agent as ?, encoded or not", async () => {
+test("invisible characters are shown as ?, encoded or not", async () => {
   const unseen = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join("");
   const hidden = `${unseen}\u202e\u200b\u009b`;
   const page = `https://shop.example.com/${encodeURIComponent(hidden)}`;
@@ -105,7 +105,7 @@ test("what nobody sees in a lead is shown to an agent as ?, encoded or not", asy
   expect(list.text + summary.text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
-test("of an address without end no half of a person is shown", () => {
+test("a very long address shows no part of a person", () => {
   const long = `https://shop.example.com/${"a".repeat(1960)}/`;
   for (const end of ["dana@example.com", "619-555-0142", "1619%2D5550142"]) {
     const shown = masked("page_url", aLead({ page_url: long + end.repeat(20) }));
@@ -128,7 +128,7 @@ const writing = fc.constantFrom<(text: string) => string>(
   (text) => `100%${encodeURIComponent(text)}%`,
 );
 
-test("no field shows a part of its person, however it is written", () => {
+test("no field shows a part of the person, in any spelling", () => {
   const title = fc.constantFrom("", "Dr. ", "Mrs ");
   const suffix = fc.constantFrom("", " Jr.", ", PhD", " III");
   fc.assert(
@@ -161,12 +161,12 @@ test.each([
   [{ email: "d.whitfield77+x@harbor.example" }, "https://harbor.example/whitfield/w", "https://harbor.example/…/w"],
   [{ email: "info@harbor.example" }, "https://harbor.example/info/contact", "https://harbor.example/info/contact"],
   [{ name: null }, "https://a.example/x%3Fmail=zoe", "https://a.example/x"],
-])("for the person %j the page %s is shown as %s", (person, page, shown) => {
+])("masks %j in the page %s as %s", (person, page, shown) => {
   const nobody = { name: null, email: null, verified_email: null, phone: null };
   expect(masked("page_url", aLead({ ...nobody, ...person, page_url: page }))).toBe(shown);
 });
 
-test("ranges and states stay as they are, though they look like a phone or a title", () => {
+test("ranges and states are not masked, even if they look like a phone or a title", () => {
   const lead = aLead({ name: "John Smith MD", state: "MD", income_range: "100000-149999", age_range: "25-34" });
   const shown = (["state", "income_range", "age_range"] as const).map((field) => masked(field, lead));
   expect(shown).toEqual(["MD", "100000-149999", "25-34"]);

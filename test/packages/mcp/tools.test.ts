@@ -18,7 +18,7 @@ test("there are three tools, and each says that it only reads", async () => {
   expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).toEqual([true, true, true]);
 });
 
-test("leads that are too long for one answer come in several, cut, each once", async () => {
+test("leads that are too long for one response come in several, shortened, each once", async () => {
   const long = "漢字🙂 <|endoftext|> ".repeat(60);
   const leads = Array.from({ length: 40 }, () =>
     aLead({ company: long, city: long, traffic_source: long, gender: long }),
@@ -30,7 +30,7 @@ test("leads that are too long for one answer come in several, cut, each once", a
   expect(pages.flatMap(({ table }) => table.leads.map(([id]) => id))).toEqual(leads.toReversed().map(({ id }) => id));
 });
 
-test("a summary counts by day, pixel, page, state and source, over its span alone", async () => {
+test("a summary counts by day, pixel, page, state, and source within its period", async () => {
   const at = (day: number, n: number) => `2026-01-${day}T10:00:0${n}.000Z`;
   const leads = [
     aLead({ identified_at: at(10, 0) }),
@@ -58,7 +58,7 @@ test("a summary counts by day, pixel, page, state and source, over its span alon
   });
 });
 
-test("a summary names every state, and sums up the smallest of many sources", async () => {
+test("a summary names every state, and combines the smallest of many sources", async () => {
   const codes = Object.keys(states);
   const leads = codes.map((state, n) => aLead({ state, traffic_source: `source ${n}` }));
   const { url, aKey } = await serve({ leads });
@@ -69,7 +69,7 @@ test("a summary names every state, and sums up the smallest of many sources", as
   expect(by_source["(others)"]).toBe(codes.length - 25);
 });
 
-test("a summary says which labels are only the beginning of a long text, and cuts no letter", async () => {
+test("a summary marks shortened labels, and splits no character", async () => {
   const long = `https://shop.example.com/${"x".repeat(74)}`;
   const pages = [long, `${long}🙂`, `${long}🙂first`, `${long}🙂second`];
   const leads = pages.map((page) => aLead({ page_url: page }));
@@ -79,13 +79,13 @@ test("a summary says which labels are only the beginning of a long text, and cut
   expect(JSON.parse(text).by_page).toEqual({ [`${long}🙂…`]: 2, [long]: 1, [`${long}🙂`]: 1 });
 });
 
-test("usage is that of the key, this call included", async () => {
+test("usage is that of the key, including this call", async () => {
   const { url, aKey } = await serve({ limit: 60 });
   const { text } = await (await anAgent(url, aKey())).call("usage");
   expect(JSON.parse(text)).toMatchObject({ requests_today: 1, rate_limit_per_min: 60 });
 });
 
-test("the help has settings that start it from any folder", async () => {
+test("the help has a configuration that starts it from any folder", async () => {
   const { stdout } = await anAdmin().run("mcp", "--help");
   const [settings = ""] = /\{"mcpServers".+?\n\n/s.exec(stdout) ?? [];
   expect(JSON.parse(settings)).toEqual({
@@ -109,8 +109,8 @@ test("without a key it does not start", async () => {
   expect([await child.exited, await child.stderr.text()]).toEqual([2, expect.stringContaining("LEADFILE_KEY")]);
 });
 
-describe("what goes wrong is a clear answer", () => {
-  test("a used up limit says how long to wait", async () => {
+describe("an error is a clear response", () => {
+  test("a reached limit says how long to wait", async () => {
     const { url, aKey } = await serve({ limit: 1 });
     const { call } = await anAgent(url, aKey());
     await call("usage");
@@ -144,7 +144,7 @@ describe("what goes wrong is a clear answer", () => {
     expect([isError, text]).toEqual([true, expect.stringMatching(/revoked_api_key.*another key/)]);
   });
 
-  test("a short wait is waited for", async () => {
+  test("waits if the wait is short", async () => {
     const server = await serve({ leads: someLeads(1) });
     const line = await aLine(server);
     line.faults.push("busy");
@@ -197,7 +197,7 @@ describe("a problem that a model cannot solve", () => {
     );
   });
 
-  test("advice is about the tools: no other endpoint, and no encoding, which would be done twice", async () => {
+  test("advice is about the tools, not about endpoints or encoding", async () => {
     const { url, aKey } = await serve();
     const { call } = await anAgent(url, aKey());
     expect((await call("list_leads", { pixel_id: "px_none" })).text).toContain("under by_pixel");

@@ -36,7 +36,7 @@ test("a server with DISCLOSURES=off leaves a gap, which find, erase, receipts, a
   expect(erased.stderr).toContain("DISCLOSURES=off");
 });
 
-test("a gap lasts until a server keeps the ledger again, also if the other one was killed", async () => {
+test("a gap lasts until a server keeps the ledger again, even after a kill", async () => {
   const admin = await anAccount();
   const killed = openServedStore(admin.file, false);
   const before = await admin.run(...find);
@@ -44,7 +44,7 @@ test("a gap lasts until a server keeps the ledger again, also if the other one w
   await killed.close();
 });
 
-test("a gap does not concern a lead that came later, nor a key that was created later", async () => {
+test("a gap does not apply to later leads and keys", async () => {
   const admin = await anAccount();
   await serve(admin.file, false);
   await admin.import("pixel_id,email\npx,robin@example.com\n");
@@ -55,7 +55,7 @@ test("a gap does not concern a lead that came later, nor a key that was created 
   expect(keys.map(({ gaps }: { gaps: unknown[] }) => gaps.length)).toEqual([1, 0]);
 });
 
-test("a disk that was full when the server was killed is a gap, at once and after the next start", async () => {
+test("a disk that was full when the server was killed is a gap before and after the next start", async () => {
   const admin = await anAccount();
   const sinceMs = Date.now() - 60_000;
   writeFileSync(`${admin.file}.gap`, "");

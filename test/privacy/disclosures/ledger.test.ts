@@ -52,7 +52,7 @@ test("a client that polls each half minute adds one row a day", () => {
   expect(rows()).toEqual([{ day, filter: "", oldest: noonMs - dayMs, newest: noonMs + 599 * 60_000 }]);
 });
 
-test("beyond a hundred filters of a key and day, pages are noted as if they had none, after a restart too", () => {
+test("beyond 100 filters per key and day, pages are recorded without filter, also after a restart", () => {
   const { note, write, rows } = aLedger();
   for (let city = 0; city < 150; city++) note(JSON.stringify({ city: `city ${city}` }), 1000 * city, 1000 * city + 9);
   write();
@@ -63,7 +63,7 @@ test("beyond a hundred filters of a key and day, pages are noted as if they had 
   );
 });
 
-test("what could not be written is offered again, with what came since", () => {
+test("pages that could not be written are written with the later ones", () => {
   const { note, write, rows, ledger } = aLedger();
   note("", 100, 200);
   expect(ledger.next()?.added).toEqual([{ oldestMs: 100, newestMs: 200, seen: 1 }]);
@@ -72,7 +72,7 @@ test("what could not be written is offered again, with what came since", () => {
   expect(rows()).toEqual([{ day, filter: "", oldest: 100, newest: 300 }]);
 });
 
-test("as many pages as a busy server answers while its disk is full wait in memory", () => {
+test("the pages that a busy server answers during a full disk stay in memory", () => {
   const { note, ledger } = aLedger();
   const answered = 650_000;
   for (let page = 0; page < answered; page++) note("", 100 * page, 100 * page + 9);
@@ -84,7 +84,7 @@ test("as many pages as a busy server answers while its disk is full wait in memo
   expect(waiting).toBe(answered);
 });
 
-test("pages of 400 days are kept, and older ones go once a day, but not while the clock may be wrong", async () => {
+test("pages are kept for 400 days, and older ones are deleted daily unless the clock may be wrong", async () => {
   const { note, write, rows, path } = aLedger();
   for (const days of [0, 2, 402]) {
     note("", 100 + days, 100 + days, noonMs + days * dayMs);

@@ -35,7 +35,7 @@ test.each([
   await fc.assert(property, { numRuns: 2 });
 });
 
-test("nobody is named who did not receive a lead, if no lead is replaced or comes again", async () => {
+test("names nobody who did not receive a lead, if no lead is replaced or imported again", async () => {
   const { possiblyTooMuch, received } = await compareAfter(-4);
   expect(received).toBeGreaterThan(100);
   expect(possiblyTooMuch).toBe(0);

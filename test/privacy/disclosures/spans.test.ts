@@ -23,12 +23,12 @@ describe("pages become one span", () => {
     expect(spansOf([], pages, never)).toEqual(joined);
   });
 
-  test("and stay apart otherwise", () => {
+  test("and stay separate otherwise", () => {
     expect(spansOf([], [page(7, 9), page(1, 5, 8)], never)).toEqual([span(1, 5), span(7, 9)]);
   });
 });
 
-test("a page that has seen a later import takes its part of a span", () => {
+test("a page that saw a later import replaces its part of a span", () => {
   expect(spansOf([span(1, 9, 3)], [page(4, 6, null, 5)], never)).toEqual([span(1, 3, 3), span(4, 6, 5), span(7, 9, 3)]);
 });
 
@@ -55,7 +55,7 @@ const timestampsOf = ({ oldestMs, newestMs, seen }: Span) =>
 const laterOf = (one: number | null | undefined, other: number | null) =>
   one === undefined || one === null || other === null ? (one ?? other) : Math.max(one, other);
 
-test("each timestamp that a page covers has the latest state that was seen, and no other is covered", () => {
+test("each covered timestamp has the latest state seen, and no other is covered", () => {
   const seen = fc.option(fc.nat(9), { nil: null });
   const somePage = fc
     .tuple(fc.nat(200), fc.nat(20), seen)

@@ -66,7 +66,7 @@ test("a page of yesterday may have a lead that was imported at midnight: clocks 
   expect(await Promise.all(leads.map(received))).toMatchObject([[onDay(4, true)], []]);
 });
 
-test("a lead was there before an import that a clock dates after others, or after now", async () => {
+test("a lead existed before an import that a wrong clock dates later", async () => {
   const { importOn, readOn, received } = aFile();
   const leads = [aLead(), aLead(), aLead()];
   for (const [place, day] of [20, 5, 3650].entries()) await importOn(day, leads.slice(place, place + 1));
@@ -76,7 +76,7 @@ test("a lead was there before an import that a clock dates after others, or afte
   expect(await received(leads[2] ?? aLead())).toMatchObject([onDay(99, true)]);
 });
 
-test("a lead that came again was there before, also where a clock that was years ahead dates its undo", async () => {
+test("a lead that was imported again existed before, even if a wrong clock dates its undo", async () => {
   const { importOn, undoOn, readOn, received } = aFile();
   const lead = aLead();
   await importOn(1, [lead]);
@@ -86,7 +86,7 @@ test("a lead that came again was there before, also where a clock that was years
   expect(await received(lead)).toMatchObject([onDay(2, true)]);
 });
 
-test("a lead that came again after an undo was possibly received by whoever read while it was there before", async () => {
+test("a lead imported again after an undo was possibly received before the undo", async () => {
   const { importOn, undoOn, readOn, received } = aFile();
   const lead = aLead();
   const since = aLead({ identified_at: new Date(on(5)).toISOString() });
@@ -98,7 +98,7 @@ test("a lead that came again after an undo was possibly received by whoever read
   expect(await received(since)).toEqual([]);
 });
 
-test("so was one that has come again with the right time, when its first one had been wrong", async () => {
+test("a lead imported again with a corrected time was possibly received before", async () => {
   const { importOn, undoOn, readOn, received } = aFile();
   const lead = aLead();
   await importOn(0, [lead]);
@@ -109,7 +109,7 @@ test("so was one that has come again with the right time, when its first one had
   expect(await received(mended)).toMatchObject([onDay(0, true)]);
 });
 
-test("so was one that was taken back by an undo which was cut short", async () => {
+test("a lead removed by an interrupted undo was possibly received before", async () => {
   const { database, importOn, undoOn, readOn, received } = aFile();
   const lead = aLead();
   await importOn(0, [lead]);
@@ -121,7 +121,7 @@ test("so was one that was taken back by an undo which was cut short", async () =
   expect(await received(lead)).toMatchObject([onDay(1, true)]);
 });
 
-test("a lead that came again after an unblocking was possibly received by whoever read before it", async () => {
+test("a lead imported again after an unblock was possibly received before", async () => {
   const { admin, account, importOn, readOn, received } = aFile();
   const person = { kind: "email", value: "dana@example.com" } as const;
   const lead = aLead({ email: person.value, verified_email: null });
@@ -137,7 +137,7 @@ test("a lead that came again after an unblocking was possibly received by whoeve
   expect(await received(other)).toMatchObject([onDay(6, false)]);
 });
 
-test("a lead that came again after a retention had ended was possibly received by whoever read before that", async () => {
+test("a lead imported again after a retention ended was possibly received before", async () => {
   const { admin, account, importOn, readOn, received } = aFile();
   const [lead, young] = [aLead({ identified_at: "2025-01-01T00:00:00.000Z" }), aLead()];
   await importOn(0, [lead]);
@@ -157,7 +157,7 @@ test("a lead that one import wrote twice was possibly received between the two",
   expect(await received(lead)).toMatchObject([onDay(0, true)]);
 });
 
-test("a lead that was replaced until a restore was possibly received with the values that it had meanwhile", async () => {
+test("a lead whose replacement a restore reverted was possibly received with the replaced values", async () => {
   const { database, importOn, readOn, received } = aFile();
   const lead = aLead({ state: "CA" });
   await importOn(1, [lead]);

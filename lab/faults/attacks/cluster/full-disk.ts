@@ -131,7 +131,7 @@ async function untilSilent(place: Place, asked: readonly Asked[], revoked: reado
   return Number.POSITIVE_INFINITY;
 }
 
-/** Whether a node that only lagged serves again by itself. */
+/** Returns true if a node that only lagged serves again by itself. */
 async function isBack(place: Place, { secret }: Key): Promise<boolean> {
   for (const endMs = performance.now() + 10_000; performance.now() < endMs; await Bun.sleep(50)) {
     if ((await statusAt(place, secret)) === 200) return true;

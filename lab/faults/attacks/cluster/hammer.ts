@@ -3,7 +3,7 @@ import { type Place, statusAt } from "./places.ts";
 
 export interface Asked {
   readonly place: Place;
-  /** When the request began, on the clock of performance.now(). */
+  /** The start of the request, by performance.now(). */
   readonly atMs: number;
   /** 0 if there was no answer. */
   readonly status: number;
@@ -45,7 +45,7 @@ export function hammer(all: readonly Place[], secret: string, pauseMs = 2): Hamm
   };
 }
 
-/** How long after a time those requests began that were still answered with leads. */
+/** The delays after a time of the requests that were still answered with leads. */
 export function servedAfter(asked: readonly Asked[], timeMs: number): number[] {
   const late = asked.filter(({ status, atMs }) => status === 200 && atMs > timeMs);
   return late.map(({ atMs }) => Math.round(atMs - timeMs));

@@ -1,8 +1,8 @@
 /** Three machines as a cluster sees them: a network namespace for each, with a cable to the others that can be pulled. */
 
-/** Where one machine is. */
+/** The address of one machine. */
 export interface Site {
-  /** What a program runs under to be on this machine. */
+  /** The command that runs a program on this machine. */
   readonly before: readonly string[];
   /** Its address among the nodes. */
   readonly address: string;
@@ -18,7 +18,7 @@ interface Network {
   remove(): void;
 }
 
-/** Why there are no such machines here; null where there are. */
+/** The reason why network namespaces are not available; null if they are. */
 export function missingNamespaces(): string | null {
   if (process.getuid?.() !== 0 || Bun.which("ip") === null) return "only root can make networks";
   const name = `lf${process.pid}`;

@@ -42,7 +42,7 @@ export interface Places {
   untilServing(secret: string): Promise<void>;
 }
 
-/** What an attack works with. */
+/** The cluster of an attack. */
 interface Attacked<Made> extends Findings {
   readonly places: Places;
   /** The result of preparing the first file. */

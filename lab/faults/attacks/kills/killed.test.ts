@@ -24,7 +24,7 @@ async function kill(admin: Admin, round: number, ...args: string[]): Promise<voi
   await child.exited;
 }
 
-test("a backup is there and whole, or not there", async () => {
+test("a killed backup is complete or absent", async () => {
   const admin = await aFile(3000);
   const file = join(admin.folder, "copy.db");
   const exported = await admin.exported();
@@ -40,7 +40,7 @@ test("a backup is there and whole, or not there", async () => {
   expect(await admin.exported()).toBe(exported);
 });
 
-test("a restore leaves the old file or the new one, and no half", async () => {
+test("a killed restore leaves the old file or the new one, never a mix", async () => {
   const admin = await aFile(3000);
   const file = join(admin.folder, "copy.db");
   expect((await admin.run("backup", file)).status).toBe(0);
@@ -61,7 +61,7 @@ test("a restore leaves the old file or the new one, and no half", async () => {
   expect(readdirSync(admin.folder).filter((name) => name.includes("draft"))).toEqual([]);
 });
 
-test("an erasure that was cut short loses nobody else, and is completed when it is run again", async () => {
+test("a killed erasure loses no other lead, and the next run completes it", async () => {
   const admin = await aFile(3000);
   const others = (await admin.exported()).split("\n").filter((line) => !/"d[0-9]@/.test(line));
   for (let round = 0; round < rounds; round++) {

@@ -12,13 +12,13 @@ import { makeAccount, makeKey } from "../../product/contents.ts";
 import { startAdmin, startServer } from "../../product/program.ts";
 import type { Random } from "../../random.ts";
 
-const mostRows = 3000;
-const mostKills = 2;
+const maxRows = 3000;
+const maxKills = 2;
 const pollers = 3;
 
 export const polledImport: Fault = {
   name: "import beside pollers",
-  attack: `a file of random size, order and ties is imported, killed up to ${mostKills} times and run again; files`,
+  attack: `a file of random size, order and ties is imported, killed up to ${maxKills} times and run again; files`,
   promise: `${pollers} clients that poll with since meet every lead that the export has, and no other`,
   small: 6,
   full: 1000,
@@ -80,7 +80,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
 const spansMs = [1, 50, 3000, 3_000_000] as const;
 
 function writeFile(random: Random): [name: string, content: string] {
-  const rows = 1 + random.below(mostRows);
+  const rows = 1 + random.below(maxRows);
   const spanMs = random.pick(spansMs);
   const order = random.pick(["newest first", "oldest first", "shuffled"]);
   const times = Array.from({ length: rows }, () => Date.parse("2026-01-31T09:15:00Z") + random.below(spanMs));
@@ -99,11 +99,11 @@ interface Importing {
 
 /** Imports until one comes to its end. Somebody asks for the lock now and then, so that transactions are of any size. */
 async function importAtLast({ store, file, account, random, importing }: Importing) {
-  const kills = random.below(mostKills + 1);
+  const kills = random.below(maxKills + 1);
   const imported = () =>
     listBatches(store.database.read, account.number).reduce((sum, batch) => sum + batch.imported, 0);
   for (let turn = 0; ; turn++) {
-    const enough = imported() + random.below(mostRows / 3);
+    const enough = imported() + random.below(maxRows / 3);
     const child = importing();
     let isOver = false;
     const exited = child.exited.finally(() => (isOver = true));

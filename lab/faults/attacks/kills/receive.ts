@@ -127,7 +127,7 @@ async function killOne(endpoint: Server, random: Random): Promise<boolean> {
   return true;
 }
 
-/** Whether there was one. */
+/** Returns true if there was one. */
 function killImports({ pid }: Server): boolean {
   const imports = childrenOf(pid);
   for (const child of imports) process.kill(child, "SIGKILL");

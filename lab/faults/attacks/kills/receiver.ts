@@ -1,14 +1,14 @@
-/** What takes leads in an attack on follow: a file, a command or a webhook, all with one ledger, which can be killed. */
+/** The receivers in an attack on follow: a file, a command, or a webhook, all with one log, which can be killed. */
 import { appendFileSync, closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Receiver {
-  /** What follow is told. */
+  /** The arguments of follow. */
   readonly args: Readonly<Record<Way, readonly string[]>>;
   /** Kills the command or the webhook at the next lead, before or after that is in the ledger. */
   breakNext(when: "before" | "after"): void;
   /** Waits until that has happened, or no longer than so. */
-  broken(mostMs: number): Promise<void>;
+  broken(maxMs: number): Promise<void>;
   stop(): void;
 }
 
@@ -21,14 +21,14 @@ interface Followed {
   readonly key: string;
   readonly url: string;
   readonly way: Way;
-  /** What the receiver says of that way. */
+  /** The arguments for that way. */
   readonly args: readonly string[];
 }
 
 const secret = "a secret that both ends know";
 const ledger = "taken.ndjson";
 
-/** Where everything that was taken stands, a line a lead. */
+/** The file with all received leads, one per line. */
 export const ledgerIn = (folder: string) => join(folder, ledger);
 
 export function createReceiver(folder: string): Receiver {
@@ -64,9 +64,9 @@ export function createReceiver(folder: string): Receiver {
       webhook: ["--post", webhook.url.href],
     },
     breakNext: (when) => writeFileSync(breaks(when), ""),
-    async broken(mostMs) {
+    async broken(maxMs) {
       const isToCome = () => existsSync(breaks("before")) || existsSync(breaks("after"));
-      for (const endMs = performance.now() + mostMs; isToCome() && performance.now() < endMs; ) await Bun.sleep(1);
+      for (const endMs = performance.now() + maxMs; isToCome() && performance.now() < endMs; ) await Bun.sleep(1);
     },
     stop: () => void webhook.stop(true),
   };

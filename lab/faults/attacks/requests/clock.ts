@@ -36,7 +36,7 @@ export const clock: Fault = {
   run,
 };
 
-/** What one key got. */
+/** The requests of one key. */
 interface Ledger {
   /** Requests let pass in this minute of the clock. */
   allowed: number;
@@ -49,9 +49,9 @@ interface Time {
   clockMs: number;
   elapsedMs: number;
   jumps: number;
-  /** When the clock was last set back, in time that really went by. */
+  /** The elapsed time at which the clock was last set back. */
   setBackMs: number;
-  /** Whether the window of the product is the minute of the clock. */
+  /** True if the window is the minute of the clock. */
   steady: boolean;
 }
 

@@ -10,7 +10,7 @@ const atOnce = 4;
 /** A client that polls once a second asks so often between two imports of ten minutes. */
 const requestsPerImport = 600;
 const rowsPerImport = 50;
-/** What the collector of garbage may leave lying about. */
+/** The growth allowed for garbage. */
 const driftAllowed = 24 * 1024 * 1024;
 
 export const day: Fault = {
@@ -83,7 +83,7 @@ interface Surroundings extends Pick<Attack, "build" | "folder" | "random"> {
   readonly expect: Findings["expect"];
 }
 
-/** Who asks and who imports; the first know the newest lead of the second. */
+/** Polling clients and an importer. */
 function createVisitors({ build, folder, file, secret, url, random, expect }: Surroundings) {
   const path = join(folder, "more.ndjson");
   let newest = aLead().identified_at;

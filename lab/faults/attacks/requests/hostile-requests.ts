@@ -49,7 +49,7 @@ function aRequest(random: Random, secret: string, broken: boolean): string {
 
 const methods = ["HEAD", "POST", "OPTIONS", "PUT", "DELETE", "TRACE", "PATCH", "M-SEARCH"] as const;
 
-/** What no longer is HTTP: which part of a request is replaced, and by what. */
+/** Replacements that make a request invalid HTTP. */
 const breaks: readonly [Break, ...Break[]] = [
   [/^[A-Z-]+/, () => "get"],
   [/^[A-Z-]+/, () => "X".repeat(300)],

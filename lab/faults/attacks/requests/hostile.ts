@@ -7,7 +7,7 @@ import { startServer } from "../../product/program.ts";
 import { aSalvo } from "./hostile-requests.ts";
 
 const atOnce = 16;
-/** What it may hold more than before, at any moment. */
+/** The maximum growth. */
 const growthAllowed = 40_000_000;
 /** A server that waits for the rest of a request says nothing for this long. */
 const silenceMs = 60;
@@ -98,7 +98,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
 
 const megabytes = (bytes: number) => Math.round(bytes / 1e6);
 
-/** What a server holds that is used as usual is not what an attack made it hold. */
+/** The baseline is measured after normal use. */
 async function useAsUsual(url: string, secret: string): Promise<void> {
   const targets = ["/api/v1/leads", "/api/v1/leads?limit=100", "/api/v1/usage", "/docs", "/openapi.json", "/metrics"];
   for (let turn = 0; turn < 150; turn++) {

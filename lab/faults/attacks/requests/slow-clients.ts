@@ -28,7 +28,7 @@ export const slowClients: Fault = {
   run,
 };
 
-/** What comes at once, and what then comes byte by byte. */
+/** The part sent immediately, and the part sent byte by byte. */
 const ways: readonly (readonly [first: string, slowly: string])[] = [
   ["GET /api/v1/leads HTTP/1.1\r\nHost: a\r\nX-Slow: ", "a".repeat(60)],
   ["", `GET /${"b".repeat(60)}`],
@@ -72,7 +72,7 @@ async function run({ build, folder, times, progress }: Attack): Promise<Outcome>
 }
 
 interface Connection {
-  /** How long it was open, until now if it still is. */
+  /** The duration for which it was open, until now if it still is. */
   livedMs(): number;
   end(): void;
 }

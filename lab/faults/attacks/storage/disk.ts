@@ -7,13 +7,13 @@ type Change = Extract<Stroke, { kind: "write" | "truncate" }>;
 type Entry = Extract<Stroke, { kind: "create" | "unlink" | "rename" }>;
 
 interface File {
-  /** What is safe. */
+  /** The synced content. */
   bytes: Buffer;
-  /** What was done since. */
+  /** The changes since the last sync. */
   pending: Change[];
 }
 
-/** What chance leaves of what was not synced. */
+/** The random losses of unsynced changes. */
 export const losses = ["all of it", "nothing", "some writes", "parts of writes"] as const;
 export type Loss = (typeof losses)[number];
 

@@ -42,7 +42,7 @@ export const powerCut: Fault = {
   run,
 };
 
-/** What a command promised, and how to see that it was kept. */
+/** The promise of a command, and its check. */
 interface Promised {
   readonly what: string;
   readonly args: readonly string[];

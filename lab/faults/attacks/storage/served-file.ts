@@ -11,7 +11,7 @@ const pageSize = 5;
 /** A command that has to write. */
 export const makeKeyCommand = ["key", "create", "acme", "--json"];
 
-/** What a case finds, and may break. */
+/** The server and database of one case. */
 export interface Scene {
   readonly build: string;
   readonly folder: string;
@@ -60,7 +60,7 @@ async function askAnywhere({ server, secret, documents, random, expect }: Scene)
   return false;
 }
 
-/** How many of so many such requests failed. */
+/** The number of failed requests. */
 export async function askOften(scene: Scene, times: number): Promise<number> {
   let failed = 0;
   for (let ask = 0; ask < times; ask++) {

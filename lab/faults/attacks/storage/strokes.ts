@@ -1,4 +1,4 @@
-/** What a program did to its files, stroke by stroke, as the system saw it (strace). */
+/** The file operations of a program, recorded by strace. */
 import { readFileSync } from "node:fs";
 
 export type Stroke =
@@ -7,19 +7,19 @@ export type Stroke =
   | { readonly kind: "create"; readonly path: string }
   | { readonly kind: "unlink"; readonly path: string }
   | { readonly kind: "rename"; readonly path: string; readonly to: string }
-  /** What was done to a file, or which files a folder has, is safe from here on. */
+  /** All earlier operations on the file, or the entries of the folder, are synced. */
   | { readonly kind: "sync"; readonly path: string }
   /** Something was said on standard output. */
   | { readonly kind: "said" };
 
-/** What a program is run under, so that it is recorded. */
+/** The command that records a program. */
 export const recorder = (trace: string): string[] => [
   "strace",
   ...["-f", "--seccomp-bpf", "-y", "-xx", "-s", "1048576", "-o", trace],
   ...["-e", "trace=openat,write,pwrite64,pwritev,ftruncate,fallocate,unlink,unlinkat,rename,renameat2,fsync,fdatasync"],
 ];
 
-/** Why programs cannot be recorded here; null where they can. */
+/** The reason why programs cannot be recorded here; null if they can. */
 export function missingRecorder(): string | null {
   if (Bun.which("strace") === null) return "strace is not installed";
   const tried = Bun.spawnSync(["strace", "-o", "/dev/null", "true"]);
@@ -29,7 +29,7 @@ export function missingRecorder(): string | null {
 const text = '"((?:\\\\x[0-9a-f]{2})*)"';
 const file = "\\d+<((?:\\\\x[0-9a-f]{2})*)(?:>\\(deleted\\)|>)";
 
-/** How each call is read; a call on a file that failed did nothing. */
+/** The patterns of successful system calls. */
 const readers: readonly [RegExp, (parts: readonly string[]) => Stroke | null][] = [
   [
     new RegExp(`^pwrite64\\(${file}, ${text}, \\d+, (\\d+)\\) += \\d+$`),

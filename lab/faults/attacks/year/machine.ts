@@ -116,7 +116,7 @@ export class Machine {
     fs.renameSync(`${path}.part`, path);
   }
 
-  /** Whether files or deliveries wait for their import. */
+  /** Returns true if files or deliveries wait for their import. */
   isWaiting(): boolean {
     const spooled = fs.readdirSync(`${this.file}.spool`, { recursive: true }).map(String);
     const dropped = fs.readdirSync(join(this.#disk, "inbox", account));

@@ -16,7 +16,7 @@ interface Caller {
   key: Key;
   /** Requests of the key by UTC day. */
   counts: Map<string, number>;
-  /** When requests were answered lately, on the real clock, and how many were not since the last kill. */
+  /** The recent response times on the real clock, and the number of failed requests since the last kill. */
   answeredMs: number[];
   unanswered: number;
   newestMs: number;
@@ -60,7 +60,7 @@ export interface Scene {
 export class Pollers {
   requests = 0;
   lostCounts = 0;
-  /** How long the slowest answer took since usage was compared. */
+  /** The duration of the slowest response since usage was compared. */
   #slowestMs = 0;
   readonly #callers: Caller[] = [];
   readonly #followers: { readonly key: Key; readonly process: Bun.Subprocess }[] = [];

@@ -3,7 +3,7 @@
  * and all but the shortest waits end when they say so. The product has no line for it.
  */
 
-/** How far the clocks are ahead of the real ones, in milliseconds; shared with the attack, which alone writes it. */
+/** The offset of the clocks from the real ones, in milliseconds; written only by the attack. */
 const ahead = new Float64Array(Bun.mmap(process.env["LEADFILE_LAB_CLOCK"] ?? "").buffer);
 const aheadMs = () => ahead[0] ?? 0;
 /** The server writes its counts twice a second, also when it jumps over hours. */

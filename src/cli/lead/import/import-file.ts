@@ -43,7 +43,7 @@ interface Imported extends MergeProgress {
   /** Clients that have read past leads that were late. */
   readonly passed: readonly Passed[];
   readonly account: Account;
-  /** Why the file looks wrong, and what was left out of its rows. */
+  /** The reason why the file looks wrong, and what was left out of its rows. */
   readonly remarks: readonly string[];
   readonly columns: ColumnReport["columns"];
   readonly sample: readonly Lead[];

@@ -29,7 +29,7 @@ interface Planned {
 
 interface Announced {
   readonly leads: number;
-  /** Why the file looks wrong. */
+  /** The reason why the file looks wrong. */
   readonly doubts: readonly string[];
 }
 

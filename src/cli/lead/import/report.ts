@@ -14,7 +14,7 @@ import { grouped, leadsText, rowsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 
-/** Why the first of the rejected rows are rejected, and how many are merely empty. */
+/** The reasons of the first rejected rows, and the number of empty ones. */
 export function rejectionLines({ rejected, reasons }: Notes): string[] {
   const lines = rejected.map(({ line, reason }) => `Line ${line} was rejected: ${printable(reason)}.`);
   const empty = reasons.get(emptyRow);

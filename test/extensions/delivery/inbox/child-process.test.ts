@@ -32,7 +32,7 @@ function prioritiesOf(pid: number): number[] {
   return ofThreads(pid, "stat").map((line) => Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[16]));
 }
 
-/** What the system says of each thread of a process; nothing of one that ends meanwhile. */
+/** The state of each thread of a process, without threads that end meanwhile. */
 function ofThreads(pid: number, what: "children" | "stat"): string[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     try {
@@ -73,7 +73,7 @@ test("an inbox ends when its server is killed", async () => {
   await eventually(async () => expect((await admin.run("inbox", inbox, "--once")).status).toBe(0));
 });
 
-test("a folder that is not there stops the start, in one line", async () => {
+test("a missing folder stops the start in one line", async () => {
   const { exited, errors } = start({ INBOX: "/nowhere/inbox" });
   expect(await exited).toBe(2);
   expect(errors()).toBe(

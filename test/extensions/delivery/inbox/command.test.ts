@@ -24,7 +24,7 @@ function aFolderOf(admin: Admin, files: Readonly<Record<string, string | Uint8Ar
   return folder;
 }
 
-test("--once imports what is there, keeps rejected rows and names what could not be read", async () => {
+test("--once imports all files, keeps rejected rows, and names unreadable files", async () => {
   const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, {
     "import.json": `{"create-pixels":true}`,
@@ -105,7 +105,7 @@ test("a second inbox on the same folder is refused, and Ctrl-C ends the first on
   expect(await first.exited).toBe(0);
 });
 
-test("the closing of its terminal ends an inbox with 129, so that a supervisor starts it again", async () => {
+test("closing its terminal ends an inbox with 129, so that a supervisor restarts it", async () => {
   const admin = anAdmin();
   const first = admin.start("inbox", aFolderOf(admin, { "import.json": "{}", "visits.csv": rows }));
   await first.stderr.getReader().read();
@@ -113,7 +113,7 @@ test("the closing of its terminal ends an inbox with 129, so that a supervisor s
   expect(await first.exited).toBe(129);
 });
 
-test("a file whose rejected rows would be written through a link stays where it is, and the other as well", async () => {
+test("a file whose rejected rows would be written through a link is not imported", async () => {
   const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   const precious = admin.put("precious.txt", "precious");
@@ -124,7 +124,7 @@ test("a file whose rejected rows would be written through a link stays where it 
   expect(readFileSync(precious, "utf8")).toBe("precious");
 });
 
-test("--once ends with 1 where the files of a folder wait for their account", async () => {
+test("--once ends with 1 if a folder has no account", async () => {
   const admin = anAdminWithFixedClock([]);
   const folder = aFolderOf(admin, { "visits.csv": rows, "more.csv": rows });
   const { status, json } = await admin.run("inbox", folder, "--once", "--json");
@@ -135,7 +135,7 @@ test.each([
   ["a pixel that the account does not have", { pixel: "px_none" }, "px_none"],
   ["a zone that there is none of", { timezone: "Mars", "create-pixels": true }, "Mars"],
   ["a name that is no field", { map: "email=e-mail", "create-pixels": true }, "e-mail"],
-])("files wait while import.json has %s, and are taken once it is mended", async (_, settings, named) => {
+])("files stay pending while import.json has %s, and are imported once it is corrected", async (_, settings, named) => {
   const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, { "import.json": JSON.stringify(settings), "visits.csv": rows });
   const { status, json, stderr } = await admin.run("inbox", folder, "--once", "--json");
@@ -168,7 +168,7 @@ test("--once ends with 1 if a file is next to the folders", async () => {
   expect({ status, json }).toMatchObject({ status: 1, json: { done: 1, failed: 0, later: 1 } });
 });
 
-test("--once ends with 0 where every file was imported, even if rows of it were rejected", async () => {
+test("--once ends with 0 if every file was imported, even with rejected rows", async () => {
   const admin = anAdminWithFixedClock();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   expect((await admin.run("inbox", folder, "--once")).status).toBe(0);
@@ -193,13 +193,13 @@ test("an erasure names the folder in which the inbox keeps rejected rows", async
   expect(readdirSync(rejected).toSorted()).toEqual(["more.csv", "visits.csv"]);
 });
 
-test("a folder that is not there is refused with what to do", async () => {
+test("rejects a missing folder with advice", async () => {
   const admin = anAdminWithFixedClock();
   const { status, stderr } = await admin.run("inbox", join(admin.folder, "none"));
   expect([status, stderr]).toEqual([1, expect.stringContaining("There is no folder")]);
 });
 
-test("each file is said with the clients that have passed leads of it", async () => {
+test("each file is logged with the clients that missed some of its leads", async () => {
   const admin = anAdmin();
   const rows = (...hours: readonly number[]) =>
     `pixel_id,email,identified_at\n${hours.map((ago) => `px,h${ago}@example.com,${new Date(Date.now() - ago * 3_600_000).toISOString()}\n`).join("")}`;

@@ -15,7 +15,7 @@ test("a file is imported and moved to done/ when its size and time have not chan
   expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
 
-test("a file that is still being copied is not touched", async () => {
+test("a file that is being copied is not imported", async () => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv", "email\n");
   await inbox.lookAfter(0);
@@ -50,7 +50,7 @@ function replace(path: string): void {
 test.each([
   ["replaced", replace],
   ["continued", (path: string) => appendFileSync(path, "b@example.com\n")],
-])("a file that is %s while it is imported stays, and is imported again", async (_, change) => {
+])("a file that is %s during its import is imported again", async (_, change) => {
   let isFirst = true;
   const inbox = anInbox((file) => {
     if (isFirst) change(inbox.path(file));
@@ -65,7 +65,7 @@ test.each([
   expect(readFileSync(inbox.path("acme/done/a.csv"), "utf8")).toContain("b@example.com");
 });
 
-test("a file that grows in done/, as an upload that had paused, is imported again", async () => {
+test("a file that grows in done/ is imported again", async () => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv", "email\na@exa");
   await inbox.lookAfter(0, 2);
@@ -77,7 +77,7 @@ test("a file that grows in done/, as an upload that had paused, is imported agai
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv"]]);
 });
 
-test("a file that grows in done/ waits there while another one of its name was dropped", async () => {
+test("a file that grows in done/ stays there while another file has its name", async () => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   await inbox.lookAfter(0, 2);
@@ -87,7 +87,7 @@ test("a file that grows in done/ waits there while another one of its name was d
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([3, ["a-2.csv", "a.csv"]]);
 });
 
-test("a file in done/ that somebody has replaced or left alone stays there", async () => {
+test("a replaced or unchanged file in done/ stays there", async () => {
   const inbox = anInbox();
   for (const name of ["a.csv", "b.csv"]) inbox.drop(`acme/${name}`);
   await inbox.lookAfter(0, 2);
@@ -104,7 +104,7 @@ test("rejected rows are in rejected/ under the name of their file", async () => 
   expect([inbox.in("acme/done"), inbox.in("acme/rejected")]).toEqual([["a.csv"], ["a.csv"]]);
 });
 
-test("a file of which nothing was rejected leaves nothing in rejected/", async () => {
+test("a file without rejected rows leaves nothing in rejected/", async () => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   await inbox.lookAfter(0, 2);
@@ -169,7 +169,7 @@ test("a clock that goes back by an hour delays no try by an hour", async () => {
   expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
 
-test("a folder without an account is reported once, and its files stay until the account exists", async () => {
+test("a folder without an account is reported once, and its files stay pending until the account exists", async () => {
   const inbox = anInbox();
   mkdirSync(inbox.path("acmee"));
   inbox.drop("acmee/a.csv");
@@ -219,7 +219,7 @@ test("a file that is corrected in failed/ is imported again", async () => {
   expect([inbox.in("acme/done"), inbox.in("acme/failed")]).toEqual([["a.csv"], ["a.csv.txt"]]);
 });
 
-test("the files of all folders are taken in turn", async () => {
+test("files of all folders are imported in turn", async () => {
   const inbox = anInbox();
   mkdirSync(inbox.path("acme2"));
   for (const name of ["acme/a.csv", "acme/b.csv", "acme/c.csv", "acme2/a.csv"]) inbox.drop(name);
@@ -255,7 +255,7 @@ test("a remark on a file is repeated when the file comes back", async () => {
   expect(inbox.said).toHaveLength(2);
 });
 
-test("20,000 files that wait take less than 50 ms of each second", async () => {
+test("20,000 pending files take less than 50 ms per second", async () => {
   const inbox = anInbox(() => ({ kind: "later", reason: "The disk is full." }));
   for (let file = 0; file < 20_000; file++) inbox.drop(`acme/${file}.csv`, "");
   await inbox.lookAfter(0, 2, 1);

@@ -9,7 +9,7 @@ import { anInbox } from "./an-inbox.ts";
 
 const noInput = () => new ReadableStream<Uint8Array>();
 
-test("a file that becomes a link while another one is imported is not taken", async () => {
+test("a file that becomes a link is not imported", async () => {
   const inbox = anInbox((file) => {
     if (file === "acme/a.csv") {
       rmSync(inbox.path("acme/b.csv"));
@@ -26,7 +26,7 @@ test("a file that becomes a link while another one is imported is not taken", as
   expect(inbox.said).toContain("acme/b.csv: it is a link; put the file itself in its place.");
 });
 
-test.each(["done", "rejected"])("a folder %s that becomes a link during the import takes nothing away", async (own) => {
+test.each(["done", "rejected"])("a folder %s that becomes a link during the import receives nothing", async (own) => {
   const inbox = anInbox(() => {
     if (inbox.taken.length === 1) symlinkSync("../acme-2", inbox.path(`acme/${own}`));
     return { kind: "done", rejected: 1 };
@@ -40,7 +40,7 @@ test.each(["done", "rejected"])("a folder %s that becomes a link during the impo
   expect([inbox.in("acme/done"), inbox.in("acme/rejected"), inbox.taken.length]).toEqual([["a.csv"], ["a.csv"], 1]);
 });
 
-test("the text that says why goes through no link, though that leads to nowhere", async () => {
+test("the text that says why is never written through a link", async () => {
   const inbox = anInbox(() => ({ kind: "failed", reason: "It is a picture." }));
   mkdirSync(inbox.path("acme/failed"));
   symlinkSync("../../planted", inbox.path("acme/failed/a.csv.txt"));
@@ -76,7 +76,7 @@ test.each([
   ["a pipe", (path: string) => void Bun.spawnSync(["mkfifo", path])],
   ["a link to what has no end", (path: string) => symlinkSync("/dev/zero", path)],
   ["large", (path: string) => writeFileSync(path, " ".repeat(100_000))],
-])("an import.json that is %s holds up no other folder", async (_, make) => {
+])("an import.json that is %s blocks no other folder", async (_, make) => {
   const inbox = anInbox();
   mkdirSync(inbox.path("acme-2"));
   make(inbox.path("acme/import.json"));

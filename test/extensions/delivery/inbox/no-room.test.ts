@@ -19,7 +19,7 @@ function anInbox(admin: Admin, files: Readonly<Record<string, string>>): string 
   return join(admin.folder, "inbox");
 }
 
-test("an inbox leaves the file where it is, says so once, goes on with others, and keeps no room", async () => {
+test("without disk space, the inbox keeps the file, logs it once, and continues with others", async () => {
   const admin = anAdmin(["acme", "other"]);
   const folder = anInbox(admin, {
     "acme/import.json": createsPixels,

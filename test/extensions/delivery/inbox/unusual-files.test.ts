@@ -5,7 +5,7 @@ import { needing } from "../../../support/needing.ts";
 import { mountAt } from "../../../support/small-disk.ts";
 import { anInbox } from "./an-inbox.ts";
 
-test("a folder that cannot be used is reported, and the files of the others are taken", async () => {
+test("an unusable folder is reported, and the other folders are imported", async () => {
   const inbox = anInbox();
   mkdirSync(inbox.path("acme-2"));
   inbox.drop("acme/a.csv");
@@ -17,7 +17,7 @@ test("a folder that cannot be used is reported, and the files of the others are 
   expect(inbox.in("acme")).toEqual(["a.csv", "done"]);
 });
 
-test("a file on which Leadfile fails by a mistake of its own is reported once, and keeps up no other folder", async () => {
+test("an internal error on a file is reported once and blocks no other folder", async () => {
   const inbox = anInbox((file) => {
     if (file.startsWith("acme/")) throw new RangeError("Maximum call stack size exceeded.");
     return { kind: "done", rejected: 0 };
@@ -45,7 +45,7 @@ test("a file next to the folders is reported once, and the files in them are imp
   ]);
 });
 
-needing("mount")("no file is imported while a folder of the inbox is on another disk than it", async () => {
+needing("mount")("no file is imported while a folder of the inbox is on another disk", async () => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   mkdirSync(inbox.path("acme/done"));
@@ -69,19 +69,22 @@ test.each([
     "takes no file after its import (ENOTDIR); mend that first.",
     (place: string) => writeFileSync(place, ""),
   ],
-])("no file is imported while %s %s, which is said once; it is when that is mended", async (name, _, why, spoil) => {
-  const inbox = anInbox();
-  inbox.drop("acme/a.csv");
-  spoil(inbox.path(`acme/${name}`));
-  await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.taken).toEqual([]);
-  expect(inbox.said).toEqual([`acme/a.csv: it is tried again: ${inbox.path(`acme/${name}`)} ${why}`]);
-  rmSync(inbox.path(`acme/${name}`));
-  await inbox.lookAfter(1);
-  expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([1, ["a.csv"]]);
-});
+])(
+  "no file is imported while %s %s, which is logged once; it is once that is corrected",
+  async (name, _, why, spoil) => {
+    const inbox = anInbox();
+    inbox.drop("acme/a.csv");
+    spoil(inbox.path(`acme/${name}`));
+    await inbox.lookAfter(0, 1, 2, 3, 4);
+    expect(inbox.taken).toEqual([]);
+    expect(inbox.said).toEqual([`acme/a.csv: it is tried again: ${inbox.path(`acme/${name}`)} ${why}`]);
+    rmSync(inbox.path(`acme/${name}`));
+    await inbox.lookAfter(1);
+    expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([1, ["a.csv"]]);
+  },
+);
 
-test("a file that cannot be moved to failed/ is read once, and moved when it can be", async () => {
+test("a file that cannot be moved to failed/ is read once, and moved later", async () => {
   const inbox = anInbox(() => {
     symlinkSync(inbox.path("nowhere"), inbox.path("acme/failed"));
     return { kind: "failed", reason: "It is a picture." };
@@ -94,7 +97,7 @@ test("a file that cannot be moved to failed/ is read once, and moved when it can
   expect([inbox.taken.length, inbox.in("acme/failed")]).toEqual([1, ["a.csv", "a.csv.txt"]]);
 });
 
-test("a file that could not be moved and was changed since is imported again", async () => {
+test("a file that could not be moved is imported again after it changed", async () => {
   const inbox = anInbox(() => {
     if (inbox.taken.length > 1) return { kind: "done", rejected: 0 };
     symlinkSync(inbox.path("nowhere"), inbox.path("acme/failed"));
@@ -140,7 +143,7 @@ test("a file whose name is not UTF-8 is reported once, and the files next to it 
   expect(inbox.said).toEqual([expect.stringContaining("its name is not UTF-8"), "acme/a.csv: done"]);
 });
 
-test.each(["done", "failed"] as const)("a file with a name as long as names can be goes to %s/", async (kind) => {
+test.each(["done", "failed"] as const)("a file with the longest possible name is moved to %s/", async (kind) => {
   const inbox = anInbox(() => (kind === "done" ? { kind, rejected: 1 } : { kind, reason: "It is a picture." }));
   inbox.drop(`acme/${"x".repeat(251)}.csv`);
   await inbox.lookAfter(0, 2);
@@ -168,7 +171,7 @@ test("a control character in the name of a file is printed as ?", async () => {
 test.each([
   ["that is a folder", (path: string) => mkdirSync(path)],
   ["whose link leads nowhere", (path: string) => symlinkSync("../nowhere/import.json", path)],
-])("an import.json %s is reported once, and nothing is imported without it", async (_, make) => {
+])("an import.json %s is reported once, and its folder is not imported", async (_, make) => {
   const inbox = anInbox();
   make(inbox.path("acme/import.json"));
   inbox.drop("acme/a.csv");
@@ -177,7 +180,7 @@ test.each([
   expect(inbox.taken).toEqual([]);
 });
 
-test("an import.json that an editor began with a byte order mark is read", async () => {
+test("an import.json with a byte order mark is read", async () => {
   const inbox = anInbox();
   inbox.drop("acme/import.json", `\ufeff{"pixel":"px_shop"}`);
   inbox.drop("acme/a.csv");

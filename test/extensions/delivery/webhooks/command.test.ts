@@ -24,7 +24,7 @@ async function opened(admin: Admin) {
 const post = (url: string, token: string, visit: unknown) =>
   fetch(`${url}/in/${token}`, { method: "POST", body: JSON.stringify(visit) });
 
-test("a source is shown once, listed without its token, and revoked for ever", async () => {
+test("a source is shown once, listed without its token, and revoked forever", async () => {
   const admin = anAdminWithEndpoint();
   const made = await admin.run("source", "create", "acme", "--label", "rb2b");
   expect(made.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/in\/lfin_[0-9A-Za-z]{38}\n$/);
@@ -41,7 +41,7 @@ test.each([
   [["--pixel", "px_none"], "px_none"],
   [["--timezone", "Mars"], "Mars"],
   [["--map", "x"], "--map"],
-])("source create %j is refused before anything is made", async (options, named) => {
+])("source create %j is rejected before anything is created", async (options, named) => {
   const admin = anAdminWithEndpoint();
   const { status, stderr } = await admin.run("source", "create", "acme", ...options);
   expect([status > 0, stderr]).toEqual([true, expect.stringContaining(named)]);
@@ -77,7 +77,7 @@ test.each([
   },
 );
 
-test("two visits that differ only in a time that cannot be read are two leads", async () => {
+test("two visits that differ only in an unreadable time are two leads", async () => {
   const admin = anAdminWithEndpoint();
   const token = await aToken(admin);
   const { url } = await opened(admin);
@@ -97,7 +97,7 @@ test("a rejected row is in rejected/ with its reason", async () => {
   await eventually(async () => expect(existsSync(rejected)).toBe(true));
 });
 
-test("a delivery that an import cannot read costs itself, and what came with it is served", async () => {
+test("an unreadable delivery is rejected alone, and the others are served", async () => {
   const admin = anAdminWithEndpoint();
   const token = await aToken(admin);
   const { url } = await opened(admin);
@@ -113,7 +113,7 @@ test("a delivery that an import cannot read costs itself, and what came with it 
   await eventually(async () => expect((await admin.leads()).map(({ email }) => email).toSorted()).toEqual(served));
 });
 
-test("a minute of many forms is served, but for a delivery with more than 2,000 names", async () => {
+test("deliveries of many shapes are served, except one with more than 2,000 names", async () => {
   const admin = anAdminWithEndpoint();
   const token = await aToken(admin);
   const { url } = await opened(admin);
@@ -139,14 +139,14 @@ test("a minute of many forms is served, but for a delivery with more than 2,000 
   });
 });
 
-test("a second endpoint on the same file is refused", async () => {
+test("rejects a second endpoint on the same file", async () => {
   const admin = anAdminWithEndpoint();
   await opened(admin);
   const second = await admin.run("receive");
   expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another process takes deliveries")]);
 });
 
-test("a port that is in use, and a host that is not here, are refused with the setting to change", async () => {
+test("a used port and a foreign host are rejected with the setting to change", async () => {
   const { url } = await opened(anAdminWithEndpoint());
   const { port } = new URL(url);
   const onTaken = await anAdmin(["acme"], { RECEIVE_PORT: port }).run("receive");

@@ -8,7 +8,7 @@ import { receive, sentenceOf, visitsIn } from "./receiving.ts";
 
 const visit = { email: "dana@example.com", page_url: "https://www.example.com/pricing" };
 
-describe("a delivery is kept whole", () => {
+describe("a delivery is stored unchanged", () => {
   test.each([
     ["one object", JSON.stringify(visit), [visit]],
     ["an object over several lines", JSON.stringify(visit, null, 2), [visit]],
@@ -53,7 +53,7 @@ describe("a delivery is kept whole", () => {
     expect(kept()).toEqual([visit]);
   });
 
-  test("whatever JSON objects it has, in whichever of its three forms", async () => {
+  test("whatever JSON objects it has, in each of the three forms", async () => {
     const { aSource, url, kept } = await receive();
     const forms = [
       (visits: readonly unknown[]) => JSON.stringify(visits),
@@ -73,7 +73,7 @@ describe("a delivery is kept whole", () => {
   });
 });
 
-describe("a delivery is refused whole, in one clear sentence", () => {
+describe("a delivery is rejected with one clear sentence", () => {
   test.each([
     ["no token", "/in", 401, "/in/lfin_"],
     ["an unknown token", "/in/lfin_00000000000000000000000000000000000000", 401, "does not exist"],
@@ -86,7 +86,7 @@ describe("a delivery is refused whole, in one clear sentence", () => {
     expect(visitsIn(folder)).toEqual([]);
   });
 
-  test("with a token that was revoked, from the next delivery on", async () => {
+  test("with a revoked token, from the next delivery", async () => {
     const { deliver, admin, id, kept } = await receive();
     expect((await deliver(JSON.stringify(visit))).status).toBe(200);
     admin.sources.revoke(id, Date.now());
@@ -139,14 +139,14 @@ describe("a delivery is refused whole, in one clear sentence", () => {
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "30"]);
   });
 
-  test("while a gigabyte waits for its import", async () => {
+  test("while a gigabyte is pending", async () => {
     const { deliver, kept } = await receive({ spool: (real) => ({ ...real, size: async () => 1_000_000_000 }) });
     const answer = await deliver(JSON.stringify(visit));
     expect([answer.status, answer.headers.get("retry-after"), kept()]).toEqual([503, "30", []]);
   });
 });
 
-test("the log has neither a token nor anything of a visit", async () => {
+test("the log contains no token and no personal data", async () => {
   const { deliver, url, token, logged } = await receive();
   await deliver(JSON.stringify(visit));
   await fetch(`${url}/in/${token}x`, { method: "POST", body: JSON.stringify(visit) });
@@ -157,7 +157,7 @@ test("the log has neither a token nor anything of a visit", async () => {
   }
 });
 
-test("the log says of a refused delivery what its answer says, for vendors that show nobody the answer", async () => {
+test("the log repeats the response to a rejected delivery", async () => {
   const { deliver, logged, id } = await receive();
   const answer = await deliver("name=Dana", { "Content-Type": "application/x-www-form-urlencoded" });
   const { code, why } = JSON.parse(logged.at(-1) ?? "");

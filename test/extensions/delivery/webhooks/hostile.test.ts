@@ -23,7 +23,7 @@ test.each([
   ["that trickles in", "Content-Length: 1000", "x"],
   ["that trickles in by chunks", "Transfer-Encoding: chunked", "1\r\nx\r\n"],
   ["that stops coming", "Content-Length: 1000", ""],
-])("a body %s does not keep its connection, and leaves nothing behind", async (_, header, slowly) => {
+])("a body %s closes its connection and leaves no file", async (_, header, slowly) => {
   const { url, token, kept, logged } = await receive({ idleSeconds: 1 });
   const { closed } = await drip(url, `POST /in/${token} HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`, slowly);
   await closed;
@@ -32,7 +32,7 @@ test.each([
   expect(logged.join("")).not.toContain(`"level":50`);
 });
 
-test.each(["[", "%", "a b", "x:99999"])("a delivery to a host that is written %s is taken", async (host) => {
+test.each(["[", "%", "a b", "x:99999"])("accepts a delivery to the host %s", async (host) => {
   const { url, token, kept, logged } = await receive();
   const { hostname, port } = new URL(url);
   let answer = "";
@@ -49,7 +49,7 @@ test.each(["[", "%", "a b", "x:99999"])("a delivery to a host that is written %s
   expect(logged.join("")).not.toContain(token);
 });
 
-test("a delivery whose token is revoked while its body comes is refused, and not kept", async () => {
+test("a delivery whose token is revoked during its upload is rejected", async () => {
   const { url, token, id, admin, kept } = await receive();
   const begun = Promise.withResolvers<void>();
   const revoked = Promise.withResolvers<void>();
@@ -67,7 +67,7 @@ test("a delivery whose token is revoked while its body comes is refused, and not
   expect([(await answer).status, kept()]).toEqual([401, []]);
 });
 
-test("deliveries that wait for the disk are taken up to a bound, and the others get a Retry-After", async () => {
+test("deliveries that exceed the bound for a slow disk get a Retry-After", async () => {
   const disk = Promise.withResolvers<void>();
   const { deliver } = await receive({
     spool: (real) => ({ ...real, append: (...asked) => disk.promise.then(() => real.append(...asked)) }),

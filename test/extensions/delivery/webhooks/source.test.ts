@@ -20,7 +20,7 @@ test("source list without a source says: The account has no sources.", async () 
   expect((await run("source", "list", "acme", "--json")).stdout).toBe("[]\n");
 });
 
-needing("/dev/full")("an address that cannot be shown is said with the command that revokes it", async () => {
+needing("/dev/full")("if the address cannot be shown, the error names the command that revokes it", async () => {
   const { status, stderr } = await runFull(anAdmin().file, "source", "create", "acme");
   expect([status, stderr]).toEqual([
     1,
@@ -28,7 +28,7 @@ needing("/dev/full")("an address that cannot be shown is said with the command t
   ]);
 });
 
-test("on a terminal of 80 columns the audit shows the id of a source whole", async () => {
+test("the audit shows the whole ID of a source in 80 columns", async () => {
   const admin = anAdmin();
   const { id: source } = (await admin.run("source", "create", "acme", "--json")).json;
   await admin.run("source", "revoke", source);
@@ -37,7 +37,7 @@ test("on a terminal of 80 columns the audit shows the id of a source whole", asy
   expect(plain(terminal.shown()).match(new RegExp(`${source}$`, "gm"))).toHaveLength(2);
 });
 
-test("a source that was revoked after the backup stays revoked, and one that was made since can go on", async () => {
+test("a source revoked after the backup stays revoked, and one created after it keeps working", async () => {
   const admin = anAdmin();
   const before = (await admin.run("source", "create", "acme", "--json")).json;
   const file = join(admin.folder, "copy.db");

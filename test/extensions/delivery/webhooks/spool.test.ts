@@ -42,7 +42,7 @@ test("the files of a killed process are completed, without its unfinished line",
   expect(readFileSync(join(folder, "src_1", "1.ndjson"), "utf8")).toBe('{"a":1}\n');
 });
 
-test("lines that cannot be written are refused, and the next ones go into another file", async () => {
+test("lines that cannot be written are rejected, and the next ones start another file", async () => {
   const folder = aFolder();
   writeFileSync(join(folder, "src_1"), "a file where a folder is wanted");
   const spool = await openSpool(folder, clock);
@@ -62,7 +62,7 @@ needing("mount")("a file in which a full disk kept no line is deleted", async ()
   expect(readdirSync(join(disk.path, "src_1"))).toEqual([]);
 });
 
-test("a source whose folder was removed keeps no delivery from the disk, its own included", async () => {
+test("a source whose folder was removed creates it again", async () => {
   const folder = aFolder();
   const spool = await openSpool(folder, clock);
   await spool.append("src_1", ["a"]);
@@ -75,7 +75,7 @@ test("a source whose folder was removed keeps no delivery from the disk, its own
   expect(readdirSync(join(folder, "src_1"))).toEqual([expect.stringMatching(/\.ndjson$/)]);
 });
 
-test("the size is looked at again after a clock that went back by an hour", async () => {
+test("the size is checked again after the clock was set back by an hour", async () => {
   const time = { nowMs: 10_000_000 };
   const spool = await openSpool(aFolder(), () => time.nowMs);
   expect(await spool.size()).toBe(0);
@@ -85,7 +85,7 @@ test("the size is looked at again after a clock that went back by an hour", asyn
   await spool.complete();
 });
 
-test("a delivery into a file that was removed is refused, and the next one is kept", async () => {
+test("a delivery into a removed file is rejected, and the next one is stored", async () => {
   const folder = aFolder();
   const spool = await openSpool(folder, clock);
   await spool.append("src_1", ["a"]);

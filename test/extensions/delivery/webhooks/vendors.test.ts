@@ -1,4 +1,4 @@
-/** What vendors post, as they document it, becomes leads: an address is pasted there, and nothing else is set up. */
+/** Documented payloads of vendors become leads without further configuration. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,11 +1,11 @@
-/** What vendors post, as their public documentation has it: headers and body. The people are made up. */
+/** The payloads of vendors, from their public documentation: headers and body. The people are made up. */
 
 export interface VendorDelivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** What is told to source create. */
+  /** The options of `source create`. */
   readonly options: readonly string[];
-  /** What the lead has of it; what is not named here is null. */
+  /** The expected fields of the lead; all others are null. */
   readonly lead: Readonly<Record<string, string>>;
 }
 

@@ -9,8 +9,8 @@ import { needing } from "../../../support/needing.ts";
 import { aSmallDisk } from "../../../support/small-disk.ts";
 import { aSource, follow, linesOf, program, written } from "./following.ts";
 
-describe("to standard output", () => {
-  test("existing leads come oldest first, as served, and then new ones, until SIGTERM", async () => {
+describe("writing to standard output", () => {
+  test("writes existing leads oldest first, as served, and then new ones, until SIGTERM", async () => {
     const { url, leads, settings, importMore } = await aSource(3);
     const following = follow([url], { settings });
     await until(() => following.lines().length === 3);
@@ -22,7 +22,7 @@ describe("to standard output", () => {
     expect(following.errors()).toBe("");
   });
 
-  test("--since begins there, itself included", async () => {
+  test("--since starts there, inclusive", async () => {
     const { url, leads, settings } = await aSource(3);
     const following = follow([url, "--since", leads[1]?.identified_at ?? ""], { settings });
     await until(() => following.lines().length === 2);
@@ -30,14 +30,14 @@ describe("to standard output", () => {
     expect(following.lines()).toEqual(written(leads.slice(1)));
   });
 
-  test("the key may come from a standard input that stays open", async () => {
+  test("reads the key from a standard input that stays open", async () => {
     const { url, settings } = await aSource(1);
     const following = follow([url], { input: `${settings.LEADFILE_KEY}\n` });
     await until(() => following.lines().length === 1);
     expect(await following.end()).toBe(0);
   });
 
-  test("a reader that closes the pipe ends it in order", async () => {
+  test("a closed pipe ends it in an orderly way", async () => {
     const { url, settings } = await aSource(300);
     const [status, output] = await inShell(`(bun "$ADMIN" follow ${url}; echo $? > status) | head -n 2`, settings);
     expect(output.split("\n")).toHaveLength(3);
@@ -54,7 +54,7 @@ describe("to standard output", () => {
     expect(output).toBe("0\n");
   });
 
-  test("after a line that a kill cut off, leads begin on a new line", async () => {
+  test("starts a new line after a line truncated by a kill", async () => {
     const { url, leads, settings } = await aSource(2);
     const folder = aFolder();
     const file = join(folder, "out");
@@ -65,7 +65,7 @@ describe("to standard output", () => {
     expect(linesOf(file)).toEqual(['{"id":"half', ...written(leads)]);
   });
 
-  test("a full disk is reported, and tried again with growing pauses", async () => {
+  test("reports a full disk, and retries with growing pauses", async () => {
     const { url, settings } = await aSource(1);
     const following = follow([url], { settings, output: openSync("/dev/full", "a") });
     await until(() => following.errors().includes("again in 1 s."));
@@ -89,7 +89,7 @@ async function inShell(line: string, settings: Readonly<Record<string, string>>)
   return [linesOf(join(folder, "status"))[0], output] as const;
 }
 
-test("a second follow with a checkpoint in use is refused, and a kill of the first one leaves it free", async () => {
+test("rejects a checkpoint in use, and a kill of its process releases it", async () => {
   const { url, settings, importMore } = await aSource(1);
   const first = follow([url, "--checkpoint", "cp"], { settings });
   await until(() => first.lines().length === 1);
@@ -108,7 +108,7 @@ test("a second follow with a checkpoint in use is refused, and a kill of the fir
   expect(third.errors()).toBe("");
 });
 
-test("the checkpoint of another account is refused in one line, and stays as it was", async () => {
+test("rejects the checkpoint of another account in one line, and keeps it", async () => {
   const { url, settings, aKey, anAccount } = await aSource(1);
   const first = follow([url, "--checkpoint", "cp"], { settings });
   await until(() => first.lines().length === 1);
@@ -123,7 +123,7 @@ test("the checkpoint of another account is refused in one line, and stays as it 
   expect(readFileSync(join(first.folder, "cp"), "utf8")).toBe(checkpoint);
 });
 
-needing("mount")("a checkpoint that cannot be written is refused before any lead comes", async () => {
+needing("mount")("rejects a checkpoint that cannot be written before the first lead", async () => {
   const { url, settings } = await aSource(0);
   using disk = aSmallDisk(aFolder(), "size=64k");
   const args = [url, "--checkpoint", join(disk.path, "cp")];
@@ -145,7 +145,7 @@ test("a command that runs with a checkpoint creates files with the umask of its 
   expect(Number.parseInt(readFileSync(join(following.folder, "mask"), "utf8"), 8)).toBe(process.umask());
 });
 
-describe("a wrong option is refused in one line", () => {
+describe("rejects an invalid option in one line", () => {
   test.each([
     [["--exec", "true", "--post", "https://crm.example.com"], 2, "either --exec or --post"],
     [["--post", "http://crm.example.com/leads"], 2, "--allow-plain-http"],
@@ -168,7 +168,7 @@ describe("a wrong option is refused in one line", () => {
     await refused(follow(["http://www.example.com"], { settings }), 2, "--allow-plain-http");
   });
 
-  test("no key, and one that was revoked", async () => {
+  test("a missing key and a revoked key", async () => {
     const { url, aRevokedKey } = await aSource(0);
     await refused(follow([url], { input: "\n" }), 2, "LEADFILE_KEY");
     const revoked = aRevokedKey();
@@ -177,7 +177,7 @@ describe("a wrong option is refused in one line", () => {
     expect(following.errors()).not.toContain(revoked);
   });
 
-  test("a file that is no checkpoint", async () => {
+  test("a file that is not a checkpoint", async () => {
     const { url, settings } = await aSource(1);
     const folder = aFolder();
     writeFileSync(join(folder, "cp"), "years of work");

@@ -11,8 +11,8 @@ import { aSource, follow, linesOf, written } from "./following.ts";
 const secret = "a secret of the receiver";
 const withSecret = { LEADFILE_POST_SECRET: secret };
 
-describe("to an address", () => {
-  test("each lead is posted in order, signed over its time and its body, under its id", async () => {
+describe("posting to an address", () => {
+  test("posts each lead in order, signed over its time and body, with its ID", async () => {
     const { url, leads, settings } = await aSource(3);
     const { address, posts } = aReceiver();
     const following = follow([url, "--post", `${address}/leads?token=t`], { settings: { ...settings, ...withSecret } });
@@ -29,7 +29,7 @@ describe("to an address", () => {
     expect(posts.map(({ headers }) => headers.get("idempotency-key"))).toEqual(leads.map(({ id }) => id));
   });
 
-  test("any answer but a 2xx is tried again, in order, and reported with the origin alone", async () => {
+  test("retries any response but a 2xx in order, and reports only the origin", async () => {
     const { url, leads, settings } = await aSource(2);
     const { address, posts } = aReceiver([
       new Response("down", { status: 503 }),
@@ -45,7 +45,7 @@ describe("to an address", () => {
     expect(following.errors()).not.toContain("token");
   });
 
-  test("the whole answer is read, so that no receiver is cut off while it answers", async () => {
+  test("reads the complete response", async () => {
     const { url, settings } = await aSource(2);
     let whole = 0;
     async function* slowly() {
@@ -61,7 +61,7 @@ describe("to an address", () => {
     expect(whole).toBe(2);
   });
 
-  test("a Retry-After that is longer than the pause is obeyed", async () => {
+  test("waits for a Retry-After that is longer than the pause", async () => {
     const { url, settings } = await aSource(1);
     const { address, posts } = aReceiver([new Response(null, { status: 429, headers: { "Retry-After": "2" } })]);
     const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
@@ -70,7 +70,7 @@ describe("to an address", () => {
     expect(following.errors()).toContain("again in 2 s.");
   });
 
-  test("an address that does not answer yet is tried again", async () => {
+  test("retries an address that does not answer yet", async () => {
     const { url, settings } = await aSource(1);
     const following = follow([url, "--post", "http://127.0.0.1:9/"], { settings: { ...settings, ...withSecret } });
     await until(() => following.errors().includes("again in 1 s."));
@@ -79,7 +79,7 @@ describe("to an address", () => {
   });
 });
 
-describe("to an address that refuses", () => {
+describe("posting to an address that rejects leads", () => {
   test("a response that takes too long is reported with advice for the receiver", async () => {
     const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
     onTestFinished(() => void receiver.stop(true));
@@ -93,7 +93,7 @@ describe("to an address that refuses", () => {
     [301, "--post follows no redirect. Give it the address to which this one redirects."],
     [401, "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides."],
     [410, "Check the address."],
-  ])("an answer that will hardly change, such as %d, comes with what to do", async (status, advice) => {
+  ])("reports a response that will not change, such as %d, with advice", async (status, advice) => {
     const { address } = aReceiver([new Response(null, { status })]);
     expect(await offerTo(new URL(address), 5_000)).toMatchObject({
       why: `${address} answered ${status}.`,
@@ -170,8 +170,8 @@ function aReceiver(answers: Response[] = []) {
   return { address: receiver.url.origin, posts };
 }
 
-describe("to a command", () => {
-  test("each lead is on its standard input, one process each, in order", async () => {
+describe("running a command", () => {
+  test("starts one process per lead, in order, with the lead on standard input", async () => {
     const { url, leads, settings } = await aSource(3);
     const following = follow([url, "--exec", "cat >> taken"], { settings });
     const file = join(following.folder, "taken");
@@ -180,7 +180,7 @@ describe("to a command", () => {
     expect(linesOf(file)).toEqual(written(leads));
   });
 
-  test("a lead that it did not take comes again before any other, with growing pauses", async () => {
+  test("retries a failed lead before any other, with growing pauses", async () => {
     const { url, leads, settings } = await aSource(2);
     const fails = "cat >> tried; test $(wc -l < tried) -ge 3";
     const following = follow([url, "--exec", fails, "--checkpoint", "cp"], { settings });
@@ -195,7 +195,7 @@ describe("to a command", () => {
     );
   });
 
-  test("a stop between two tries leaves the lead to the next start", async () => {
+  test("a stop between two attempts leaves the lead to the next start", async () => {
     const { url, leads, settings } = await aSource(1);
     const first = follow([url, "--exec", "false", "--checkpoint", "cp"], { settings });
     await until(() => first.errors() !== "");
@@ -206,7 +206,7 @@ describe("to a command", () => {
     expect(second.lines()).toEqual(written(leads));
   });
 
-  test("a stop lets it finish the lead in hand", async () => {
+  test("a stop lets the command finish the current lead", async () => {
     const { url, settings } = await aSource(2);
     const slow = "echo began >> log; until [ -e go ]; do sleep 0.05; done; echo done >> log";
     const following = follow([url, "--exec", slow, "--checkpoint", "cp"], { settings });
@@ -221,7 +221,7 @@ describe("to a command", () => {
     await next.end();
   });
 
-  test("it sees the environment, but neither the key nor the secret", async () => {
+  test("the command gets the environment without the key and the secret", async () => {
     const { url, settings } = await aSource(1);
     const more = { LEADFILE_POST_SECRET: "a secret of the receiver", COLOUR: "green" };
     const following = follow([url, "--exec", "env > seen.part; mv seen.part seen"], {
