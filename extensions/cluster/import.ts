@@ -5,7 +5,7 @@
 import { tmpdir } from "node:os";
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Account, AccountNumber } from "../../src/db/accounts.ts";
-import { type Connection, closing, premise, WriteRefused } from "../../src/db/connection.ts";
+import { type Connection, premise, WriteRefused } from "../../src/db/connection.ts";
 import { createPixel } from "../../src/db/pixels.ts";
 import { placeholder } from "../../src/db/placeholder.ts";
 import { imports, leads as stored } from "../../src/db/schema.ts";
@@ -73,26 +73,27 @@ function beginImport(
       staging.sort();
       const material = { options, origin, staging, read, now };
       yield* options.dryRun
-        ? runDry(database.path, account, material)
+        ? runDry(connection, account.number, material)
         : mergeIntoCluster(database, account.number, material);
     },
     close: () => connection.$client.close(),
   };
 }
 
-type ClusterMaterial = Omit<Material, "isSameConnection">;
-
 /** Runs an import without writing: into temporary tables in front of those of the file. */
-async function* runDry(path: string, { number }: Account, material: ClusterMaterial): AsyncGenerator<MergeProgress> {
-  using connection = closing(openReadOnly(path));
-  shadowTables(connection, number);
-  yield* merge(connection, number, { ...material, isSameConnection: false });
+async function* runDry(
+  connection: Connection,
+  account: AccountNumber,
+  material: Material,
+): AsyncGenerator<MergeProgress> {
+  shadowTables(connection, account);
+  yield* merge(connection, account, material);
 }
 
 async function* mergeIntoCluster(
   database: ClusterDatabase,
   account: AccountNumber,
-  material: ClusterMaterial,
+  material: Material,
 ): AsyncGenerator<MergeProgress> {
   const { options, origin, staging, now } = material;
   const planner = openPlanner(database.file, account, options);

@@ -44,8 +44,7 @@ export function beginImport(
           Bun.gc(true);
           enlargeCache(writer);
           if (options.dryRun) shadowTables(writer, account);
-          const material = { options, origin, staging, isSameConnection: true, read, now };
-          yield* merge(writer, account, listener === undefined ? material : { ...material, listener });
+          yield* merge(writer, account, { options, origin, staging, read, now, listener });
         } catch (cause) {
           throw interrupted(cause);
         }

@@ -10,7 +10,7 @@ import { leads, pixels } from "../../db/schema.ts";
 import type { ImportOptions, ImportOrigin } from "../new-lead.ts";
 import type { MergeListener, MergeProgress, SourceRead } from "../staged-import.ts";
 import { type BatchRecord, beginBatch, nextBatch, noteAdded, noteOutcome, progressOf, recordBatch } from "./batch.ts";
-import { type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.ts";
+import { type Destination, type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.ts";
 import type { Staging } from "./staging.ts";
 import { inTransactions, type Work } from "./transactions.ts";
 
@@ -21,12 +21,11 @@ const steps = { min: 500, max: 2_000, shortMs: 60, longMs: 150 };
 export interface Material {
   readonly options: ImportOptions;
   readonly origin: ImportOrigin;
+  /** The leads, which are staged on the connection that writes. */
   readonly staging: Pick<Staging, "summarize" | "read">;
-  /** True if the leads are staged on the connection that writes, so that one statement can insert many. */
-  readonly isSameConnection: boolean;
   readonly read: SourceRead;
   readonly now: () => number;
-  readonly listener?: MergeListener;
+  readonly listener?: MergeListener | undefined;
 }
 
 /** Merges. At each step of the generator, one more transaction is on the disk. */
@@ -35,39 +34,108 @@ export async function* merge(
   account: AccountNumber,
   material: Material,
 ): AsyncGenerator<MergeProgress> {
-  const { options, origin, now, listener } = material;
-  const destination = openDestination(database, account);
-  const writer = openLeadWriter(destination, options);
-  let record = beginBatch(account, origin, material.read);
-  let done = 0;
-  let committed = { done, record };
-  let size = steps.min;
-  const work: Work = {
-    begin() {
-      committed = { done, record: { ...record, counts: { ...record.counts } } };
-      if (!record.isThere && !options.dryRun) record.number = nextBatch(database);
-      writer.begin({ batch: record.number, nowMs: now(), stampMs: origin.startedMs });
-    },
-    step() {
-      const max = size;
-      const begunMs = performance.now();
-      const written = writeSome(database, writer, record, material, { from: done, max });
-      size = nextSize(size, performance.now() - begunMs, steps);
-      done += written;
-      listener?.onProgress(done);
-      return written === max;
-    },
-    end(isDone) {
-      if (!options.dryRun) recordBatch(database, record, isDone ? now() : null);
-    },
-    rollBack() {
-      ({ done, record } = committed);
-      destination.pixels.forget();
-    },
-    isStopping: () => listener?.isStopping() === true,
-  };
-  for await (const _ of options.dryRun ? runDry(database, work) : inTransactions(database, work)) {
-    yield { done, ...progressOf(record) };
+  const work = new Merge(database, account, material);
+  const transactions = material.options.dryRun ? runDry(database, work) : inTransactions(database, work);
+  for await (const _ of transactions) yield work.progress();
+}
+
+class Merge implements Work {
+  private readonly destination: Destination;
+  private readonly writer: LeadWriter;
+  private record: BatchRecord;
+  private done = 0;
+  private size = steps.min;
+  /** The state at the beginning of the transaction. */
+  private committed: { readonly done: number; readonly record: BatchRecord };
+
+  constructor(
+    private readonly database: Connection,
+    account: AccountNumber,
+    private readonly material: Material,
+  ) {
+    this.destination = openDestination(database, account);
+    this.writer = openLeadWriter(this.destination, material.options);
+    this.record = beginBatch(account, material.origin, material.read);
+    this.committed = { done: 0, record: this.record };
+  }
+
+  begin(): void {
+    const { options, origin, now } = this.material;
+    this.committed = { done: this.done, record: { ...this.record, counts: { ...this.record.counts } } };
+    if (!this.record.isThere && !options.dryRun) this.record.number = nextBatch(this.database);
+    this.writer.begin({ batch: this.record.number, nowMs: now(), stampMs: origin.startedMs });
+  }
+
+  step(): boolean {
+    const max = this.size;
+    const startedMs = performance.now();
+    const written = this.writeSome(max);
+    this.size = nextSize(this.size, performance.now() - startedMs, steps);
+    this.done += written;
+    this.material.listener?.onProgress(this.done);
+    return written === max;
+  }
+
+  end(isDone: boolean): void {
+    const { options, now } = this.material;
+    if (!options.dryRun) recordBatch(this.database, this.record, isDone ? now() : null);
+  }
+
+  rollBack(): void {
+    ({ done: this.done, record: this.record } = this.committed);
+    this.destination.pixels.forget();
+  }
+
+  isStopping(): boolean {
+    return this.material.listener?.isStopping() === true;
+  }
+
+  progress(): MergeProgress {
+    return { done: this.done, ...progressOf(this.record) };
+  }
+
+  /** Writes the next leads in time order, and returns their number. */
+  private writeSome(max: number): number {
+    let written = this.writeAtOnce(max);
+    if (written === max) return written;
+    for (const lead of this.material.staging.read(this.done + written, max - written)) {
+      noteOutcome(this.record, this.writer.write(lead));
+      written++;
+    }
+    return written;
+  }
+
+  /** Writes leads up to the first that needs a look, because it has no time, or because its ID, time, or pixel does not fit. */
+  private writeAtOnce(max: number): number {
+    const { staging } = this.material;
+    const { untimed, oldestMs } = staging.summarize(this.done, max, null);
+    if (untimed > 0 || oldestMs === null || !this.writer.acceptsAllFrom(oldestMs)) return 0;
+    const written = this.insertMany(max);
+    const summary = staging.summarize(this.done, written, this.writer.newestBefore());
+    if (summary.oldestMs === null || summary.newestMs === null) return 0;
+    this.writer.noteNewest(summary.newestMs);
+    noteAdded(this.record, { ...summary, oldestMs: summary.oldestMs, newestMs: summary.newestMs });
+    return written;
+  }
+
+  /** Inserts leads by one statement, which takes half of the time, up to the first that violates a constraint. */
+  private insertMany(max: number): number {
+    const { account, number } = this.record;
+    const from = this.done;
+    try {
+      // OR FAIL keeps the leads before the first that does not fit. With ABORT, foreign keys, a function, or an explicit
+      // key, SQLite would copy each page before it changes it: a third of the time, and half of what is written.
+      this.database.run(sql`
+        INSERT OR FAIL INTO ${leads} (account, identified_at, uuid, pixel, state, city_key, has_email, import, doc)
+        SELECT ${account}, staged.at, uuid, pixels.number, state, city_key, has_email, ${number},
+          ${this.material.options.dryRun ? sql`''` : sql`document`}
+        FROM in_order CROSS JOIN staged ON staged.place = in_order.lead
+          LEFT JOIN ${pixels} ON pixels.account = ${account} AND pixels.id = staged.pixel
+        WHERE in_order.place > ${from} AND in_order.place <= ${from + max} ORDER BY in_order.place`);
+    } catch (cause) {
+      if (!codeOf(cause).startsWith("SQLITE_CONSTRAINT")) throw cause;
+    }
+    return changedRows(this.database);
   }
 }
 
@@ -116,68 +184,4 @@ interface StepBounds {
 export function nextSize(size: number, tookMs: number, { min, max, shortMs, longMs }: StepBounds): number {
   if (tookMs > longMs) return Math.max(min, Math.floor(size / 2));
   return tookMs < shortMs ? Math.min(max, size * 2) : size;
-}
-
-interface Part {
-  readonly from: number;
-  readonly max: number;
-}
-
-/** Writes leads after a place in time order, and returns their number. */
-function writeSome(
-  database: Connection,
-  writer: LeadWriter,
-  record: BatchRecord,
-  material: Material,
-  { from, max }: Part,
-): number {
-  const { staging } = material;
-  let written = material.isSameConnection ? writeAtOnce(database, writer, record, material, { from, max }) : 0;
-  if (written === max) return written;
-  for (const lead of staging.read(from + written, max - written)) {
-    noteOutcome(record, writer.write(lead));
-    written++;
-  }
-  return written;
-}
-
-/** Writes leads up to the first that needs a look, because it has no time, or because its ID, time, or pixel does not fit. */
-function writeAtOnce(
-  database: Connection,
-  writer: LeadWriter,
-  record: BatchRecord,
-  { staging, options }: Material,
-  { from, max }: Part,
-): number {
-  const { untimed, oldestMs } = staging.summarize(from, max, null);
-  if (untimed > 0 || oldestMs === null || !writer.acceptsAllFrom(oldestMs)) return 0;
-  const written = insertMany(database, record, { from, max }, options);
-  const summary = staging.summarize(from, written, writer.newestBefore());
-  if (summary.oldestMs === null || summary.newestMs === null) return 0;
-  writer.noteNewest(summary.newestMs);
-  noteAdded(record, { ...summary, oldestMs: summary.oldestMs, newestMs: summary.newestMs });
-  return written;
-}
-
-/** Inserts leads by one statement, which takes half of the time, up to the first that violates a constraint. */
-function insertMany(
-  database: Connection,
-  { account, number }: BatchRecord,
-  { from, max }: Part,
-  { dryRun }: ImportOptions,
-): number {
-  try {
-    // OR FAIL keeps the leads before the first that does not fit. With ABORT, foreign keys, a function, or an explicit
-    // key, SQLite would copy each page before it changes it: a third of the time, and half of what is written.
-    database.run(sql`
-      INSERT OR FAIL INTO ${leads} (account, identified_at, uuid, pixel, state, city_key, has_email, import, doc)
-      SELECT ${account}, staged.at, uuid, pixels.number, state, city_key, has_email, ${number},
-        ${dryRun ? sql`''` : sql`document`}
-      FROM in_order CROSS JOIN staged ON staged.place = in_order.lead
-        LEFT JOIN ${pixels} ON pixels.account = ${account} AND pixels.id = staged.pixel
-      WHERE in_order.place > ${from} AND in_order.place <= ${from + max} ORDER BY in_order.place`);
-  } catch (cause) {
-    if (!codeOf(cause).startsWith("SQLITE_CONSTRAINT")) throw cause;
-  }
-  return changedRows(database);
 }
