@@ -1,5 +1,5 @@
 /** The field of each column of a file, as the person who imports sees it before the first row is staged. */
-import { leadFields } from "../../../contract/lead.ts";
+import { type LeadField, leadFields } from "../../../contract/lead.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import type { Target } from "../../../import/map/fields.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
@@ -15,12 +15,12 @@ const maxNameLength = 80;
 /** Returns the field of each column. Throws a UserError if a table has no known column, or lacks one that --map names. */
 export function announceColumns(columns: Columns, format: Format, file: string): string {
   const report = reportOn(columns);
-  const [missing] = columns.missing();
   const names = columns.all.map(({ name }) => name);
   const isRow = looksLikeRow(names);
   const said = isRow
     ? "Its first line looks like a row, not like a header."
     : `Its columns are ${names.slice(0, shownColumns).map(shownName).join(", ")}.`;
+  const [missing] = columns.missing();
   if (format.kind === "csv" && missing !== undefined) {
     throw new UserError(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, said);
   }
@@ -35,31 +35,24 @@ export function announceColumns(columns: Columns, format: Format, file: string):
 
 /** Returns which column is read as which field, in order of preference, and which are not kept. */
 function columnsText({ matched, unmatched, maps, remark }: ColumnReport): string {
-  const rows = withJoinedColumns(matched).flatMap(({ field, names }) => columnRows(field, names));
-  const read =
+  const of = (field: Target) => matched.find(({ target }) => target === field)?.names ?? [];
+  const rows = withJoinedColumns(of).flatMap(({ field, names }) => columnRows(field, names));
+  const shown = unmatched.slice(0, shownColumns).map(shownName).join(", ");
+  const lines = [
     rows.length === 0
       ? "No column was recognised; --map theirs=ours says which is which."
-      : table(["FIELD", "COLUMN"], rows);
-  const shown = unmatched.slice(0, shownColumns).map(shownName).join(", ");
-  const more = andMore(unmatched.length, shownColumns);
-  const left = unmatched.length === 0 ? "" : `\nNot kept: ${shown}${more}.`;
-  const kept = maps.slice(0, shownColumns).map((map) => `\n  ${printable(map)}`);
-  const keeping = maps.length === 0 ? "" : `\nTo keep one of them, add:${kept.join("")}`;
-  const untimed = matched.some(({ target }) => target === "identified_at")
-    ? ""
-    : "\nNo column has the time of the visit: the leads get the time of import; --map theirs=identified_at names one.";
-  const said = remark === null ? "" : `\n${printable(remark)}.`;
-  const helped = helping.flatMap(([target, does]) =>
-    matched.filter((entry) => entry.target === target).map(({ names }) => `\n${printable(names.join(", "))} ${does}.`),
-  );
-  return `${read}${left}${keeping}${helped.join("")}${untimed}${said}\n`;
+      : table(["FIELD", "COLUMN"], rows),
+    unmatched.length > 0 && `Not kept: ${shown}${andMore(unmatched.length, shownColumns)}.`,
+    maps.length > 0 && "To keep one of them, add:",
+    ...maps.slice(0, shownColumns).map((map) => `  ${printable(map)}`),
+    of("country").length > 0 && `${printable(of("country").join(", "))} tells whether a state is one of the US.`,
+    of("time_zone").length > 0 && `${printable(of("time_zone").join(", "))} tells the zone of times without an offset.`,
+    of("identified_at").length === 0 &&
+      "No column has the time of the visit: the leads get the time of import; --map theirs=identified_at names one.",
+    remark !== null && `${printable(remark)}.`,
+  ];
+  return `${lines.filter((line) => line !== false).join("\n")}\n`;
 }
-
-/** Columns that are no field of a lead, and their purpose. */
-const helping: readonly (readonly [Target, string])[] = [
-  ["country", "tells whether a state is one of the US"],
-  ["time_zone", "tells the zone of times without an offset"],
-];
 
 interface FieldColumns {
   readonly field: string;
@@ -77,20 +70,18 @@ function shownName(name: string): string {
 }
 
 /** Columns that are joined are shown as one: first and last name, date and time of day. */
-function withJoinedColumns(matched: ColumnReport["matched"]): FieldColumns[] {
-  const of = (target: string) => matched.find((entry) => entry.target === target)?.names ?? [];
-  const halves = [of("first_name"), of("last_name")]
-    .filter((names) => names.length > 0)
-    .map((names) => names.join(" or "));
-  const whole = [...of("name"), ...(halves.length === 0 ? [] : [halves.join(" + ")])];
-  return leadFields
-    .map((field) => ({ field, names: field === "name" ? whole : withJoinedTime(field, of(field)) }))
-    .filter(({ names }) => names.length > 0);
+function withJoinedColumns(of: (field: Target) => readonly string[]): FieldColumns[] {
+  const halves = [of("first_name"), of("last_name")].filter((names) => names.length > 0);
+  const joined = halves.map((names) => names.join(" or ")).join(" + ");
+  const columnsOf = (field: LeadField) => {
+    if (field === "name") return [...of("name"), ...(joined === "" ? [] : [joined])];
+    return field === "identified_at" ? withJoinedTime(of(field)) : of(field);
+  };
+  return leadFields.map((field) => ({ field, names: columnsOf(field) })).filter(({ names }) => names.length > 0);
 }
 
 /** By their names: the header is shown before the values are read. */
-function withJoinedTime(field: string, names: readonly string[]): readonly string[] {
-  if (field !== "identified_at") return names;
+function withJoinedTime(names: readonly string[]): readonly string[] {
   const letters = (name: string) => name.replace(/\(.*\)/, "").replace(/[^a-z]/gi, "");
   const isClock = (name: string) => /(?:(?<!date)time|hour|clock|timeofday)$/i.test(letters(name));
   const clock = names.find(isClock);
