@@ -116,9 +116,8 @@ class Stage {
     private readonly counts: ImportCounts,
     private readonly notes: Notes,
   ) {
-    const { rules } = reading;
-    this.rules = { ...rules, knownPixels: this.pixels };
-    this.mustNamePixel = rules.pixelId === null && !rules.ofDeliveries;
+    this.rules = reading.rules;
+    this.mustNamePixel = this.rules.pixelId === null && !this.rules.ofDeliveries;
   }
 
   take(row: Row, nowMs: number): void {

@@ -1,43 +1,13 @@
-/** An export imports as the leads from which it was written. */
+/** An export is read as the leads from which it was written. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { leadFields } from "../../src/contract/lead.ts";
 import { csv, leadsOf } from "./reading.ts";
 
-const piece = fc.constantFrom(
-  ...[
-    "dana@example.com",
-    "619-555-0123",
-    "+44 20 7946 0123",
-    "x45",
-    "CA",
-    "California",
-    "Canada",
-    "US",
-    "GA",
-    "2026-01-31",
-  ],
-  ...[
-    "09:15",
-    "46053.5",
-    "Dana",
-    "W",
-    "https://a.example.com/?q=1",
-    "[",
-    "]",
-    "{",
-    "}",
-    '"',
-    "'",
-    "\\",
-    ",",
-    ";",
-    "|",
-    "<",
-    ">",
-  ],
-  ...["(", ")", "@", " ", "\n", "-", "N/A", "null", "[1,2]", '["a","b"]', "7", "=1+1", '="', '""', "#N/A", "🚢", "é"],
-);
+const words =
+  "dana@example.com 619-555-0123 x45 CA California Canada US GA 2026-01-31 09:15 46053.5 Dana W https://a.example.com/?q=1 " +
+  'N/A null [1,2] ["a","b"] =1+1 =" "" #N/A 🚢 é';
+const piece = fc.constantFrom("+44 20 7946 0123", ...words.split(" "), ..."[]{}\"'\\,;|<>()@ \n-7");
 const cell = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(""));
 const fields = leadFields.filter((field) => field !== "identified_at");
 
@@ -50,7 +20,7 @@ test("whatever the cells of a row contain, its lead imports as the same lead fro
       const { identified_at, ...lead }: Record<string, string | null> = JSON.parse(reading.lead.document);
       const [fromJson] = await leadsOf(`${JSON.stringify(lead)}\n`);
       const [fromCsv] = await leadsOf(csv([Object.keys(lead), Object.values(lead).map((value) => value ?? "")]));
-      // What is not kept does not come again.
+      // Values that are not kept are not in the export.
       const kept = { ...reading.lead, aliases: [], vendorId: null };
       for (const again of [fromJson, fromCsv]) expect(again).toEqual({ lead: kept, warnings: [] });
     }),

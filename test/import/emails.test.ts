@@ -1,8 +1,8 @@
-/** E-mail addresses out of cells: bare, so that whoever looks for one finds it, with a remark where something was cut. */
+/** Email addresses in cells: bare, so that a search finds them, with a warning if something was cut. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { allEmails, firstEmail } from "../../src/import/map/values/emails.ts";
-import { leadOf, leadsOf } from "./reading.ts";
+import { leadOf, warningsOf } from "./reading.ts";
 
 const read = (cell: string) => firstEmail(cell);
 
@@ -74,14 +74,10 @@ test.each(["dana", "@example.com", "dana@", "a@b@c", "@", "null", "", "<>", "und
   },
 );
 
-test("a row reports what was shortened and what was dropped", async () => {
-  const warningsOf = async (cell: string) => {
-    const [reading] = await leadsOf(`name,email\nDana,"${cell}"\n`);
-    return reading !== undefined && "lead" in reading ? reading.warnings : null;
-  };
-  expect(await warningsOf("dana@example.com")).toEqual([]);
-  expect(await warningsOf("Dana <dana@example.com>")).toEqual(["further email"]);
-  expect(await warningsOf("a@b@c")).toEqual(["email"]);
+test("a row says what was cut, and what was left out", async () => {
+  expect(await warningsOf("name,email\nDana,dana@example.com\n")).toEqual([]);
+  expect(await warningsOf("name,email\nDana,Dana <dana@example.com>\n")).toEqual(["further email"]);
+  expect(await warningsOf("name,email\nDana,a@b@c\n")).toEqual(["email"]);
 });
 
 test("email falls back to verified_email, but not the reverse", async () => {
@@ -90,27 +86,7 @@ test("email falls back to verified_email, but not the reverse", async () => {
 });
 
 describe("whatever is in the cell", () => {
-  const piece = fc.constantFrom(
-    "dana@example.com",
-    "lee@e.org",
-    "@",
-    "a",
-    " ",
-    "<",
-    ">",
-    "(",
-    ")",
-    '"',
-    "'",
-    ",",
-    ";",
-    ":",
-    ".",
-    "/",
-    "[",
-    "]",
-    "\n",
-  );
+  const piece = fc.constantFrom("dana@example.com", "lee@e.org", ..."@a <>()\"',;:./[]\n");
   const cell = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),

@@ -1,6 +1,6 @@
 /** NDJSON: objects within objects, lists, and values that are no text. */
 import { describe, expect, test } from "bun:test";
-import { leadOfObject, leadsOf, readPieces, readText, shown } from "./reading.ts";
+import { firstLead, leadOfObject, leadsOf, readPieces, readText, shown, warningsOf } from "./reading.ts";
 
 test.each<[string, unknown, object]>([
   ["the name of a person in a list", { contacts: [{ name: "Dana" }], pages: [{ name: "A" }] }, { name: "Dana" }],
@@ -27,10 +27,9 @@ describe("a visit nested in an object named", () => {
     pixel_id: "px_blog",
   };
   const leadOfVisit = async (object: object) => {
-    const [reading] = await leadsOf(`${JSON.stringify(object)}\n`);
-    if (reading === undefined || !("lead" in reading)) return reading;
-    const { identifiedMs, pixelId } = reading.lead;
-    return { at: identifiedMs === null ? null : new Date(identifiedMs).toISOString(), pixelId, ...shown(reading) };
+    const { identifiedMs = null, pixelId } = (await firstLead(JSON.stringify(object))) ?? {};
+    const at = identifiedMs === null ? null : new Date(identifiedMs).toISOString();
+    return { at, pixelId, ...(await leadOfObject(object)) };
   };
 
   test.each(["visitor", "lead", "data", "payload", "record"])(
@@ -63,10 +62,9 @@ test.each<[string, object, string | null]>([
   ["the record itself", { at: "2026-01-05T10:00:00Z" }, "2026-01-05T10:00:00.000Z"],
   ["a person", { person: { at: "2026-01-05T10:00:00Z" } }, null],
   ["an owner", { owner: { at: "2026-01-05T10:00:00Z" } }, null],
-])("a time named at counts in a visit or in the record itself: %s", async (_, object, time) => {
-  const [reading] = await leadsOf(`${JSON.stringify({ email: "d@example.com", ...object })}\n`);
-  const ms = reading !== undefined && "lead" in reading ? reading.lead.identifiedMs : undefined;
-  expect(ms).toBe(time === null ? null : Date.parse(time));
+])("a time that is called at is that of the visit if it is in a visit or the record: %s", async (_, object, time) => {
+  const lead = await firstLead(JSON.stringify({ email: "d@example.com", ...object }));
+  expect(lead?.identifiedMs).toBe(time === null ? null : Date.parse(time));
 });
 
 test.each<[string, object]>([
@@ -83,10 +81,8 @@ test.each<[string, object]>([
 });
 
 describe("the id of an event", () => {
-  const idOf = async (object: object) => {
-    const [reading] = await leadsOf(`${JSON.stringify({ email: "dana@example.com", ...object })}\n`);
-    return reading !== undefined && "lead" in reading ? reading.lead.id : null;
-  };
+  const idOf = async (object: object) =>
+    (await firstLead(JSON.stringify({ email: "dana@example.com", ...object })))?.id ?? null;
   const own = "0d0f2c4e-6a1b-4c3d-8e5f-00112233aabb";
 
   test("is kept in lowercase if it is a UUID", async () => {
@@ -125,25 +121,22 @@ test("of a list, the first non-empty value counts, and numbers and booleans beco
   });
 });
 
-test("additional people and visits of a record are counted in a warning", async () => {
-  const warningsOf = async (record: unknown) => {
-    const [reading] = await leadsOf(JSON.stringify(record));
-    return reading !== undefined && "lead" in reading ? reading.warnings : [];
-  };
+test("of several people in one record and of several visits, those beside the first are counted", async () => {
+  const told = (record: unknown) => warningsOf(JSON.stringify(record));
   const dana = { name: "Dana", email: "dana@example.com" };
   const lee = { name: "Lee", email: "lee@example.com" };
-  expect(await warningsOf({ company: { name: "Harbor" }, contacts: [dana, lee] })).toEqual(["people"]);
-  expect(await warningsOf({ company: { name: "Harbor" }, contacts: [dana, { name: "Lee" }] })).toEqual(["people"]);
+  expect(await told({ company: { name: "Harbor" }, contacts: [dana, lee] })).toEqual(["people"]);
+  expect(await told({ company: { name: "Harbor" }, contacts: [dana, { name: "Lee" }] })).toEqual(["people"]);
   const addresses = [{ email: dana.email }, { email: lee.email }];
-  expect(await warningsOf({ company: { name: "Harbor" }, contacts: addresses })).toEqual(["people"]);
-  expect(await warningsOf({ ...dana, people: [{ name: "Lee" }, { name: "Sam" }] })).toEqual(["people"]);
-  expect(await warningsOf({ ...dana, emails: [{ value: dana.email }, { value: "d@home.example" }] })).toEqual([]);
+  expect(await told({ company: { name: "Harbor" }, contacts: addresses })).toEqual(["people"]);
+  expect(await told({ ...dana, people: [{ name: "Lee" }, { name: "Sam" }] })).toEqual(["people"]);
+  expect(await told({ ...dana, emails: [{ value: dana.email }, { value: "d@home.example" }] })).toEqual([]);
   const visits = [
     { url: "/a", referrer: "/" },
     { url: "/b", referrer: "/" },
   ];
-  expect(await warningsOf({ ...dana, visits })).toEqual(["visits"]);
-  expect(await warningsOf({ ...dana, visits: visits.slice(1) })).toEqual([]);
+  expect(await told({ ...dana, visits })).toEqual(["visits"]);
+  expect(await told({ ...dana, visits: visits.slice(1) })).toEqual([]);
 });
 
 test("of several people or visits in a record, only the first is used", async () => {

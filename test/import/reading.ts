@@ -1,9 +1,10 @@
 /** Reads what a file holds, without a store: rows, columns, and the leads that they would become. */
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
 import { Columns } from "../../src/import/map/columns.ts";
-import { type LeadRules, type ReadLead, readLead } from "../../src/import/map/lead.ts";
+import { type LeadRules, type ReadLead, readLead, type Warning } from "../../src/import/map/lead.ts";
 import { readMapping } from "../../src/import/map/mapping.ts";
 import { createDateOrders } from "../../src/import/map/visit-time.ts";
+import type { NewLead } from "../../src/import/new-lead.ts";
 import { toText } from "../../src/import/parse/encoding.ts";
 import { openRows } from "../../src/import/parse/format.ts";
 import { noonMs } from "../support/builders.ts";
@@ -37,7 +38,7 @@ export async function readPieces(pieces: readonly Buffer[], map: string | null =
 
 export const readText = (text: string | Buffer, map: string | null = null) => readPieces([Buffer.from(text)], map);
 
-/** The lead of each row of a file that arrives in these chunks. */
+/** Returns the lead of each row of a file that arrives in these pieces: leads are read as soon as their rows are. */
 export async function leadsOfPieces(
   pieces: readonly Buffer[],
   rules: Partial<LeadRules> = {},
@@ -72,12 +73,24 @@ export function shown(reading: ReadLead | undefined): Reading {
   return Object.fromEntries(given);
 }
 
-/** The lead of one row with these columns and values. */
+/** Returns the lead of the first row of a text; null if there is none. */
+export async function firstLead(text: string): Promise<NewLead | null> {
+  const [reading] = await leadsOf(text);
+  return reading !== undefined && "lead" in reading ? reading.lead : null;
+}
+
+/** Returns the warnings about the first row of a text; null if it is no lead. */
+export async function warningsOf(text: string): Promise<readonly Warning[] | null> {
+  const [reading] = await leadsOf(text);
+  return reading !== undefined && "lead" in reading ? reading.warnings : null;
+}
+
+/** Returns the fields of the lead of one row with these columns and values. */
 export async function leadOf(row: Readonly<Record<string, string>>, rules: Partial<LeadRules> = {}): Promise<Reading> {
   return shown((await leadsOf(csv([Object.keys(row), Object.values(row)]), rules))[0]);
 }
 
-/** The lead of one object. */
+/** Returns the fields of the lead of one object. */
 export async function leadOfObject(object: unknown, rules: Partial<LeadRules> = {}): Promise<Reading> {
   return shown((await leadsOf(`${JSON.stringify(object)}\n`, rules))[0]);
 }

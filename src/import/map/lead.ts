@@ -31,8 +31,6 @@ export interface LeadRules extends TimeRules {
   readonly account: string;
   /** The pixel of rows that name none. */
   readonly pixelId: string | null;
-  /** Pixels that earlier rows have named; their IDs need not be checked again. */
-  readonly knownPixels?: ReadonlySet<string>;
   /** The fields that tell two rows without an ID apart. */
   readonly identity: readonly IdentityField[];
 }
@@ -87,8 +85,7 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
   if (detailFields.every((field) => details[field] === null)) return { fault: faultOfEmpty(row) };
   const pixelId = textIn(row, of.pixel_id) ?? rules.pixelId;
   if (pixelId === null) return { fault: noPixel };
-  const isKnown = rules.knownPixels?.has(pixelId) === true;
-  if (!isKnown && !isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
+  if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
   if ("fault" in time || "undecided" in time) return time;
   const own = textIn(row, of.id);
   const id =

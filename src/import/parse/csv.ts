@@ -39,6 +39,9 @@ interface Damaged {
 /** A record of one line or more whose quotes are those of RFC 4180. */
 interface Quoted {
   readonly text: string;
+  readonly lines: number;
+  /** The end of its last line in the text that is read. */
+  readonly end: number;
   readonly cells: readonly string[];
 }
 
@@ -68,16 +71,17 @@ class CsvReader {
     const rows: Row[] = [];
     for (let at = 0; at < text.length; ) {
       const newline = indexOf(text, "\n", at);
-      this.isSkipping = newline === text.length && !isLast && newline - at > maxRecordLength;
+      const isCut = newline === text.length && !isLast;
+      this.isSkipping = isCut && newline - at > maxRecordLength;
       const line = lineAt(text, at, newline);
-      const quoted = this.quotedRecord(text, at, newline, isLast);
+      const quoted = isCut || line.includes('"') ? this.quotedRecord(text, at, newline, isLast) : null;
       if (quoted === "unfinished") {
         this.rest = text.slice(at);
         return rows;
       }
-      const end = this.take(line, quoted, rows) && quoted !== null ? at + quoted.text.length : newline;
-      if (!this.isSkipping) this.line += text.slice(newline, end).split("\n").length;
-      at = indexOf(text, "\n", end) + 1;
+      const record = this.take(line, quoted, rows) ? quoted : null;
+      if (!this.isSkipping) this.line += record?.lines ?? 1;
+      at = (record?.end ?? newline) + 1;
     }
     this.rest = "";
     if (isLast) this.endDamaged(rows);
@@ -98,10 +102,8 @@ class CsvReader {
    */
   private quotedRecord(text: string, at: number, newline: number, isLast: boolean): Quoted | "unfinished" | null {
     if (newline === text.length && !isLast) return this.isSkipping ? null : "unfinished";
-    const line = text.slice(at, newline);
-    if (!line.includes('"')) return null;
     let end = newline;
-    let isOpen = hasOpenQuote(line);
+    let isOpen = hasOpenQuote(text.slice(at, newline));
     while (isOpen && end < text.length) {
       const quote = indexOf(text, '"', end);
       end = indexOf(text, "\n", quote);
@@ -111,7 +113,8 @@ class CsvReader {
     const record = lineAt(text, at, end);
     const cells = isOpen ? null : this.cellsOf.strictly(record);
     const isLarge = record.length > maxRecordLength;
-    return cells === null || (isLarge && cells.length !== this.width) ? null : { text: record, cells };
+    if (cells === null || (isLarge && cells.length !== this.width)) return null;
+    return { text: record, lines: record.split("\n").length, end, cells };
   }
 
   /** Takes the record that begins with a line. Returns false if the line alone is taken, as one of a damaged record. */

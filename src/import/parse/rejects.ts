@@ -1,5 +1,5 @@
 /** Rejected rows, written so that the file can be corrected and imported as it is. */
-import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import { csvRecord } from "../../contract/csv.ts";
 import { systemCode } from "../../process.ts";
@@ -14,35 +14,27 @@ export class RejectsNotWritten extends UserError {}
 /** Returns the path for rejected rows that names no file yet: `rejects.csv`, else `rejects-2.csv`, and so on. */
 export function unusedPath(path: string): string {
   const { dir, name, ext } = parse(path);
-  for (let number = 2, unused = path; ; number++) {
-    // A folder is refused, and a device is written to.
-    if (fileAt(unused)?.isFile() !== true) return unused;
-    unused = join(dir, `${name}-${number}${ext}`);
-  }
+  return naming(path, () => {
+    for (let number = 2, unused = path; ; number++) {
+      // A folder is refused, and a device is written to.
+      if (statSync(unused, { throwIfNoEntry: false })?.isFile() !== true) return unused;
+      unused = join(dir, `${name}-${number}${ext}`);
+    }
+  });
 }
 
-function fileAt(path: string) {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (cause) {
-    throw unwritable(path, cause);
-  }
-}
-
-/** Throws a UserError where the file could not be written, before anything is read; it touches nothing. */
+/** Throws a UserError if the file could not be written, before anything is read; it touches nothing. */
 export function checkWritable(path: string): void {
-  try {
+  naming(path, () => {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory()) throw new UserError(`--rejects names ${path}, which is a folder.`, "Name a file in it.");
     accessSync(found === undefined ? dirname(path) : path, constants.W_OK);
-  } catch (cause) {
-    throw cause instanceof UserError ? cause : unwritable(path, cause);
-  }
+  });
 }
 
 /**
- * Writes all rows that were rejected to a new file; creates none without such a row. Throws a UserError that names it if that fails. If it follows no link,
- * the new file takes the place of another one: that may be a link.
+ * Writes all rows that were rejected to a new file; creates none without such a row. Throws a UserError that names it if
+ * that fails. If it follows no link, the new file takes the place of another one: that may be a link.
  */
 export function writeRejects(
   path: string,
@@ -51,7 +43,7 @@ export function writeRejects(
   columnNames: readonly string[],
   followsNoLink = false,
 ): void {
-  try {
+  naming(path, () => {
     if (followsNoLink) rmSync(path, { force: true });
     const isDevice = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
     const texts = format.kind === "csv" ? csvTexts(rows, format.delimiter, columnNames) : ndjsonTexts(rows);
@@ -60,30 +52,29 @@ export function writeRejects(
       for (const text of texts) {
         // Opened for the first row: without a rejected row there is no file.
         file ??= openSync(path, isDevice && !followsNoLink ? "w" : "wx", 0o600);
-        writeWhole(file, text);
+        writeFileSync(file, text);
       }
     } finally {
       if (file !== null) closeSync(file);
     }
+  });
+}
+
+/** Turns an error of the file system into a UserError that names the rejects file. */
+function naming<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
   } catch (cause) {
-    throw unwritable(path, cause);
+    if (cause instanceof UserError) throw cause;
+    const code = systemCode(cause) ?? "unknown";
+    const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
+    throw new RejectsNotWritten(
+      `The rejects file ${path} cannot be written (${code}); nothing was imported.`,
+      isFull
+        ? "Make room on its disk, or name another file with --rejects."
+        : "Check the folder of --rejects, and that this user may write in it.",
+    );
   }
-}
-
-function writeWhole(file: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
-}
-
-function unwritable(path: string, cause: unknown): RejectsNotWritten {
-  const code = systemCode(cause) ?? "unknown";
-  const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
-  return new RejectsNotWritten(
-    `The rejects file ${path} cannot be written (${code}); nothing was imported.`,
-    isFull
-      ? "Make room on its disk, or name another file with --rejects."
-      : "Check the folder of --rejects, and that this user may write in it.",
-  );
 }
 
 function* ndjsonTexts(rows: Iterable<RejectedRow>): Generator<string> {

@@ -12,7 +12,7 @@ import { identifiersOf } from "../../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../../privacy/suppressions.ts";
 import { idFromSource } from "../map/identity.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../new-lead.ts";
-import { openPixelNumbers, openStoredLeads, type PixelNumbers, type Place, type StoredLeads } from "./stored-leads.ts";
+import { openPixelNumbers, openStoredLeads, type Place, type StoredLeads } from "./stored-leads.ts";
 
 /** The context of all leads of one transaction. */
 export interface WriteContext {
@@ -39,7 +39,7 @@ export interface LeadWriter {
 /** The destination of leads: the account in the file, or a draft of what will be written to it. */
 export interface Destination {
   readonly leads: StoredLeads;
-  readonly pixels: PixelNumbers;
+  readonly pixels: ReturnType<typeof openPixelNumbers>;
   readonly guard: ReturnType<typeof openGuard>;
 }
 
@@ -100,6 +100,7 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
     begin(now) {
       context = now;
       guard.refresh(now.nowMs);
+      pixels.forget();
       ties.forget();
       const last = leads.newest();
       newest = last?.at ?? none;
@@ -122,9 +123,7 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
     },
     newestBefore: () => (newestBefore === none ? null : newestBefore),
     acceptsAllFrom: guard.acceptsAllFrom,
-    noteNewest(newestMs) {
-      newest = Math.max(newest, newestMs);
-    },
+    noteNewest: (newestMs) => void (newest = Math.max(newest, newestMs)),
   };
 }
 

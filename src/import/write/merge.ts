@@ -10,7 +10,7 @@ import { leads, pixels } from "../../db/schema.ts";
 import type { ImportOptions, ImportOrigin } from "../new-lead.ts";
 import type { MergeListener, MergeProgress, SourceRead } from "../staged-import.ts";
 import { type BatchRecord, beginBatch, nextBatch, noteAdded, noteOutcome, progressOf, recordBatch } from "./batch.ts";
-import { type Destination, type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.ts";
+import { type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.ts";
 import type { Staging } from "./staging.ts";
 import { inTransactions, type Work } from "./transactions.ts";
 
@@ -40,7 +40,6 @@ export async function* merge(
 }
 
 class Merge implements Work {
-  private readonly destination: Destination;
   private readonly writer: LeadWriter;
   private record: BatchRecord;
   private done = 0;
@@ -53,8 +52,7 @@ class Merge implements Work {
     account: AccountNumber,
     private readonly material: Material,
   ) {
-    this.destination = openDestination(database, account);
-    this.writer = openLeadWriter(this.destination, material.options);
+    this.writer = openLeadWriter(openDestination(database, account), material.options);
     this.record = beginBatch(account, material.origin, material.read);
     this.committed = { done: 0, record: this.record };
   }
@@ -83,7 +81,6 @@ class Merge implements Work {
 
   rollBack(): void {
     ({ done: this.done, record: this.record } = this.committed);
-    this.destination.pixels.forget();
   }
 
   isStopping(): boolean {

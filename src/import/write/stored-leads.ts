@@ -117,41 +117,31 @@ function prepareFirstFree(database: Connection) {
 }
 
 /** The limit of pixels in memory. A file may name another one in each row. */
-const maxRemembered = 10_000;
+const maxKnown = 10_000;
 
-export interface PixelNumbers {
-  /** The number of a pixel by its ID; null if the account has none. */
-  find(id: string): number | null;
-  /** Creates a pixel and returns its number. */
-  make(id: string, nowMs: number): number;
-  /** Forgets all numbers, as after a rollback. */
-  forget(): void;
-}
-
-/** Finds and creates the pixels of an account. */
-export function openPixelNumbers(database: Connection, account: AccountNumber): PixelNumbers {
+/** Finds and creates the pixels of an account, by their IDs. */
+export function openPixelNumbers(database: Connection, account: AccountNumber) {
   const stored = openPixels(database);
   const one = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
-  const remembered = new Map<string, number>();
+  const known = new Map<string, number>();
 
+  /** Returns the number of a pixel; null if the account has none of this ID. */
   function find(id: string): number | null {
-    const known = remembered.get(id);
-    if (known !== undefined) return known;
-    const [found] = one.values({ account, pixelId: id });
-    if (found === undefined) return null;
-    if (remembered.size >= maxRemembered) remembered.clear();
-    remembered.set(id, found[0]);
-    return found[0];
+    const number = known.get(id) ?? one.values({ account, pixelId: id })[0]?.[0] ?? null;
+    if (number !== null && known.size < maxKnown) known.set(id, number);
+    return number;
   }
 
   return {
     find,
-    make(id, nowMs) {
+    /** Creates a pixel and returns its number. */
+    make(id: string, nowMs: number): number {
       stored.create(account, { id, status: "active" }, nowMs);
       const made = find(id);
       if (made === null) throw new Error("a pixel that was just created does not exist");
       return made;
     },
-    forget: () => remembered.clear(),
+    /** Must be called first in each transaction: the one before may have been rolled back. */
+    forget: () => known.clear(),
   };
 }
