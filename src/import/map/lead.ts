@@ -3,7 +3,7 @@ import { detailFields, type Lead, type LeadDetails } from "../../contract/lead.t
 import { namesOf } from "../../contract/names.ts";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import { isPixelId } from "../../contract/pixel.ts";
-import { stateCode, states } from "../../contract/states.ts";
+import { stateCode } from "../../contract/states.ts";
 import { cityKey, writeDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { NewLead } from "../new-lead.ts";
@@ -232,8 +232,7 @@ function readState(
 ): { readonly state: string | null; readonly warning?: Warning } | null {
   const text = textIn(row, ofState);
   if (text === null) return null;
-  // Most files have the code itself.
-  const state = Object.hasOwn(states, text) ? text : stateCode(text);
+  const state = stateCode(text);
   if (state === null) return { state, warning: "state" };
   const country = textIn(row, ofCountry);
   return country === null || hasState(country, state) ? { state } : { state: null, warning: "country" };
