@@ -86,7 +86,7 @@ test("unnamed and unknown columns are listed as not kept", async () => {
   expect(reportOn(columns).unmatched).toEqual(["(column 2)", "Shoe Size"]);
 });
 
-test("a column named like a numbered duplicate keeps its cells, and so do later columns", async () => {
+test("a column with the name that a third one would get keeps its cells, and so do those after it", async () => {
   const [lead] = await leadsOf("phone (3),phone,phone,state,email\n,,6195550123,CA,d@example.com\n");
   expect(lead).toMatchObject({ lead: { state: "CA" } });
 });

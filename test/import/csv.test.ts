@@ -7,7 +7,7 @@ import { csv, leadsOf, readPieces, readText, shown } from "./reading.ts";
 const cellsOf = async (text: string | Buffer) => (await readText(text)).rows.map(({ cells, fault }) => fault ?? cells);
 
 describe.each([",", ";", "\t", "|"])("with %j between cells", (delimiter) => {
-  test.each(["\n", "\r\n", "\r"])("and %j after rows, every cell is read back", async (newline) => {
+  test.each(["\n", "\r\n", "\r"])("and %j after rows, every cell is read", async (newline) => {
     const rows = [
       ["email", "notes", "city"],
       ["dana@example.com", `a${delimiter}b`, "Reno"],
@@ -129,8 +129,8 @@ describe("an unclosed quote", () => {
   });
 });
 
-describe("a misplaced quote", () => {
-  test("within an unquoted cell is an ordinary character", async () => {
+describe("a stray quote", () => {
+  test("within a cell it is a letter like any other", async () => {
     expect(await cellsOf('name,city\n5" pipe,Reno\nDana "D" W,Reno\n"Dana" W,Reno\n')).toEqual([
       ['5" pipe', "Reno"],
       ['Dana "D" W', "Reno"],
@@ -148,7 +148,7 @@ describe("a misplaced quote", () => {
     ]);
   });
 
-  test("after a backslash is an escaped quote, and so is a second backslash", async () => {
+  test("after a backslash is a quote in the cell, and so is a backslash after another", async () => {
     const rows = [
       String.raw`"Harbor \"X\" Inc",Reno`,
       String.raw`"\"Harbor\"","C:\\dir \"a\""`,
@@ -167,7 +167,7 @@ describe("a misplaced quote", () => {
     ]);
   });
 
-  test("after blanks that follow a delimiter begins a cell, also in the header", async () => {
+  test("after blanks that follow a delimiter begins a cell, in a header as well", async () => {
     const rows = ['"Whitfield, Dana", "Reno"', '"Lee" , "San ""S"" José"', 'Kim, "R" D', '"Sam", 5" pipe'];
     expect(await cellsOf(`"name", "city"\n${rows.join("\n")}\n`)).toEqual([
       ["Whitfield, Dana", "Reno"],
@@ -187,7 +187,7 @@ describe("a misplaced quote", () => {
   });
 });
 
-test("line numbers count a line that names the delimiter and empty lines", async () => {
+test("a row is known by its line in the file, also after a line that names the delimiter and empty lines", async () => {
   const { rows } = await readText('sep=;\nemail;city\n1;"two\nlines"\n\n2;Reno\n');
   expect(rows.map(({ line }) => line)).toEqual([3, 6]);
 });
@@ -246,7 +246,7 @@ test("the rows do not depend on how the bytes are split", async () => {
   );
 });
 
-test("cells are read as csv-parse reads them", async () => {
+test("any cells are read as csv-parse reads them", async () => {
   const cell = fc.string({
     unit: fc.constantFrom('"', ",", ";", "\n", "\r\n", "\\", "a", " ", "é", "😀"),
     maxLength: 8,

@@ -22,7 +22,7 @@ const cut = fc.integer({ min: 1, max: 40 });
 const line = fc.string({ unit: "grapheme", maxLength: 30 }).map((text) => `${text.replaceAll(/[\r\n\ufeff]/g, "")}\n`);
 const text = fc.array(line, { maxLength: 20 }).map((lines) => `x\n${lines.join("")}`);
 
-test("UTF-8 is read unchanged, however it is split", async () => {
+test("UTF-8 is read unchanged, however it is cut", async () => {
   await fc.assert(
     fc.asyncProperty(text, cut, async (text, size) => {
       expect(await decode(pieces(Buffer.from(text), size))).toEqual({ text, legacyLines: 0 });
@@ -31,7 +31,7 @@ test("UTF-8 is read unchanged, however it is split", async () => {
 });
 
 test.each<[string, string, string]>([
-  ["behind the last line", "x\nab\n\x1a", "x\nab\n"],
+  ["after the last line", "x\nab\n\x1a", "x\nab\n"],
   ["in the last line", "x\nab\x1a", "x\nab"],
   ["again and again, up to the end of a block", `x\nab\n${"\x1a".repeat(100)}`, "x\nab\n"],
 ])("a DOS end-of-file character at the end is dropped: %s", async (_, text, read) => {
@@ -54,7 +54,7 @@ test("UTF-16 is read with or without a byte order mark, however it is split", as
 });
 
 describe("Windows-1252", () => {
-  test("is decided per line, so that lines of UTF-8 stay unchanged", async () => {
+  test("is read line by line: a line of UTF-8 next to it is not changed", async () => {
     const bytes = Buffer.concat([
       Buffer.from("name,city\n"),
       Buffer.from("Zo\u00eb,San Jos\u00e9\n", "latin1"),

@@ -1,4 +1,4 @@
-/** Importing existing rows, and the output of `--dry-run`. */
+/** Imports of rows that are already stored, and their dry runs. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { anAdmin } from "../support/admin.ts";
@@ -114,22 +114,22 @@ describe("--dry-run", () => {
 const visitHeader = "timestamp,pixel_id,email,page_url,phone,utm_source";
 const visits = (...rows: string[]) => `${[visitHeader, ...rows].join("\n")}\n`;
 const visit = "2026-01-31T09:15:00Z,px,dana@example.com,/a,2125550100,";
-const beside = "2026-01-31T09:15:00Z,px,sam@example.com,/a,2125550102,";
+const tied = "2026-01-31T09:15:00Z,px,sam@example.com,/a,2125550102,";
 const later = "2026-02-28T09:15:00Z,px,lee@example.com,/a,2125550101,";
 
-/** The preview of a second file. */
+/** Returns the preview of a second file. */
 async function said(second: string, ...options: string[]): Promise<string> {
   const admin = anAdmin();
-  await admin.import(visits(visit, beside, later), ...options);
+  await admin.import(visits(visit, tied, later), ...options);
   return (await admin.import(second, "--dry-run", ...options)).stderr;
 }
 
-describe("an import warns of a duplicate with different content", () => {
+describe("an import warns of a stored visit with other content", () => {
   test.each([
     ["in a row whose phone was corrected", visit.replace("0100", "0199")],
     ["in a row to which a source was added", `${visit}google`],
     ["of the newest lead as well", `${later}google`],
-    ["of one that shares its time with another visit", `${beside}google`],
+    ["of one that shares its time with another visit", `${tied}google`],
   ])("%s", async (_, row) => {
     expect(await said(visits(row))).toContain("1 row with the time, page, and visitor of a stored lead");
   });
@@ -140,7 +140,7 @@ describe("of a file whose times lost their seconds in a spreadsheet", () => {
   const saved = visits(visit.replace("2026-01-31T09:15:00Z", "1/31/2026 9:15"));
   const warning = "1 row with the minute, page, and visitor of a stored lead";
 
-  /** The preview of the file after the vendor's own file. */
+  /** Returns the preview of it, after the vendor's own file. */
   async function saidOf(second: string): Promise<string> {
     const admin = anAdmin();
     await admin.import(own);
@@ -154,7 +154,7 @@ describe("of a file whose times lost their seconds in a spreadsheet", () => {
   test.each([
     ["another minute", saved.replace("9:15", "9:14")],
     ["another page", saved.replace("/a", "/b")],
-    ["a file with seconds", saved + beside.replace("15:00", "15:07")],
+    ["a file with seconds", saved + tied.replace("15:00", "15:07")],
   ])("an import does not warn of %s", async (_, second) => {
     expect(await saidOf(second)).not.toContain("Warning");
   });

@@ -1,4 +1,4 @@
-/** Most leads of a file go in many at once. What becomes of each, and what is told of them, is as if they went in alone. */
+/** Most leads of a file are inserted by one statement. The leads and the counts are the same as if each was written alone. */
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -19,7 +19,7 @@ const retainDays = 30;
 const erased = "robin@example.com";
 const ids = Array.from({ length: 3 * maxRows }, () => crypto.randomUUID());
 
-/** The irregularities of a lead. A file has some of them, each in a few rows. */
+/** The kinds of unusual leads. A file has some of them, each in a few of its rows. */
 const kinds = ["too old", "again", "untimed", "clamped", "other pixel", "erased"] as const;
 
 const aFile = fc
@@ -67,7 +67,7 @@ function oneByOne(store: AdminStore, account: Account, file: readonly NewLead[],
   return batch.counts;
 }
 
-test("a file gives the same leads and counts as its rows one by one, also in a dry run", async () => {
+test("the leads and the counts of a file are those of its leads one by one, also in a dry run", async () => {
   const store = openAdminStore(join(aFolder(), "leadfile.db"));
   onTestFinished(() => store.close());
   const how = fc.record({
@@ -105,7 +105,7 @@ test("a file gives the same leads and counts as its rows one by one, also in a d
   );
 });
 
-/** An account, and 500 leads with two milliseconds from each to the next: they go in at once. */
+/** An account, and 500 leads with two milliseconds from each to the next: one statement inserts them. */
 function aCleanFile() {
   const store = openAdminStore(join(aFolder(), "leadfile.db"));
   onTestFinished(() => store.close());
@@ -119,7 +119,7 @@ function aCleanFile() {
 const options: ImportOptions = { onDuplicate: "skip", createPixels: false, dryRun: false };
 const momentOf = (ms: number) => new Date(noonMs + ms).toISOString();
 
-test("a lead without a time follows the newest lead of its file", async () => {
+test("a lead without a time follows the newest of its file, also if one statement inserted all others", async () => {
   const { store, account, leads } = aCleanFile();
   const untimed = { ...newLead(aLead()), identifiedMs: null };
   await imported(store, account, [untimed, ...leads], { options });
@@ -127,7 +127,7 @@ test("a lead without a time follows the newest lead of its file", async () => {
   expect([last.id, last.identified_at]).toEqual([untimed.id, momentOf(999)]);
 });
 
-test("rejects a lead older than the retention among accepted ones", async () => {
+test("a lead that is older than the retention is rejected, also if one statement could insert all others", async () => {
   const { store, account, leads } = aCleanFile();
   await keepForDays(store, account);
   const old = newLead(aLead({ identified_at: momentOf(-retainDays * dayMs - 1) }));

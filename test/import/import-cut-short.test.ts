@@ -1,4 +1,4 @@
-/** An import that ends while its leads go in: what stays, what is said of it, and how it is completed. */
+/** An import that is stopped while its leads are written: the leads that stay, the messages, and how to complete it. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Whoever wants to write while an import runs does not wait behind it. */
+/** Other writers do not wait for the end of an import. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { appendFileSync, chownSync, existsSync, statSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** In whatever order a file lies, whatever moments it shares and wherever it is cut short: nobody who polls misses a lead. */
+/** In any order of a file, with any ties, and if it is interrupted anywhere, a client that polls misses no lead. */
 import { expect, onTestFinished, spyOn, test } from "bun:test";
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ async function cutShort(merge: AsyncGenerator<unknown>, transactions: number, af
   }
 }
 
-/** The leads of the model, in the order of time and then of the file. */
+/** Returns the leads of the model, in the order of time and, within it, of the file. */
 function modelOf(before: readonly NewLead[], leads: readonly NewLead[]): string[] {
   const rows: Row[] = [];
   const model = { rows, account: 1, options, hasPixel: () => true, createPixel: () => undefined };
@@ -143,7 +143,7 @@ const leadsFrom = (second: number, count: number) =>
     newLead(aLead({ identified_at: writeMoment(noonMs - 86_400_000 + (second + n) * 1000) })),
   );
 
-test("leads older than those that a concurrent import added are late", async () => {
+test("leads older than those that another import added in the meantime are late", async () => {
   const { admin, account } = anAccountOfSmallTransactions();
   const slow = importing(admin, account, leadsFrom(0, 3000));
   const { value: first } = await slow.next();
@@ -152,11 +152,11 @@ test("leads older than those that a concurrent import added are late", async () 
   expect(await imported(admin, account, leadsFrom(2500, 1))).toMatchObject({ imported: 1, late: 0 });
   let late = 0;
   for await (const { counts } of slow) late = counts.late;
-  // That of second 2,500 is moved behind the one that is there.
+  // That of second 2,500 is moved after the stored one.
   expect(late).toBe(2500 - done);
 });
 
-test("leads are not late if a concurrent import added only older ones", async () => {
+test("leads are not late if another import added older ones", async () => {
   const { admin, account } = anAccountOfSmallTransactions();
   const slow = importing(admin, account, leadsFrom(0, 3000));
   await slow.next();

@@ -1,4 +1,4 @@
-/** A file that looks wrong is asked about, where a person sits. */
+/** At a terminal, an import asks about a file that looks wrong. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { anAdmin } from "../support/admin.ts";
@@ -19,7 +19,7 @@ test.each([
   ["most rows of which are rejected", rejected, "10 rows are rejected"],
   ["whose rows are rejected for a reason", rejected, "Line 3 was rejected: "],
   ["in which an id names the person", sharing, "2 rows share their id"],
-])("a file %s is imported if the answer is y, and changes nothing otherwise", async (_, content, doubt) => {
+])("a file %s is imported when the answer is y, and changes nothing otherwise", async (_, content, doubt) => {
   for (const [answer, status, leads] of [
     ["y", content === rejected ? 3 : 0, 1],
     ["n", 1, 0],

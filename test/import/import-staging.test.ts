@@ -1,4 +1,4 @@
-/** A file is read to its end before its first lead goes in: what is said by then, and what is left when it ends before. */
+/** A file is read completely before its first lead is stored: the messages until then, and the end of an import before that. */
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ async function rest(reader: Reader): Promise<string> {
   return said;
 }
 
-test("while a file is read, none of it is served, and the folder of the database has no extra file", async () => {
+test("while a file is read nothing of it is served, and no file is next to the database", async () => {
   const admin = anAdmin();
   const child = waiting(admin, aThousandRows);
   const reader = await begun(child);
@@ -82,7 +82,7 @@ test("under nohup, an import survives its terminal", async () => {
   expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
 });
 
-test("the oldest lead is stored first, so that only leads older than the newest stored one are late", async () => {
+test("the oldest lead is stored first: of a newest-first file none is late, apart from those older than the newest stored one", async () => {
   const admin = anAdmin();
   const days = Array.from({ length: 9 }, (_, n) => `2026-01-0${9 - n}`);
   const file = `date,email\n${days.map((day) => `${day},d${day}@example.com\n`).join("")}`;
@@ -90,10 +90,10 @@ test("the oldest lead is stored first, so that only leads older than the newest 
   const more = "date,email\n2026-01-20,x@example.com\n2026-01-08,y@example.com\n2026-01-19,z@example.com\n";
   const { json, stderr } = await admin.import(more, ...px);
   expect(json).toMatchObject({ imported: 3, late: 1 });
-  // Said before the first of them went in.
+  // Reported before the first of them was stored.
   expect(stderr).toContain("from 2026-01-08T00:00:00.000Z to 2026-01-20T00:00:00.000Z");
   expect(stderr).toContain("\n1 is older than the newest lead of the account: ");
-  // The file again is older as well, and nobody has passed what was there already.
+  // The file again is older as well, and nobody has passed the stored leads.
   expect((await admin.import(more, ...px)).stderr).toContain(
     "\n2 are older than the newest lead of the account: those of them that are new ",
   );
@@ -128,7 +128,7 @@ test("counts rows that share an ID but differ in time or page, and names the opt
   expect(apart.json).toMatchObject({ imported: 5, duplicates: 1 });
 });
 
-describe("IDs that repeat in another file", () => {
+describe("ids that occur again in another file", () => {
   const file = (month: string) =>
     `ID,date,email\n1,2026-${month}-01,a${month}@example.com\n2,2026-${month}-02,b${month}@example.com\n`;
   const taken = /^Warning: 2 rows with the id of a lead that another import brought, .*--map ID=- keeps/m;

@@ -7,7 +7,7 @@ const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_0
 const timesOf = async (admin: ReturnType<typeof anAdmin>) =>
   (await admin.leads()).map(({ identified_at }) => identified_at);
 
-test("leads with the same time follow one another by milliseconds in file order, and are counted", async () => {
+test("leads of the same time follow one another by milliseconds in the order of the file, and are counted", async () => {
   const admin = anAdmin();
   const rows = ["a", "b", "c"].map((name) => `2026-01-31 09:15:00,${name}@example.com\n`).join("");
   const { json } = await admin.import(`time,email\n${rows}`, ...px);
@@ -33,7 +33,7 @@ describe("a row without a time", () => {
     expect(Math.max(...times)).toBeLessThan(Date.now() + 1000);
   });
 
-  test("is newer than the newest lead of its account, whatever the clock", async () => {
+  test("is later than the newest lead of its account, whatever the clock says", async () => {
     const admin = anAdmin();
     await admin.import(`time,email\n${minutesFromNow(4)},a@example.com\n`, ...px);
     const [newest] = await timesOf(admin);

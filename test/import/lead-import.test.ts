@@ -1,4 +1,4 @@
-/** bun admin lead import: what it counts, says and leaves behind. */
+/** bun admin lead import: its counts, its messages, and its result. */
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
@@ -80,7 +80,7 @@ test("says that leads of a file without times get the time of import", async () 
   expect((await anAdmin().import(two, ...px)).stderr).toMatch(/identified_at|time of (the )?import/);
 });
 
-test("--map is checked against the header even if the rows arrive later", async () => {
+test("--map is checked against the file, also if its header is read long before its rows", async () => {
   const admin = anAdmin();
   const header = await admin.import("Correo,Ciudad\n", ...px, "--map", "Correo=email");
   expect({ status: header.status, stderr: header.stderr }).toMatchObject({ status: 0 });

@@ -46,7 +46,7 @@ describe("a visit nested in an object named", () => {
     },
   );
 
-  test.each(["visitor", "customer"])("%s has lower precedence than a shorter path", async (wrapper) => {
+  test.each(["visitor", "customer"])("%s comes after the values outside of it", async (wrapper) => {
     const outside = { timestamp: "2026-01-30T00:00:00Z", url: "/a", pixel: "px_site" };
     expect(await leadOfVisit({ [wrapper]: visit, ...outside })).toMatchObject({
       at: "2026-01-30T00:00:00.000Z",
@@ -121,7 +121,7 @@ test("of a list, the first non-empty value counts, and numbers and booleans beco
   });
 });
 
-test("of several people in one record and of several visits, those beside the first are counted", async () => {
+test("of several people in one record and of several visits, those after the first are counted", async () => {
   const told = (record: unknown) => warningsOf(JSON.stringify(record));
   const dana = { name: "Dana", email: "dana@example.com" };
   const lee = { name: "Lee", email: "lee@example.com" };

@@ -21,8 +21,8 @@ const shapes: [string, unknown][] = [
   ["a list and what is said of the page", { object: "list", data: [dana, lee], has_more: true, next_cursor: "x" }],
   ["numbers of pages and links", { page: 1, total: 2, links: { next: "?page=2" }, results: [dana, lee] }],
   ["the time of the answer", { status: "ok", timestamp: "2026-02-01T00:00:00Z", data: [dana, lee] }],
-  ["an account beside its leads", { account: { name: "Acme", email: "owner@example.com" }, leads: [dana, lee] }],
-  ["an empty list beside it", { errors: [], data: [dana, lee] }],
+  ["an account next to its leads", { account: { name: "Acme", email: "owner@example.com" }, leads: [dana, lee] }],
+  ["an empty list next to it", { errors: [], data: [dana, lee] }],
 ];
 
 describe.each(shapes)("%s", (_, page) => {
@@ -33,8 +33,8 @@ describe.each(shapes)("%s", (_, page) => {
       "with a record a line",
       JSON.stringify(page).replaceAll("[{", "[\n{").replaceAll("},{", "},\n{").replaceAll("}]", "}\n]"),
     ],
-    ["behind empty lines", `\n\n${JSON.stringify(page)}\n\n`],
-  ])("reads all of %s", async (_, text) => {
+    ["after empty lines", `\n\n${JSON.stringify(page)}\n\n`],
+  ])("%s is read whole", async (_, text) => {
     expect(await readAll(text)).toEqual(both);
   });
 

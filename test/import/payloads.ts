@@ -1,6 +1,6 @@
 /**
- * Payloads and headers as CRM exports, identity vendors, analytics, and webhooks have them, with made-up people: what each
- * becomes. To teach the import another name, add it to src/import/map/fields.ts and a payload here.
+ * Payloads and headers as CRM exports, identity vendors, analytics, and webhooks have them, with made-up people, and
+ * the lead of each. To teach the import another name, add it to src/import/map/fields.ts and a payload here.
  */
 
 export interface Payload {

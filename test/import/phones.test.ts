@@ -100,7 +100,7 @@ describe("whatever is in the cell", () => {
     fc.assert(fc.property(cell, (text) => expect(read(text)?.value ?? "0").toMatch(/^\d{1,15}$/)));
   });
 
-  test("the result is read back unchanged without a warning", () => {
+  test("a kept value is read as the same one, and nothing is left out of it", () => {
     fc.assert(
       fc.property(cell, (text) => {
         const value = read(text)?.value;
@@ -110,7 +110,7 @@ describe("whatever is in the cell", () => {
   });
 });
 
-test("the first of two numbers is found, whatever separates them", () => {
+test("of two complete numbers the first is found, whatever separates them", () => {
   const number = fc.integer({ min: 2_000_000_000, max: 9_999_999_999 }).map(String);
   const written = (digits: string) =>
     fc.constantFrom(

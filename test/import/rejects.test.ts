@@ -87,7 +87,7 @@ test("an uncorrected rejects file is rejected again", async () => {
   expect(await importRejecting(admin, first.written)).toMatchObject({ read: 6, imported: 0, rejected: 6, status: 3 });
 });
 
-test("unnamed and duplicate columns keep their places in a rejects file", async () => {
+test("columns without a name or with the name of another are read as the columns that they were", async () => {
   const admin = anAdmin();
   const { written } = await importRejecting(admin, "email,,email,date\n,x,a@example.com,never\n");
   await importRejecting(admin, written.replace("never", "2026-01-31"));

@@ -95,7 +95,7 @@ test("every sample has its expected leads", () => {
 });
 
 test.each(samples.map((sample) => [sample.file, sample] as const))(
-  "%s becomes the leads that it means, and nothing more when it comes again",
+  "%s becomes the expected leads, and a second import adds none",
   async (file, { options, notKept, counts }) => {
     const admin = anAdmin();
     const importing = () =>

@@ -47,7 +47,7 @@ test("a place can be an object with a code or a name", async () => {
   expect(await leadOfObject({ email: "d@example.com", address })).toMatchObject({ city: "San Diego", state: "CA" });
 });
 
-describe("with a country", () => {
+describe("next to a country", () => {
   const read = async (state: string, country: string) => {
     const [reading] = await leadsOf(`email,city,state,country\ndana@example.com,Springfield,${state},${country}\n`);
     return reading !== undefined && "lead" in reading ? [reading.lead.state, ...reading.warnings] : [];

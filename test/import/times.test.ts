@@ -61,7 +61,7 @@ test.each([
   ["31 January 2026, 09:15"],
   ["31st of January 2026 9:15 a.m."],
   ["Jan. 31, 2026 9:15 A.M."],
-  // 12-hour clocks, with a zone behind them.
+  // 12-hour clocks, with a zone after them.
   ["2026-01-31 4:15am (EST)"],
   ["1/31/2026 4:15AM ET"],
   ["2026-01-31 3:15 am CT"],
@@ -153,7 +153,7 @@ describe("with --timezone", () => {
     ["2026-01-31T09:15:00Z", "2026-01-31T09:15:00.000Z"],
     ["2026-01-31 09:15:00 +01:00", "2026-01-31T08:15:00.000Z"],
     ["1769850900", "2026-01-31T09:15:00.000Z"],
-  ])("%s is %s: its own offset has precedence", (text, moment) => {
+  ])("%s is %s: an offset in the text takes precedence", (text, moment) => {
     expect(read(text, { zone })).toBe(moment);
   });
 

@@ -58,7 +58,7 @@ test.each([
   ["email,identified_at\n,2026-01-31\n"],
   ['id,pixel_id,identified_at,email\nx,px,2026-01-31,"-"\n'],
   ["email\nnot an address\n"],
-])("rejects a row that is empty apart from id, identified_at, and pixel_id: %j", async (text) => {
+])("a row that is empty besides id, identified_at, and pixel_id is rejected: %j", async (text) => {
   expect(await leadsOf(text)).toEqual([{ fault: "it has no value to keep besides id, identified_at, and pixel_id" }]);
 });
 

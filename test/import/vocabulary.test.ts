@@ -1,4 +1,4 @@
-/** The column names of vendors, and names that only look like a field. */
+/** The names of vendors for the fields of a lead, and names that only sound like one. */
 import { describe, expect, test } from "bun:test";
 import { leadFields } from "../../src/contract/lead.ts";
 import { reportOn } from "../../src/import/map/report.ts";

@@ -131,7 +131,7 @@ function zoneOf(row: Row, places: readonly number[], rules: TimeRules): string |
 }
 
 /** The orders of numeric dates. One date of a column that has a single order decides for the whole column. */
-export interface DateOrders {
+interface DateOrders {
   /** The order of a column; null while it is not decided. */
   of(column: string): DateOrder | null;
   /** Takes a date into account. Throws a UserError if it contradicts an earlier one of its column. */

@@ -14,7 +14,7 @@ const label = "[Ee]-?[Mm]ail=";
 
 /** An address as nearly all cells have it. Each stored address has this form, so an export of it is read as the same one. */
 const inner = String.raw`\s@<>()[\]{}",;:|\\${unseen}${marks}`;
-export const bareEmail = new RegExp(
+const bareEmail = new RegExp(
   `^(?!${label})[^${inner}'\`.*][^${inner}]*@[^${inner}'\`/?&=.!*](?:[^${inner}/?&=!*]*[^${inner}'\`/?&=.!*])?$`,
 );
 /** The separator of the addresses of a list. */
