@@ -116,7 +116,40 @@ describe("an unclosed quote", () => {
     }
   });
 
-  test.each([1, 3])("is rejected in the header, on line %d", async (line) => {
+  test("in the last cell of a record of several lines costs that record alone", async () => {
+    const lines = [
+      "x,a@example.com,1",
+      'x,b@example.com,"said "hi"',
+      "",
+      'to me"',
+      'x,c@example.com,"a',
+      'b"',
+      'x,d,5"',
+    ];
+    for (const size of [1, 7, 1000]) {
+      const pieces = `city,email,notes\n${lines.join("\n")}\n`.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [];
+      const { rows } = await readPieces(pieces.map((piece) => Buffer.from(piece)));
+      expect(rows.map(({ line, fault, source }) => [line, fault === null, source.at(-1)])).toEqual([
+        [2, true, "1"],
+        [3, false, 'x,b@example.com,"said "hi"\n\nto me"'],
+        [6, true, "a\nb"],
+        [8, true, '5"'],
+      ]);
+    }
+  });
+
+  test("that no later line closes leaves its row, and the rows after it", async () => {
+    const { rows } = await readText('city,email\nx,5"\nReno\nx,b@example.com\nx,6"\nx,7"\n');
+    expect(rows.map(({ line, fault }) => [line, fault === null])).toEqual([
+      [2, true],
+      [3, false],
+      [4, true],
+      [5, true],
+      [6, true],
+    ]);
+  });
+
+  test.each([1, 3])("is refused in the header, on line %d: the next line is none", async (line) => {
     const text = `${"\n".repeat(line - 1)}email,"city\n${good}`;
     await expect(readText(text)).rejects.toThrow(
       `The header, line ${line} of the file, cannot be read: it has a quote`,

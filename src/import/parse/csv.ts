@@ -34,6 +34,8 @@ interface Damaged {
   readonly text: string;
   readonly length: number;
   readonly isOpen: boolean;
+  /** The rows that its lines are if no later line closes the quote; null if its first line fits the header in no case. */
+  readonly rows: Row[] | null;
 }
 
 /** A record of one line or more whose quotes are those of RFC 4180. */
@@ -84,7 +86,7 @@ class CsvReader {
       at = (record?.end ?? newline) + 1;
     }
     this.rest = "";
-    if (isLast) this.endDamaged(rows);
+    if (isLast) this.endDamaged(rows, false);
     return rows;
   }
 
@@ -121,35 +123,53 @@ class CsvReader {
   private take(line: string, quoted: Quoted | null, rows: Row[]): boolean {
     const found = quoted?.cells ?? this.cellsOf.leniently(line);
     const cells = found === null ? null : this.fit(found);
-    if (this.continuesDamaged(line, cells, rows)) return false;
+    if (this.damaged !== null && this.continues(this.damaged, line, cells, quoted !== null, rows)) return false;
     if (line === "") return true;
     if (this.header === null) this.header = readHeader(this.line, found, line, this.columns);
     else if (quoted !== null && quoted.text.length > maxRecordLength) {
       rows.push(this.damagedRow(this.line, quoted.text, tooLarge));
-    } else if (cells === null || (quoted === null && cells.length !== this.width && hasOpenQuote(line))) {
-      this.damaged = { line: this.line, text: kept(line), length: line.length, isOpen: hasOpenQuote(line) };
-    } else {
-      const fault = this.faultOf(cells, this.header);
-      rows.push({ line: this.line, cells, layout: this.header.layout, fault, source: cells });
-    }
+    } else if (quoted === null && (cells === null || hasOpenQuote(line))) {
+      const isOpen = hasOpenQuote(line);
+      const row = cells?.length === this.width ? [this.rowOf(line, cells)] : null;
+      this.damaged = { line: this.line, text: kept(line), length: line.length, isOpen, rows: row };
+    } else rows.push(this.rowOf(line, cells));
     return true;
   }
 
-  private continuesDamaged(line: string, cells: readonly string[] | null, rows: Row[]): boolean {
-    if (this.damaged === null) return false;
-    const { text, length, isOpen } = this.damaged;
-    const isLastLine = isOpen && hasOpenQuote(line);
-    const isPart = isLastLine || cells?.length !== this.width;
-    if (isPart) this.damaged = { ...this.damaged, text: kept(`${text}\n${line}`), length: length + 1 + line.length };
-    if (isLastLine || !isPart) this.endDamaged(rows);
-    return isPart;
+  /** Returns whether a line is one of a damaged record, which ends otherwise. */
+  private continues(
+    damaged: Damaged,
+    line: string,
+    cells: readonly string[] | null,
+    isQuoted: boolean,
+    rows: Row[],
+  ): boolean {
+    const closes = damaged.isOpen && hasOpenQuote(line);
+    if (cells?.length === this.width && (isQuoted || damaged.rows !== null || !closes)) {
+      this.endDamaged(rows, false);
+      return false;
+    }
+    const length = damaged.length + 1 + line.length;
+    this.damaged = { ...damaged, text: kept(`${damaged.text}\n${line}`), length };
+    if (line !== "") damaged.rows?.push(this.rowOf(line, cells));
+    if (closes || (damaged.rows !== null && length > maxRecordLength)) this.endDamaged(rows, closes);
+    return true;
   }
 
-  private endDamaged(rows: Row[]): void {
+  private endDamaged(rows: Row[], isClosed: boolean): void {
     if (this.damaged === null) return;
-    const { line, text, length } = this.damaged;
-    rows.push(this.damagedRow(line, text, length > maxRecordLength ? tooLarge : unclosedQuote));
+    const { line, text, length, rows: others } = this.damaged;
+    const fault = length > maxRecordLength ? tooLarge : unclosedQuote;
+    for (const row of (isClosed ? null : others) ?? [this.damagedRow(line, text, fault)]) rows.push(row);
     this.damaged = null;
+  }
+
+  private rowOf(line: string, cells: readonly string[] | null): Row {
+    if (cells === null || this.header === null) {
+      return this.damagedRow(this.line, line, line.length > maxRecordLength ? tooLarge : unclosedQuote);
+    }
+    const fault = this.faultOf(cells, this.header);
+    return { line: this.line, cells, layout: this.header.layout, fault, source: cells };
   }
 
   /** Returns a row whose text is written after the last column, where nobody takes it for values. */
