@@ -149,7 +149,7 @@ describe("an unclosed quote", () => {
     ]);
   });
 
-  test.each([1, 3])("is refused in the header, on line %d: the next line is none", async (line) => {
+  test.each([1, 3])("is rejected in the header, on line %d", async (line) => {
     const text = `${"\n".repeat(line - 1)}email,"city\n${good}`;
     await expect(readText(text)).rejects.toThrow(
       `The header, line ${line} of the file, cannot be read: it has a quote`,
@@ -163,7 +163,7 @@ describe("an unclosed quote", () => {
 });
 
 describe("a stray quote", () => {
-  test("within a cell it is a letter like any other", async () => {
+  test("within an unquoted cell is an ordinary character", async () => {
     expect(await cellsOf('name,city\n5" pipe,Reno\nDana "D" W,Reno\n"Dana" W,Reno\n')).toEqual([
       ['5" pipe', "Reno"],
       ['Dana "D" W', "Reno"],

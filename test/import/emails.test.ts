@@ -74,7 +74,7 @@ test.each(["dana", "@example.com", "dana@", "a@b@c", "@", "null", "", "<>", "und
   },
 );
 
-test("a row says what was cut, and what was left out", async () => {
+test("a row reports what was shortened and what was dropped", async () => {
   expect(await warningsOf("name,email\nDana,dana@example.com\n")).toEqual([]);
   expect(await warningsOf("name,email\nDana,Dana <dana@example.com>\n")).toEqual(["further email"]);
   expect(await warningsOf("name,email\nDana,a@b@c\n")).toEqual(["email"]);

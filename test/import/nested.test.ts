@@ -62,7 +62,7 @@ test.each<[string, object, string | null]>([
   ["the record itself", { at: "2026-01-05T10:00:00Z" }, "2026-01-05T10:00:00.000Z"],
   ["a person", { person: { at: "2026-01-05T10:00:00Z" } }, null],
   ["an owner", { owner: { at: "2026-01-05T10:00:00Z" } }, null],
-])("a time that is called at is that of the visit if it is in a visit or the record: %s", async (_, object, time) => {
+])("a time named at counts in a visit or in the record itself: %s", async (_, object, time) => {
   const lead = await firstLead(JSON.stringify({ email: "d@example.com", ...object }));
   expect(lead?.identifiedMs).toBe(time === null ? null : Date.parse(time));
 });

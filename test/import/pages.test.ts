@@ -34,7 +34,7 @@ describe.each(shapes)("%s", (_, page) => {
       JSON.stringify(page).replaceAll("[{", "[\n{").replaceAll("},{", "},\n{").replaceAll("}]", "}\n]"),
     ],
     ["after empty lines", `\n\n${JSON.stringify(page)}\n\n`],
-  ])("%s is read whole", async (_, text) => {
+  ])("reads all of %s", async (_, text) => {
     expect(await readAll(text)).toEqual(both);
   });
 

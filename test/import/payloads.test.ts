@@ -67,7 +67,7 @@ test("whatever its names and values, a record gives the same lead alone and with
   );
 });
 
-test("two values for one field at the same rank are counted, and a further choice is not", async () => {
+test("two different values at the same rank are counted in a warning, a lower rank is not", async () => {
   const told = (record: unknown) => warningsOf(JSON.stringify(record));
   const [dana, lee] = [{ email: "dana@example.com" }, { email: "lee@example.com" }];
   expect(await told({ person: dana, contact: lee })).toEqual(["values"]);

@@ -83,7 +83,7 @@ test.each([
   expect(read(cell)).toBeNull();
 });
 
-test("a row says what was left out", async () => {
+test("a row reports dropped digits", async () => {
   expect(await warningsOf("name,phone\nDana,619-555-0123\n")).toEqual([]);
   expect(await warningsOf('name,phone\nDana,"619-555-0123, 619-555-0124"\n')).toEqual(["further phone"]);
   expect(await warningsOf("name,phone\nDana,1.61955E+10\n")).toEqual(["phone"]);
