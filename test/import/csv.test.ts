@@ -57,7 +57,7 @@ test("a line that a spreadsheet quoted as one cell is split into its cells", asy
     ["lee@example.com", "Reno, NV"],
     expect.stringContaining("this row 1"),
     ["a", "b"],
-    expect.stringContaining("an unclosed quote"),
+    expect.stringContaining("a quote that is not closed"),
   ]);
   expect(await cellsOf('company\n"a,b"\n"""Acme"""\n')).toEqual([["a,b"], ['"Acme"']]);
 });
