@@ -56,7 +56,10 @@ export function openPlace(place: string, access: () => S3Access) {
     const names = [...sizes.keys()].filter((name) => fits(name) && sizes.has(manifestPath(name)));
     const unreadable: string[] = [];
     const read = async (name: string): Promise<StoredBackup[]> => {
-      const manifest = parseManifest(await storage.read(manifestPath(name)));
+      const text = await storage.read(manifestPath(name));
+      // A server deletes its oldest backups while others are listed.
+      if (text === null) return [];
+      const manifest = parseManifest(text);
       const file = storage.addressOf(name);
       if (manifest === null) {
         unreadable.push(file);
@@ -105,11 +108,12 @@ function openFolder(folder: string) {
   return {
     addressOf,
     sizes: async () => new Map(readdirSync(folder).map((name) => [name, sizeOf(addressOf(name))])),
+    /** Returns null if the file is gone, and an empty text if it cannot be read. */
     async read(name: string) {
       try {
         return readFileSync(addressOf(name), "utf8");
-      } catch {
-        return "";
+      } catch (cause) {
+        return codeOf(cause) === "ENOENT" ? null : "";
       }
     },
     /** The file appears complete or not at all. */
@@ -137,7 +141,14 @@ function openBucket(address: string, { endpoint, ...access }: S3Access): ReturnT
         if (page.isTruncated !== true || startAfter === undefined) return sizes;
       }
     },
-    read: (name) => client.file(prefix + name).text(),
+    async read(name) {
+      try {
+        return await client.file(prefix + name).text();
+      } catch (cause) {
+        if (codeOf(cause) === "NoSuchKey") return null;
+        throw cause;
+      }
+    },
     put: async (name, file) => void (await client.write(prefix + name, Bun.file(file))),
     remove: (name) => client.delete(prefix + name),
     async bring(name, folder) {

@@ -41,6 +41,21 @@ async function aNetworkTo(url: string) {
   };
 }
 
+test("a backup that is deleted while its place is listed is left out of the list", async () => {
+  const listed = ["leadfile-20260131T031500Z.db", "leadfile-20260131T031500Z.db.manifest.json"];
+  const keys = listed.map((name) => `<Contents><Key>one/${name}</Key><Size>9</Size></Contents>`).join("");
+  using store = Bun.serve({
+    port: 0,
+    fetch: ({ url }) =>
+      new URL(url).searchParams.has("list-type")
+        ? new Response(`<ListBucketResult><IsTruncated>false</IsTruncated>${keys}</ListBucketResult>`)
+        : new Response("<Error><Code>NoSuchKey</Code></Error>", { status: 404 }),
+  });
+  const environment = { AWS_ENDPOINT_URL: store.url.href, AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" };
+  const { stdout, stderr } = await anAdmin([], environment).run("backup", "list", "s3://leads/one", "--json");
+  expect([stdout.trim(), stderr]).toEqual(["[]", ""]);
+});
+
 needing("versitygw").describe("an object store", async () => {
   const folder = gateway === null ? "" : aSharedFolder();
   for (const bucket of ["leads", "small"]) if (gateway !== null) mkdirSync(join(folder, bucket));
