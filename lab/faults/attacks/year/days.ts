@@ -6,7 +6,7 @@ import type { Random } from "../../random.ts";
 import { type Clock, createClock } from "./clock.ts";
 import { account, backupAt, keptBackups, zone } from "./machine.ts";
 import { idsIn, type Visit } from "./model.ts";
-import { Pollers, type Scene } from "./pollers.ts";
+import type { Pollers, Scene } from "./pollers.ts";
 
 /** Events happen on every so many days, beginning with one, which is counted from 0 on. */
 type Event = readonly [every: number, from: number];
@@ -48,11 +48,10 @@ const personsPerList = 5;
 const settleMs = 250;
 
 /** Starts all that runs, on a file of the first release. */
-export async function beginYear(scene: Scene, random: Random, plan: Plan) {
+export async function beginYear(scene: Scene, pollers: Pollers, random: Random, plan: Plan) {
   const { machine } = scene;
   await machine.upgrade(machine.build, ["retain", account, "--days", String(plan.keepDays), "--yes"]);
   const source = await machine.admin(["source", "create", account, "--stamp", "source", "--json"]);
-  const pollers = new Pollers(scene);
   await pollers.start();
   const year = {
     ...scene,
@@ -221,7 +220,8 @@ async function fillDisk(year: Year, toBackup: () => void, visits: readonly Visit
 /** Restores the backup of this night on a machine that has nothing, and once a week an older one. */
 async function tryBackups(year: Year, day: number): Promise<void> {
   const { clock, machine, model, random, folder, expect } = year;
-  const stored = [...year.backups];
+  const names = machine.backups();
+  const stored = [...year.backups].filter(([name]) => names.includes(name));
   const older = day % 7 === 6 ? [stored[random.below(stored.length)]] : [];
   for (const [name, of] of [stored.at(-1), ...older].filter((one) => one !== undefined)) {
     const other = join(folder, "other");

@@ -7,6 +7,7 @@ import { createClock } from "./clock.ts";
 import { beginYear, copyOf, liveDay, ofWeek, ofYear, type Served, type Year } from "./days.ts";
 import { openMachine } from "./machine.ts";
 import { Model } from "./model.ts";
+import { Pollers } from "./pollers.ts";
 
 export const year: Fault = {
   name: "a year in an hour",
@@ -33,16 +34,19 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   const expect: Findings["expect"] = (held, otherwise) =>
     note(held, () => `${new Date(clock.now()).toISOString()}: ${otherwise()}`);
   const machine = await openMachine(build, folder, clock);
+  const scene = { machine, clock, model: new Model(random, plan.keepDays), folder, expect };
+  const pollers = new Pollers(scene);
   try {
-    const model = new Model(random, plan.keepDays);
-    const year = await beginYear({ machine, clock, model, folder, expect }, random, plan);
+    const year = await beginYear(scene, pollers, random, plan);
     let done = 0;
-    for (; done < times && goesOn() && broken.length === 0; progress(++done)) await liveDay(year, done);
-    await year.pollers.stop();
+    for (; done < times && goesOn() && broken.length === 0; progress(++done)) {
+      await liveDay(year, done).catch((cause) => expect(false, () => String(cause)));
+    }
     const figures = await finish(year);
     expect(broken.length === 0, () => `the log ends with: ${machine.logged()}`);
     return { done, broken, figures };
   } finally {
+    await pollers.stop();
     await machine.close();
   }
 }
