@@ -34,8 +34,9 @@ export function fitManifest(file: string, over: object = {}): void {
   writeFileSync(path, JSON.stringify({ ...manifest, sha256, bytes: statSync(file).size, ...over }));
 }
 
-/** The replaced files that restores have kept. */
-export const kept = ({ folder }: Admin) => readdirSync(folder).filter((name) => name.includes(".replaced-"));
+/** The replaced files that restores have kept, without the log of a damaged one. */
+export const kept = ({ folder }: Admin) =>
+  readdirSync(folder).filter((name) => name.includes(".replaced-") && !name.endsWith("-wal"));
 
 /** Changes one bit of a file. */
 export function flip(file: string, at: number): void {
