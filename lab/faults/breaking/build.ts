@@ -1,5 +1,5 @@
 /** A copy of the product with lines broken on purpose. */
-import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
@@ -13,13 +13,18 @@ export interface Patch {
   readonly to: string;
 }
 
-/** Folders that are no part of the product, or are linked. */
-const leftOut: ReadonlySet<string> = new Set(["node_modules", ".git", ".venv", "data", "dist"]);
+/** Folders that are not part of the product, or are linked. */
+const leftOut: ReadonlySet<string> = new Set(["node_modules", "data", "dist"]);
+/** Bun's bundler creates and deletes files with a leading dot while other tests run. Copying would fail on them. */
+const isCopied = (name: string) => name === ".ci" || !(name.startsWith(".") || leftOut.has(name));
 
 /** Copies the project and breaks lines of the copy. Throws if such a line is not in its file exactly once. */
 export function breakBuild(patches: readonly Patch[]): string {
   const folder = mkdtempSync(join(tmpdir(), "leadfile-broken-"));
-  cpSync(project, folder, { recursive: true, filter: (source) => !leftOut.has(basename(source)) });
+  for (const name of readdirSync(project).filter(isCopied)) {
+    const filter = (source: string) => !leftOut.has(basename(source));
+    cpSync(join(project, name), join(folder, name), { recursive: true, filter });
+  }
   symlinkSync(join(project, "node_modules"), join(folder, "node_modules"));
   for (const patch of patches) writeFileSync(join(folder, patch.file), brokenFile(patch, folder));
   return folder;
