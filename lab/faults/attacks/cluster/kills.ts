@@ -19,7 +19,7 @@ export const clusterKills: Fault = {
   breakages: [
     {
       name: "a flush without a number",
-      times: 3,
+      times: 6,
       // Two conditions keep a flush that is sent again from counting twice.
       patches: [
         { file: "extensions/cluster/usage-flush.ts", from: ") WHERE $", to: ") WHERE 1 OR $" },
