@@ -1,9 +1,10 @@
-/** The figures of an account as an HTML page without personal data: charts, and a table for each. */
+/** The charts of an account as an HTML page without personal data. */
+import base from "../../api/docs/base.css" with { type: "text" };
 import { writeMoment } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import type { Share, Stats } from "../../db/stats.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { type Bar, largest, maxCount, overTime, sumOf } from "./bars.ts";
+import { type Chart, leadCharts, lengthsOf, requestCharts, sumOf } from "./charts.ts";
 import css from "./page.css" with { type: "text" };
 
 export interface Figures {
@@ -18,14 +19,8 @@ export interface Figures {
 export function statsPage({ account, period, stats, nowMs }: Figures): string {
   const name = Bun.escapeHTML(account.name);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const figures = [
-    figureOverTime("Leads", period, stats.byDay),
-    ranking("pixel", stats.byPixel),
-    ranking("state", stats.byState),
-    ranking("source", withoutPersons(stats.bySource)),
-    ...requestFigures(period, stats),
-    importsFigure(stats.imports),
-  ];
+  const shown = { ...stats, bySource: withoutPersons(stats.bySource) };
+  const charts = [...leadCharts(period, shown), ...requestCharts(period, stats)];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -33,7 +28,7 @@ export function statsPage({ account, period, stats, nowMs }: Figures): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${name}: leads and requests</title>
-<style>${css}</style>
+<style>${base}${css}</style>
 </head>
 <body>
 <header>
@@ -41,7 +36,7 @@ export function statsPage({ account, period, stats, nowMs }: Figures): string {
 <p><strong>${grouped(sumOf(stats.byDay))}</strong> of ${grouped(stats.total)} leads are from ${span}.</p>
 </header>
 <main>
-${figures.join("\n")}
+${[...charts.map(chartFigure), importsFigure(stats.imports)].join("\n")}
 </main>
 <footer>Made by Leadfile at ${writeMoment(nowMs).slice(0, 16).replace("T", " ")} UTC.</footer>
 </body>
@@ -78,40 +73,11 @@ function decoded(text: string): string {
   }
 }
 
-function requestFigures(period: readonly string[], { requests }: Stats): string[] {
-  const byKey = [...Map.groupBy(requests, ({ key }) => key)];
-  if (byKey.length === 0) return [figure("Requests", "<p>No key made a request in these days.</p>")];
-  return byKey.map(([key, rows]) => {
-    const counts = rows.map(({ day, requests }) => ({ name: day, count: requests }));
-    return figureOverTime(`Requests of ${rows[0]?.label ?? key}`, period, counts);
-  });
-}
-
-/** A vertical bar for each day or month. Screen readers get the table. */
-function figureOverTime(what: string, period: readonly string[], counts: readonly Share[]): string {
-  const { unit, bars } = overTime(period, counts);
-  const max = maxCount(bars);
-  const title = `${what} per ${unit}`;
-  if (max === 0) return figure(title, `<p>No ${what === "Leads" ? "leads" : "requests"} came in these days.</p>`);
-  const columns = bars.map(({ count }) => `<i style="height:${(100 * count) / max}%"></i>`).join("");
-  const axis = `<p class="axis"><span>${bars[0]?.label}</span><span>${bars.at(-1)?.label}</span></p>`;
-  const drawn = `<div aria-hidden="true"><p>${grouped(max)}</p><div class="columns">${columns}</div>${axis}</div>`;
-  return figure(
-    title,
-    `${drawn}<details><summary>As a table</summary>${table([unit, "count"], rowsOf(bars))}</details>`,
-  );
-}
-
-/** A table with a horizontal bar behind each name. */
-function ranking(what: string, shares: readonly Share[]): string {
-  const bars = largest(shares);
-  const max = maxCount(bars);
-  const title = `Leads by ${what}`;
-  if (max === 0) return figure(title, "<p>No leads came in these days.</p>");
-  return figure(
-    title,
-    table([what, "leads"], rowsOf(bars), (row) => (bars[row]?.isSum ? 0 : (bars[row]?.count ?? 0) / max)),
-  );
+/** A table with a bar in each row. */
+function chartFigure({ title, label, bars, nothing }: Chart): string {
+  if (bars.length === 0) return figure(title, `<p>${nothing}</p>`);
+  const rows = bars.map(({ label, count }) => [label, grouped(count)]);
+  return figure(title, table([label, "count"], rows, lengthsOf(bars)));
 }
 
 function importsFigure(imports: Stats["imports"]): string {
@@ -120,24 +86,24 @@ function importsFigure(imports: Stats["imports"]): string {
     return [String(number), writeMoment(atMs).slice(0, 16).replace("T", " "), grouped(imported), grouped(late)];
   });
   const late = "<p>A late lead was older than the newest one: clients that poll have passed it.</p>";
-  return figure("Imports", `${table(["import", "at (UTC)", "leads", "late leads"], rows)}${late}`, "wide");
+  return figure("Imports", `${table(["import", "at (UTC)", "leads", "late leads"], rows)}${late}`);
 }
 
 /** A figure with a heading, by which a screen reader goes from figure to figure. */
-function figure(title: string, content: string, style = ""): string {
-  return `<figure class="${style}"><figcaption><h2>${Bun.escapeHTML(title)}</h2></figcaption>${content}</figure>`;
+function figure(title: string, content: string): string {
+  return `<figure><figcaption><h2>${Bun.escapeHTML(title)}</h2></figcaption>${content}</figure>`;
 }
 
-function rowsOf(bars: readonly Bar[]): string[][] {
-  return bars.map(({ label, count }) => [label, grouped(count)]);
-}
-
-/** A table. The share of a row, from 0 to 1, is the length of the bar behind it. */
-function table(header: readonly string[], rows: readonly (readonly string[])[], shareOf = (_row: number) => 0): string {
-  const titles = header.map((title) => `<th scope="col">${Bun.escapeHTML(title)}</th>`).join("");
+/** A table. The length of the bar in a row is from 0 to 1. */
+function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  lengths: readonly number[] = [],
+): string {
+  const titles = header.map((title) => `<th scope="col">${title}</th>`).join("");
   const body = rows.map((row, place) => {
     const cells = row.map((cell) => `<td>${Bun.escapeHTML(cell)}</td>`).join("");
-    return `<tr style="--share:${100 * shareOf(place)}%">${cells}</tr>`;
+    return `<tr style="--bar:${100 * (lengths[place] ?? 0)}%">${cells}</tr>`;
   });
   return `<table><thead><tr>${titles}</tr></thead><tbody>\n${body.join("\n")}\n</tbody></table>`;
 }

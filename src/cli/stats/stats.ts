@@ -11,7 +11,7 @@ import { UserError } from "../../user-error.ts";
 import { accountOf, readWholeNumber } from "../arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { chart, largest, overTime, sumOf, type Timeline } from "./bars.ts";
+import { type Chart, draw, leadCharts, requestCharts, sumOf } from "./charts.ts";
 import { type Figures, statsPage } from "./page.ts";
 
 const defaultDays = 30;
@@ -39,35 +39,28 @@ export function statsCommand(context: CommandContext): Command {
       const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
       const stats = readStats(context.database().read, account.number, todayMs - (days - 1) * dayMs);
       const output = outputOf(options);
-      if (options.html === undefined) {
-        output.result(view(account, period, stats), statsText(account, period, stats));
-        return;
-      }
-      writePage(options.html, { account, period, stats, nowMs: context.now() });
-      output.result(view(account, period, stats), `The charts are in ${options.html}; open it in a browser.`);
+      if (options.html !== undefined) writePage(options.html, { account, period, stats, nowMs: context.now() });
+      const written = `The charts are in ${options.html}; open it in a browser.`;
+      const text = options.html === undefined ? statsText(account, period, stats) : written;
+      output.result(view(account, period, stats), text);
     });
 }
 
-/** The figures for a terminal. `period` has every day, oldest first. */
+/** The charts for a terminal. `period` has every day, oldest first. */
 function statsText(account: Account, period: readonly string[], stats: Stats): string {
+  if (stats.newestMs === null) return `${account.name} has no leads yet.`;
   const inPeriod = sumOf(stats.byDay);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const sections = [`${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads are from ${span}.`];
-  if (inPeriod > 0) {
-    sections.push(timeline("Leads", overTime(period, stats.byDay)));
-    sections.push(`Leads by pixel\n${chart(largest(stats.byPixel))}`);
-    sections.push(`Leads by state\n${chart(largest(stats.byState))}`);
-    sections.push(`Leads by source\n${chart(largest(stats.bySource))}`);
-  } else if (stats.newestMs !== null) sections.push(adviceFor(stats.newestMs, period.at(-1) ?? ""));
-  else return `${account.name} has no leads yet.`;
-  const requests = Map.groupBy(stats.requests, ({ key }) => key);
-  for (const [key, rows] of requests) {
-    const label = rows[0]?.label ?? null;
-    const counts = rows.map(({ day, requests }) => ({ name: day, count: requests }));
-    sections.push(timeline(`Requests of ${key}${label === null ? "" : ` (${label})`}`, overTime(period, counts)));
-  }
-  if (requests.size === 0) sections.push("No key made a request in these days.");
-  return sections.join("\n\n");
+  const leads = inPeriod > 0 ? leadCharts(period, stats).map(textOf) : [adviceFor(stats.newestMs, period.at(-1) ?? "")];
+  return [
+    `${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads are from ${span}.`,
+    ...leads,
+    ...requestCharts(period, stats).map(textOf),
+  ].join("\n\n");
+}
+
+function textOf({ title, bars, nothing }: Chart): string {
+  return bars.length === 0 ? nothing : `${title}\n${draw(bars)}`;
 }
 
 /** Names the newest lead and, if one is long enough, a period that contains it: months of 30 days. */
@@ -76,11 +69,6 @@ function adviceFor(newestMs: number, today: string): string {
   const days = (Date.parse(today) - Date.parse(newest)) / dayMs + 1;
   const advice = days > maxDays ? "" : `; try --days ${Math.ceil(days / 30) * 30}`;
   return `The newest lead is from ${newest}${advice}.`;
-}
-
-/** Begins with the first day that has a count: earlier lines without bars would push the rest off the screen. */
-function timeline(title: string, { unit, bars }: Timeline): string {
-  return `${title} per ${unit}\n${chart(bars.slice(bars.findIndex(({ count }) => count > 0)))}`;
 }
 
 /** Writes the whole page or nothing. Throws a UserError if it cannot, or if the file belongs to the database. */
