@@ -29,7 +29,8 @@ export interface CommandDatabase extends LeadDatabase {
   sourceFinder(): Promise<SourceFinder>;
 }
 
-type LoadCommand = () => Promise<(context: CommandContext) => Command>;
+export type MakeCommand = (context: CommandContext) => Command;
+type LoadCommand = () => Promise<MakeCommand>;
 
 /** A command of `bun admin`, which is loaded when it is called. */
 export interface CommandEntry {

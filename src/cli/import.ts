@@ -16,7 +16,7 @@ import { createProgress } from "./terminal/progress.ts";
 import { runSteps } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
 
-export function importsCommand(context: CommandContext): Command {
+export function importCommand(context: CommandContext): Command {
   return new Command("import")
     .addHelpText("after", examples("import list acme", "import undo acme 3"))
     .addCommand(listCommand(context))

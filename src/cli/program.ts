@@ -3,21 +3,22 @@ import { Command, type CommanderError } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { adminCommand, build, startCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { type CommandContext, type CommandEntry, examples } from "./command.ts";
+import { type CommandContext, type CommandEntry, examples, type MakeCommand } from "./command.ts";
 import { paint, print } from "./terminal/output.ts";
+
+/** A command whose module exports it as `nameCommand`. */
+function entry<Name extends string>(
+  name: Name,
+  description: string,
+  load: () => Promise<Readonly<Record<`${Name}Command`, MakeCommand>>>,
+): CommandEntry {
+  return { name, description, load: async () => (await load())[`${name}Command`] };
+}
 
 /** The commands of the core. The help lists them without loading any. */
 const commands: readonly CommandEntry[] = [
-  {
-    name: "account",
-    description: "accounts and their subscriptions",
-    load: async () => (await import("./account.ts")).accountCommand,
-  },
-  {
-    name: "pixel",
-    description: "the pixels of an account",
-    load: async () => (await import("./pixel.ts")).pixelCommand,
-  },
+  entry("account", "accounts and their subscriptions", () => import("./account.ts")),
+  entry("pixel", "the pixels of an account", () => import("./pixel.ts")),
   {
     name: "key",
     description: "API keys",
@@ -42,75 +43,31 @@ const commands: readonly CommandEntry[] = [
       unblock: async () => (await import("./lead/unblock.ts")).unblockCommand,
     },
   },
-  {
-    name: "import",
-    description: "list imports, and undo one",
-    load: async () => (await import("./import.ts")).importsCommand,
-  },
-  {
-    name: "stats",
-    description: "leads per day, by pixel, state, and source, and requests per key and day",
-    load: async () => (await import("./stats/stats.ts")).statsCommand,
-  },
-  {
-    name: "doctor",
-    description: "look for problems with the file, the settings, and the disk",
-    load: async () => (await import("./doctor/doctor.ts")).doctorCommand,
-  },
-  {
-    name: "receipt",
-    description: "the receipts of erasures",
-    load: async () => (await import("./receipt.ts")).receiptCommand,
-  },
-  {
-    name: "retain",
-    description: "keep leads for a number of days: erase older ones now and daily",
-    load: async () => (await import("./retain.ts")).retainCommand,
-  },
-  {
-    name: "backup",
-    description: "make a consistent copy of the database while the server runs",
-    load: async () => (await import("./backup.ts")).backupCommand,
-  },
-  {
-    name: "restore",
-    description: "replace the database with a backup; the server must be stopped",
-    load: async () => (await import("./restore.ts")).restoreCommand,
-  },
-  {
-    name: "upgrade",
-    description: "upgrade the database to this version, or try that on a copy",
-    load: async () => (await import("./upgrade.ts")).upgradeCommand,
-  },
-  {
-    name: "watch",
-    description: "make the daily backups and send the alerts that are set up, until stopped",
-    load: async () => (await import("./watch.ts")).watchCommand,
-  },
-  {
-    name: "audit",
-    description: "the record of what was done with the data, without personal data",
-    load: async () => (await import("./audit.ts")).auditCommand,
-  },
-  {
-    name: "demo",
-    description: "create an account with three pixels, 1,000 made-up leads, and a key",
-    load: async () => (await import("./demo/demo.ts")).demoCommand,
-  },
+  entry("import", "list imports, and undo one", () => import("./import.ts")),
+  entry(
+    "stats",
+    "leads per day, by pixel, state, and source, and requests per key and day",
+    () => import("./stats/stats.ts"),
+  ),
+  entry("doctor", "look for problems with the file, the settings, and the disk", () => import("./doctor/doctor.ts")),
+  entry("receipt", "the receipts of erasures", () => import("./receipt.ts")),
+  entry("retain", "keep leads for a number of days: erase older ones now and daily", () => import("./retain.ts")),
+  entry("backup", "make a consistent copy of the database while the server runs", () => import("./backup.ts")),
+  entry("restore", "replace the database with a backup; the server must be stopped", () => import("./restore.ts")),
+  entry("upgrade", "upgrade the database to this version, or try that on a copy", () => import("./upgrade.ts")),
+  entry(
+    "watch",
+    "make the daily backups and send the alerts that are set up, until stopped",
+    () => import("./watch.ts"),
+  ),
+  entry("audit", "the record of what was done with the data, without personal data", () => import("./audit.ts")),
+  entry("demo", "create an account with three pixels, 1,000 made-up leads, and a key", () => import("./demo/demo.ts")),
 ];
 
 /** Commands of the executable, which is also the server. */
 const executableCommands: readonly CommandEntry[] = [
-  {
-    name: "serve",
-    description: "start the server; settings come from the environment",
-    load: async () => (await import("./server.ts")).serveCommand,
-  },
-  {
-    name: "health",
-    description: "ask the running server whether it can read its database",
-    load: async () => (await import("./server.ts")).healthCommand,
-  },
+  entry("serve", "start the server; settings come from the environment", () => import("./server.ts")),
+  entry("health", "ask the running server whether it can read its database", () => import("./server.ts")),
 ];
 
 /** All entries, including those of the installed extensions. */
