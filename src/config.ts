@@ -5,71 +5,200 @@ import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
 import { UserError } from "./user-error.ts";
 
-export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-export type LogLevel = (typeof logLevels)[number];
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
-interface Setting {
+/** What a setting takes. */
+interface Kind<Value> {
+  /** Completes `it takes …` in a message. */
+  readonly accepts: string;
+  /** Returns undefined for an invalid text. */
+  readonly parse: (text: string) => Value | undefined;
+  /** No message shows its value. */
+  readonly isSecret?: true;
+}
+
+interface Setting<Value> extends Omit<Kind<Value>, "parse"> {
   readonly fallback: string;
   readonly meaning: string;
+  /** Takes null for a variable that is not set. */
+  readonly parse: (text: string | null) => Value | undefined;
 }
+
+function setting<Value>(fallback: string, meaning: string, kind: Kind<Value>): Setting<Value> {
+  return { ...kind, fallback, meaning, parse: (text) => kind.parse(text ?? fallback) };
+}
+
+/** A setting that is null if it is not set. */
+function optional<Value>(meaning: string, kind: Kind<Value>, fallback = "unset"): Setting<Value | null> {
+  return { ...kind, fallback, meaning, parse: (text) => (text === null ? null : kind.parse(text)) };
+}
+
+function matching(pattern: RegExp, accepts: string): Kind<string> {
+  return { accepts, parse: (text) => (pattern.test(text) ? text : undefined) };
+}
+
+/** A whole number within bounds, both included. */
+function wholeNumber(min: number, max: number): Kind<number> {
+  const parse = (text: string) => {
+    const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  };
+  return { accepts: `a whole number from ${min} to ${max}`, parse };
+}
+
+function oneOf<Word extends string>(...words: readonly Word[]): Kind<Word> {
+  const accepts = words.join(" or ").replaceAll(/ or (?=.* or )/g, ", ");
+  return { accepts, parse: (text) => words.find((word) => word === text) };
+}
+
+/** The text of a file, which has a mark of its kind. */
+function fileWith(mark: RegExp, what: string): Kind<string> {
+  const parse = (path: string) => {
+    const text = textIfReadable(path);
+    return mark.test(text) ? text : undefined;
+  };
+  return { accepts: `the path of a ${what}, which this user can read`, parse };
+}
+
+const address = matching(/^[\w.:-]+$/, "an IP address or a host name, such as 127.0.0.1");
+/** Its path or query is often secret. */
+const secretUrl: Kind<string> = {
+  accepts: "an http or https address",
+  parse: (text) => (isHttpUrl(text) ? text : undefined),
+  isSecret: true,
+};
+const databaseFile: Kind<string> = {
+  accepts: "the path of a file, such as data/leadfile.db",
+  parse(path) {
+    // SQLite would take the first two for a database in memory, which is lost at the end.
+    if (/^(?::memory:|file:)|\/$/.test(path)) return undefined;
+    return existsSync(path) && statSync(path).isDirectory() ? undefined : followLink(path);
+  },
+};
+const daysOrOff: Kind<number | null> = {
+  accepts: "a whole number from 1 to 99999, or off",
+  parse: (text) => (text === "off" ? null : wholeNumber(1, 99_999).parse(text)),
+};
+const timeOfDay: Kind<{ readonly hour: number; readonly minute: number }> = {
+  accepts: "a time of day, such as 03:15",
+  parse(text) {
+    const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+    return hour === undefined ? undefined : { hour: Number(hour), minute: Number(minute) };
+  },
+};
+const logLevel = oneOf("silent", "fatal", "error", "warn", "info", "debug", "trace");
+const origin: Kind<string> = {
+  accepts: "an origin alone, such as https://www.example.com, with http or https and without a path",
+  parse: originIn,
+};
+const nodeAddress = { ...origin, accepts: "the address of the local rqlite node, such as http://127.0.0.1:4001" };
+const nodeName = matching(
+  /^[\w.-]{1,64}$/,
+  "a name of up to 64 letters, digits, dots, hyphens, and underscores, such as n1",
+);
+const place = matching(
+  /^(?![sS]3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^\s?#]*)?$/,
+  "a folder, or s3://bucket/prefix with a bucket of 3 to 63 a-z, 0-9, dots, and hyphens",
+);
+/** A value of another form may be the secret identity itself. */
+const recipient: Kind<string> = {
+  ...matching(/^age1[02-9ac-hj-np-z]{58}$/, "an age recipient, which begins with age1 (age-keygen prints one)"),
+  isSecret: true,
+};
 
 /** Every variable that is a setting of the server, as docs/operations.md lists them. */
 export const settings = {
-  HOST: { fallback: "127.0.0.1", meaning: "address to listen on" },
-  PORT: { fallback: "3000", meaning: "port to listen on; 0 picks a free one" },
-  DATABASE_PATH: { fallback: "data/leadfile.db", meaning: "the SQLite file; its folder is created" },
-  BASE_URL: { fallback: "http://HOST:PORT", meaning: "public origin, for links and the redirect to www" },
-  RATE_LIMIT_PER_MIN: { fallback: "60", meaning: "requests per key and minute" },
-  LOG_LEVEL: { fallback: "info", meaning: logLevels.join(", ") },
-  TRUST_PROXY: { fallback: "0", meaning: "1 trusts X-Forwarded-Proto and X-Forwarded-Host" },
-  METRICS: { fallback: "private", meaning: "public opens /metrics to other machines" },
-  TLS_CERT: { fallback: "unset", meaning: "PEM file with the certificate; goes with TLS_KEY" },
-  TLS_KEY: { fallback: "unset", meaning: "PEM file with its private key" },
-  DISCLOSURES: { fallback: "on", meaning: "off keeps no record of which key received which leads" },
-  INBOX: { fallback: "unset", meaning: "folder that is watched for files to import" },
-  INBOX_KEEP_DAYS: { fallback: "30", meaning: "days after which imported files are deleted; off keeps them" },
-  RECEIVE_HOST: { fallback: "127.0.0.1", meaning: "address on which receive listens" },
-  RECEIVE_PORT: { fallback: "3001", meaning: "port on which receive listens" },
-  CLUSTER: { fallback: "unset", meaning: "address of the local rqlite node; DATABASE_PATH is its file" },
-  NODE_NAME: { fallback: "unset", meaning: "name of this server in its cluster" },
-  CLUSTER_AUTH: { fallback: "unset", meaning: "file with user:password for the rqlite nodes" },
-  BACKUP_TO: { fallback: "unset", meaning: "folder or s3://bucket/prefix for daily backups" },
-  BACKUP_AT: { fallback: "03:15", meaning: "local time of the daily backup" },
-  BACKUP_KEEP: { fallback: "14", meaning: "number of backups to keep" },
-  BACKUP_RECIPIENT: { fallback: "unset", meaning: "age recipient (age1…) that backups are encrypted for" },
-  ALERT_URL: { fallback: "unset", meaning: "address to which findings of doctor are posted" },
-  ALERT_PING_URL: { fallback: "unset", meaning: "address that is requested after each verified backup" },
-} as const satisfies Record<string, Setting>;
+  HOST: setting("127.0.0.1", "address to listen on", address),
+  PORT: setting("3000", "port to listen on; 0 picks a free one", wholeNumber(0, 65_535)),
+  DATABASE_PATH: setting("data/leadfile.db", "the SQLite file; its folder is created", databaseFile),
+  BASE_URL: optional("public origin, for links and the redirect to www", origin, "http://HOST:PORT"),
+  RATE_LIMIT_PER_MIN: setting("60", "requests per key and minute", wholeNumber(1, 1_000_000_000)),
+  LOG_LEVEL: setting("info", "silent, fatal, error, warn, info, debug, trace", logLevel),
+  TRUST_PROXY: setting("0", "1 trusts X-Forwarded-Proto and X-Forwarded-Host", oneOf("0", "1")),
+  METRICS: setting("private", "public opens /metrics to other machines", oneOf("private", "public")),
+  TLS_CERT: optional(
+    "PEM file with the certificate; goes with TLS_KEY",
+    fileWith(/CERTIFICATE-----/, "PEM file with a certificate"),
+  ),
+  TLS_KEY: optional("PEM file with its private key", fileWith(/PRIVATE KEY-----/, "PEM file with a private key")),
+  DISCLOSURES: setting("on", "off keeps no record of which key received which leads", oneOf("on", "off")),
+  INBOX: optional("folder that is watched for files to import", matching(/./, "a folder")),
+  INBOX_KEEP_DAYS: setting("30", "days after which imported files are deleted; off keeps them", daysOrOff),
+  RECEIVE_HOST: setting("127.0.0.1", "address on which receive listens", address),
+  RECEIVE_PORT: setting("3001", "port on which receive listens", wholeNumber(0, 65_535)),
+  CLUSTER: optional("address of the local rqlite node; DATABASE_PATH is its file", nodeAddress),
+  NODE_NAME: optional("name of this server in its cluster", nodeName),
+  CLUSTER_AUTH: optional(
+    "file with user:password for the rqlite nodes",
+    fileWith(/^[^:\s]+:\S+\s*$/, "file with one line, user:password"),
+  ),
+  BACKUP_TO: optional("folder or s3://bucket/prefix for daily backups", place),
+  BACKUP_AT: setting("03:15", "local time of the daily backup", timeOfDay),
+  BACKUP_KEEP: setting("14", "number of backups to keep", wholeNumber(1, 100_000)),
+  BACKUP_RECIPIENT: optional("age recipient (age1…) that backups are encrypted for", recipient),
+  ALERT_URL: optional("address to which findings of doctor are posted", secretUrl),
+  ALERT_PING_URL: optional("address that is requested after each verified backup", secretUrl),
+} satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof settings;
+type ValueOf<Name extends SettingName> = (typeof settings)[Name] extends Setting<infer Value> ? Value : never;
+
+/** Settings that work only together with another one. */
+const partners: Partial<Record<SettingName, SettingName>> = {
+  ...{ TLS_CERT: "TLS_KEY", TLS_KEY: "TLS_CERT" },
+  ...{ CLUSTER: "NODE_NAME", NODE_NAME: "CLUSTER", CLUSTER_AUTH: "CLUSTER" },
+};
+
+/** Reads a setting. Throws a UserError if it is invalid, or if its partner is not set. */
+function read<Name extends SettingName>(name: Name, environment: Environment): ValueOf<Name> {
+  const { parse, accepts, isSecret, fallback } = settings[name];
+  const text = given(environment, name);
+  const partner = partners[name];
+  if (text !== null && partner !== undefined && given(environment, partner) === null) {
+    throw wrong(partner, "", `${settings[partner].accepts}, because ${name} is set`);
+  }
+  const value = parse(text);
+  if (value === undefined) throw wrong(name, isSecret === true ? null : (text ?? fallback), accepts);
+  return value as ValueOf<Name>; // The setting of a name parses its value.
+}
+
+/** Returns the reader of one setting: a wrong PORT must not keep anybody from revoking a key. */
+function reader<Name extends SettingName>(name: Name) {
+  return (environment: Environment = process.env) => read(name, environment);
+}
+
+export const readDatabasePath = reader("DATABASE_PATH");
+/** Reads INBOX_KEEP_DAYS; null is off. */
+export const readInboxKeepDays = reader("INBOX_KEEP_DAYS");
+/** Reads the recipient for backups by hand; null if they are not encrypted. */
+export const readRecipient = reader("BACKUP_RECIPIENT");
 
 const readers = {
-  host: (environment: Environment) => readHost(environment, "HOST"),
-  port: (environment: Environment) => wholeNumber(environment, "PORT", 0, 65_535),
+  host: reader("HOST"),
+  port: reader("PORT"),
   databasePath: readDatabasePath,
   /** The public origin; null if the address of the server is used. */
-  baseUrl: readBaseUrl,
-  rateLimitPerMin: (environment: Environment) => wholeNumber(environment, "RATE_LIMIT_PER_MIN", 1, 1_000_000_000),
-  logLevel: (environment: Environment) => oneOf(environment, "LOG_LEVEL", logLevels),
-  trustProxy: (environment: Environment) => oneOf(environment, "TRUST_PROXY", ["0", "1"]) === "1",
-  publicMetrics: (environment: Environment) => oneOf(environment, "METRICS", ["private", "public"]) === "public",
+  baseUrl: reader("BASE_URL"),
+  rateLimitPerMin: reader("RATE_LIMIT_PER_MIN"),
+  logLevel: reader("LOG_LEVEL"),
+  trustProxy: (environment: Environment) => read("TRUST_PROXY", environment) === "1",
+  publicMetrics: (environment: Environment) => read("METRICS", environment) === "public",
   tls: readTlsPair,
   /** True if the ledger records which key received which leads. */
-  disclosures: (environment: Environment) => oneOf(environment, "DISCLOSURES", ["on", "off"]) === "on",
+  disclosures: (environment: Environment) => read("DISCLOSURES", environment) === "on",
   /** The folder that is watched for files to import; null if there is none. */
-  inbox: (environment: Environment) => given(environment, "INBOX"),
+  inbox: reader("INBOX"),
   inboxKeepDays: readInboxKeepDays,
-  receiveHost: (environment: Environment) => readHost(environment, "RECEIVE_HOST"),
-  receivePort: (environment: Environment) => wholeNumber(environment, "RECEIVE_PORT", 0, 65_535),
+  receiveHost: reader("RECEIVE_HOST"),
+  receivePort: reader("RECEIVE_PORT"),
   cluster: readCluster,
   backups: readBackups,
-  alertUrl: (environment: Environment) => readUrl(environment, "ALERT_URL"),
-  alertPingUrl: (environment: Environment) => readUrl(environment, "ALERT_PING_URL"),
+  alertUrl: reader("ALERT_URL"),
+  alertPingUrl: reader("ALERT_PING_URL"),
 };
 
 export type Config = { readonly [Name in keyof typeof readers]: ReturnType<(typeof readers)[Name]> };
+export type LogLevel = Config["logLevel"];
 export type ClusterConfig = NonNullable<Config["cluster"]>;
 export type BackupConfig = NonNullable<Config["backups"]>;
 
@@ -114,15 +243,6 @@ export function demoServerEnvironment(
   environment: Environment = process.env,
 ): Environment {
   return { ...environment, ...unsetInDemo, HOST: "127.0.0.1", TLS_CERT: "", TLS_KEY: "", ...own };
-}
-
-/** Reads DATABASE_PATH only, for commands: a wrong PORT must not keep anybody from revoking a key. */
-export function readDatabasePath(environment: Environment = process.env): string {
-  const value = text(environment, "DATABASE_PATH");
-  const isFolder = existsSync(value) && statSync(value).isDirectory();
-  // SQLite would take the first two for a database in memory, which is lost at the end.
-  if (!/^(?::memory:|file:)|\/$/.test(value) && !isFolder) return followLink(value);
-  throw wrong("DATABASE_PATH", value, "the path of a file, such as data/leadfile.db");
 }
 
 /** The settings of the service that deploy/install.sh installs. */
@@ -173,35 +293,13 @@ export function pathFromShell(path: string, environment: Environment = process.e
 }
 
 /**
- * Reads CLUSTER, NODE_NAME, and CLUSTER_AUTH, which belong together; null if none is set. `url` is the origin of the local
- * rqlite node, `name` that of this server, and `credentials` are `user:password`; null if the nodes require none.
+ * Reads CLUSTER, NODE_NAME, and CLUSTER_AUTH; null if they are not set. `url` is the origin of the local rqlite node, `name`
+ * that of this server, and `credentials` are `user:password`; null if the nodes require none.
  */
-export function readCluster(
-  environment: Environment = process.env,
-): { readonly url: string; readonly name: string; readonly credentials: string | null } | null {
-  const url = given(environment, "CLUSTER");
-  const name = given(environment, "NODE_NAME");
-  const auth = given(environment, "CLUSTER_AUTH");
-  const accepts = "the address of the local rqlite node";
-  if (url === null) {
-    if (name !== null) throw wrong("CLUSTER", "", `${accepts}, because NODE_NAME is set`);
-    if (auth !== null) throw wrong("CLUSTER", "", `${accepts}, because CLUSTER_AUTH is set`);
-    return null;
-  }
-  const origin = originIn(url);
-  if (origin === null) throw wrong("CLUSTER", url, `${accepts}, such as http://127.0.0.1:4001`);
-  if (name === null) throw wrong("NODE_NAME", "", "a name for this server, such as n1, because CLUSTER is set");
-  if (!/^[\w.-]{1,64}$/.test(name)) {
-    throw wrong("NODE_NAME", name, "up to 64 letters, digits, dots, hyphens, and underscores");
-  }
-  return { url: origin, name, credentials: auth === null ? null : readCredentials(auth) };
-}
-
-function readCredentials(path: string): string {
-  const accepts = "the path of a file with one line, user:password";
-  const line = readSettingFile("CLUSTER_AUTH", path, accepts).trim();
-  if (!/^[^:\s]+:\S+$/.test(line)) throw wrong("CLUSTER_AUTH", path, accepts);
-  return line;
+export function readCluster(environment: Environment = process.env) {
+  const [url, name] = [read("CLUSTER", environment), read("NODE_NAME", environment)];
+  const credentials = read("CLUSTER_AUTH", environment)?.trim() ?? null;
+  return url === null || name === null ? null : { url, name, credentials };
 }
 
 /**
@@ -209,36 +307,12 @@ function readCredentials(path: string): string {
  * folder or `s3://bucket/prefix`, `at` a local time, and `recipient` null if backups are not encrypted.
  */
 export function readBackups(environment: Environment = process.env) {
-  const to = given(environment, "BACKUP_TO");
-  const at = text(environment, "BACKUP_AT");
-  const keep = wholeNumber(environment, "BACKUP_KEEP", 1, 100_000);
-  const recipient = readRecipient(environment);
-  const [, hour = "", minute = ""] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(at) ?? [];
-  if (hour === "") throw wrong("BACKUP_AT", at, "a time of day, such as 03:15");
-  if (to === null) return null;
-  if (/^s3:/i.test(to)) {
-    if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^\s?#]*)?$/.test(to)) {
-      throw wrong(
-        "BACKUP_TO",
-        to,
-        "a folder, or s3://bucket/prefix with a bucket of 3 to 63 a-z, 0-9, dots, and hyphens",
-      );
-    }
-    if (recipient === null) {
-      throw wrong("BACKUP_RECIPIENT", "", "an age recipient (age1…), because backups in s3:// must be encrypted");
-    }
+  const [to, at] = [read("BACKUP_TO", environment), read("BACKUP_AT", environment)];
+  const [keep, recipient] = [read("BACKUP_KEEP", environment), readRecipient(environment)];
+  if (to?.startsWith("s3:") && recipient === null) {
+    throw wrong("BACKUP_RECIPIENT", "", "an age recipient (age1…), because backups in s3:// must be encrypted");
   }
-  return { to, at: { hour: Number(hour), minute: Number(minute) }, keep, recipient };
-}
-
-/** Reads BACKUP_RECIPIENT only, for backups by hand; null if it is not set. */
-export function readRecipient(environment: Environment = process.env): string | null {
-  const recipient = given(environment, "BACKUP_RECIPIENT");
-  // A value of another form may be the secret identity itself.
-  if (recipient !== null && !/^age1[02-9ac-hj-np-z]{58}$/.test(recipient)) {
-    throw wrong("BACKUP_RECIPIENT", null, "an age recipient, which begins with age1 (age-keygen prints one)");
-  }
-  return recipient;
+  return to === null ? null : { to, at, keep, recipient };
 }
 
 /**
@@ -268,43 +342,15 @@ export function readS3Settings(environment: Environment = process.env) {
   };
 }
 
-function readBaseUrl(environment: Environment): string | null {
-  const value = given(environment, "BASE_URL");
-  if (value === null) return null;
-  const origin = originIn(value);
-  if (origin !== null) return origin;
-  const accepts = "an origin alone, such as https://www.example.com, with http or https and without a path";
-  throw wrong("BASE_URL", value, accepts);
-}
-
-/** Reads INBOX_KEEP_DAYS only: a wrong PORT must not keep an inbox from importing. Null is off. */
-export function readInboxKeepDays(environment: Environment = process.env): number | null {
-  const value = text(environment, "INBOX_KEEP_DAYS");
-  if (value === "off") return null;
-  if (/^\d{1,5}$/.test(value) && Number(value) >= 1) return Number(value);
-  throw wrong("INBOX_KEEP_DAYS", value, "a whole number from 1 to 99999, or off");
-}
-
-/** Reads an address. Its path or query is often secret, so its value is never shown. */
-function readUrl(environment: Environment, name: SettingName): string | null {
-  const value = given(environment, name);
-  if (value === null || isHttpUrl(value)) return value;
-  throw wrong(name, null, "an http or https address");
-}
-
 function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
 /** Reads the texts of TLS_CERT and TLS_KEY; null if neither is set. Throws a UserError if they are not a PEM pair. */
 function readTlsPair(environment: Environment): { readonly cert: string; readonly key: string } | null {
-  const certPath = given(environment, "TLS_CERT");
-  const keyPath = given(environment, "TLS_KEY");
-  if (certPath === null && keyPath === null) return null;
-  if (certPath === null) throw wrong("TLS_CERT", "", "a PEM file, because TLS_KEY is set: both or neither");
-  if (keyPath === null) throw wrong("TLS_KEY", "", "a PEM file, because TLS_CERT is set: both or neither");
-  const cert = readPem("TLS_CERT", certPath, "CERTIFICATE");
-  const key = readPem("TLS_KEY", keyPath, "PRIVATE KEY");
+  const [cert, key] = [read("TLS_CERT", environment), read("TLS_KEY", environment)];
+  if (cert === null || key === null) return null;
+  const [certPath, keyPath] = [given(environment, "TLS_CERT"), given(environment, "TLS_KEY")];
   let isPair: boolean;
   try {
     isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
@@ -313,21 +359,6 @@ function readTlsPair(environment: Environment): { readonly cert: string; readonl
   }
   if (!isPair) throw wrong("TLS_KEY", keyPath, "the private key of the certificate in TLS_CERT");
   return { cert, key };
-}
-
-function readPem(name: "TLS_CERT" | "TLS_KEY", path: string, holds: string): string {
-  const accepts = `the path of a PEM file with a ${holds.toLowerCase()}`;
-  const pem = readSettingFile(name, path, accepts);
-  if (!pem.includes(`${holds}-----`)) throw wrong(name, path, accepts);
-  return pem;
-}
-
-function readSettingFile(name: SettingName, path: string, accepts: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    throw wrong(name, path, `${accepts}, which this user can read`);
-  }
 }
 
 /** Returns the error for a setting. A value that may be secret is passed as null. */
@@ -352,38 +383,10 @@ function given(environment: Environment, name: SettingName): string | null {
   return environment[name]?.trim() || null;
 }
 
-/** Returns the value of a variable, or its fallback. */
-function text(environment: Environment, name: SettingName): string {
-  return given(environment, name) ?? settings[name].fallback;
-}
-
-/** Reads a whole number within bounds, both included. */
-function wholeNumber(environment: Environment, name: SettingName, min: number, max: number): number {
-  const value = text(environment, name);
-  const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= min && number <= max)) throw wrong(name, value, `a whole number from ${min} to ${max}`);
-  return number;
-}
-
-/** Reads one of several words. */
-function oneOf<Word extends string>(environment: Environment, name: SettingName, words: readonly Word[]): Word {
-  const value = text(environment, name);
-  const word = words.find((known) => known === value);
-  if (word === undefined) throw wrong(name, value, words.join(" or ").replaceAll(/ or (?=.* or )/g, ", "));
-  return word;
-}
-
-/** Returns the origin in a text, such as https://www.example.com; null if the text is anything else or more. */
-function originIn(text: string): string | null {
-  if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(text) || !URL.canParse(text)) return null;
+/** Returns the origin in a text, such as https://www.example.com; undefined if the text is anything else or more. */
+function originIn(text: string): string | undefined {
+  if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text).origin;
-}
-
-/** Reads an address to listen on. */
-function readHost(environment: Environment, name: SettingName): string {
-  const value = text(environment, name);
-  if (!/^[\w.:-]+$/.test(value)) throw wrong(name, value, "an IP address or a host name, such as 127.0.0.1");
-  return value;
 }
 
 /** Returns whether only this machine can reach an address. */

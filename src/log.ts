@@ -1,11 +1,9 @@
 /** The log on standard output: text on a terminal, else JSON that is written a few times a second. */
 import { styleText } from "node:util";
 import { type Logger, pino } from "pino";
+import type { LogLevel } from "./config.ts";
 import { writeNow } from "./process.ts";
 import { printable } from "./user-error.ts";
-
-export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /** Lines are written together: a write for each request would be a system call for each. */
 const bufferBytes = 4096;
