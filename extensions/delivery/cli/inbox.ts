@@ -67,7 +67,9 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     keepDays: readInboxKeepDays(),
     now: context.now,
     say: output.say,
-    count: ({ kind }) => counts[kind]++,
+    count: (kind, files) => {
+      counts[kind] += files;
+    },
   });
   try {
     const stop = stopSignal();

@@ -49,22 +49,22 @@ export function linkIn(folder: string, name: string): string | null {
 }
 
 /** Returns why a file could not be moved after its import, or would be led elsewhere; null if nothing is in the way. */
-export function obstacleIn(folder: string, name: string, source: FileSource): string | null {
+export function obstacleIn(folder: string, name: string): string | null {
   const link = linkIn(folder, name);
   if (link !== null) return link;
   if (entryAt(join(folder, name))?.isFile() !== true) return "it was replaced or removed.";
-  const wanted = source === "uploads" ? [doneFolder, rejectedFolder] : [rejectedFolder];
-  for (const place of [folder, ...wanted.map((own) => join(folder, own)).filter(isThere)]) {
+  const disk = entryAt(folder)?.dev;
+  for (const place of [folder, ...[...ownFolders].map((own) => join(folder, own)).filter(isThere)]) {
     try {
       // Only a folder has a dot in it.
       accessSync(`${place}/.`, constants.W_OK | constants.X_OK);
     } catch (cause) {
       return `${place} takes no file after its import (${systemCode(cause) ?? "unknown"}); mend that first.`;
     }
+    if (entryAt(place)?.dev !== disk)
+      return `${place} is on another disk, to which no file can be renamed; mend that first.`;
   }
-  const disk = entryAt(folder)?.dev;
-  const apart = [...ownFolders].map((own) => join(folder, own)).find((own) => (entryAt(own)?.dev ?? disk) !== disk);
-  return apart === undefined ? null : `${apart} is on another disk, to which no file can be renamed; mend that first.`;
+  return null;
 }
 
 /** Returns the entry at a path, of a link the link itself; undefined if there is none. */

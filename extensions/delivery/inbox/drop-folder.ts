@@ -21,94 +21,104 @@ type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
 
 /** The files of one folder, as seen at one time. */
 interface Seen {
-  /** The next complete files, the oldest first. */
-  readonly complete: string[];
-  /** The number of files that are not among those. */
+  /** The complete files, the oldest first. */
+  readonly complete: SeenFile[];
+  /** The number of files that may still be written to. */
   readonly waiting: number;
-  /** True if some of those are complete as well. */
-  readonly hasMore: boolean;
-  /** Entries that are not imported, each with the reason to say. */
-  readonly remarks: ReadonlyMap<string, string>;
+  /** The entries that are not imported, each with the reason, which the last look did not see. */
+  readonly remarks: readonly (readonly [name: string, why: string])[];
 }
 
-/** A file as it was when it was last seen to change. */
-interface SeenFile {
-  readonly size: number;
+/** One version of a file, and the time at which it was seen first. */
+export interface SeenFile {
+  readonly name: string;
+  readonly version: string;
   readonly mtimeMs: number;
   readonly sinceMs: number;
-  readonly isFile: boolean;
+  /** The outcome of its import if it could not be moved away after that: it needs no second import. */
+  outcome: Outcome | null;
 }
 
 export const optionsFile = "import.json";
-/** Of many thousands of files, only these are looked at once a second: a look at each would take too long. */
-const maxLookedAt = 100;
+const pauseMs = { first: 1_000, max: 60_000 };
 
 /** A folder into which files are dropped. It remembers the files that it has seen. */
 export class DropFolder {
+  /** The line that was said last about the folder; null once a file was imported. */
+  complaint: string | null = null;
   readonly #settleMs: number;
   readonly #archived: ReturnType<typeof watchArchived>;
-  readonly #seen = new Map<string, SeenFile>();
-  /** The outcomes of files that could not be moved away: they need no second import. */
-  readonly #unmoved = new Map<string, { readonly version: string; readonly outcome: Outcome }>();
+  #seen: ReadonlyMap<string, SeenFile> = new Map();
+  #remarks: ReadonlyMap<string, string> = new Map();
+  /** No file is imported during this time: each try would, for example, fill the disk again. */
+  #pause: { readonly sinceMs: number; readonly ms: number } | null = null;
 
   constructor(
+    readonly name: string,
     readonly path: string,
     readonly source: FileSource,
+    readonly now: () => number,
   ) {
     this.#settleMs = source === "uploads" ? 2_000 : 0;
     this.#archived = watchArchived(path);
   }
 
-  /** Looks at new files, and at those that may be complete by now. */
-  look(nowMs: number): Seen {
-    const seen = this.#seen;
-    const remarks = new Map(this.#archived.bringBack(nowMs).map((name) => [name, hasChanged]));
-    const names = new Set(readdirSync(this.path).filter(isDropped));
-    for (const name of seen.keys()) if (!names.has(name)) seen.delete(name);
-    for (const name of names) if (!seen.has(name)) this.#lookAt(name, nowMs, remarks);
-    // Other entries are looked at each time: each may have become a file.
-    const others = [...seen].filter(([, { isFile }]) => !isFile).slice(0, maxLookedAt);
-    for (const [name] of others) this.#lookAt(name, nowMs, remarks);
-    const files = [...seen].filter(([, { isFile }]) => isFile);
-    const due = files
-      .filter(([, { sinceMs }]) => nowMs - sinceMs >= this.#settleMs || sinceMs > nowMs)
-      .sort(([a, one], [b, other]) => one.mtimeMs - other.mtimeMs || (a < b ? -1 : 1));
-    const looked = due.slice(0, maxLookedAt).map(([name]) => name);
-    const complete = looked.filter((name) => this.#lookAt(name, nowMs, remarks));
-    return { complete, waiting: files.length - complete.length, hasMore: due.length > maxLookedAt, remarks };
+  /** True after an import that failed for a reason that is not the file. A clock that was set back ends the pause. */
+  get isPaused(): boolean {
+    const pausedMs = this.#pause === null ? -1 : this.now() - this.#pause.sinceMs;
+    return pausedMs >= 0 && pausedMs < (this.#pause?.ms ?? 0);
   }
 
-  /** Looks at an entry. Returns whether it is a complete file. */
-  #lookAt(name: string, nowMs: number, remarks: Map<string, string>): boolean {
-    const now = entryIn(this.path, name, remarks);
-    const { size, mtimeMs } = now ?? { size: 0, mtimeMs: Number.POSITIVE_INFINITY };
-    const isFile = now?.isFile() === true;
-    const before = this.#seen.get(name);
-    // A clock that was set back starts the time again.
-    const isSame = before?.size === size && before.mtimeMs === mtimeMs && before.sinceMs <= nowMs;
-    const sinceMs = isSame ? before.sinceMs : nowMs;
-    this.#seen.set(name, { size, mtimeMs, sinceMs, isFile });
-    return isFile && nowMs - sinceMs >= this.#settleMs;
+  /** The names of entries that may be files to import. */
+  names(): string[] {
+    return readdirSync(this.path).filter(isDropped);
+  }
+
+  /** Looks at all entries. */
+  look(): Seen {
+    const nowMs = this.now();
+    const remarks = new Map(this.#archived.bringBack(nowMs).map((name) => [name, hasChanged]));
+    const files = this.names().flatMap((name): SeenFile[] => {
+      const found = entryIn(this.path, name, remarks);
+      if (found?.isFile() !== true) return [];
+      const [version, before] = [versionOf(found), this.#seen.get(name)];
+      // A clock that was set back starts the time again.
+      if (before?.version === version && before.sinceMs <= nowMs) return [before];
+      return [{ name, version, mtimeMs: found.mtimeMs, sinceMs: nowMs, outcome: null }];
+    });
+    this.#seen = new Map(files.map((file) => [file.name, file]));
+    const complete = files
+      .filter(({ sinceMs }) => nowMs - sinceMs >= this.#settleMs)
+      .sort((one, other) => one.mtimeMs - other.mtimeMs || (one.name < other.name ? -1 : 1));
+    const known = this.#remarks;
+    this.#remarks = remarks;
+    const fresh = [...remarks].filter(([name, why]) => known.get(name) !== why);
+    return { complete, waiting: files.length - complete.length, remarks: fresh };
   }
 
   /** Imports a file and archives it. If it is killed in between, the file is imported again, which changes nothing. */
-  async take(name: string, importFile: ImportFile, nowMs: number): Promise<Outcome> {
-    const obstacle = obstacleIn(this.path, name, this.source);
+  async take(file: SeenFile, importFile: ImportFile): Promise<Outcome> {
+    const { name, version } = file;
+    const path = join(this.path, name);
+    const obstacle = obstacleIn(this.path, name);
     if (obstacle !== null) return { kind: "later", reason: obstacle };
-    const file = join(this.path, name);
-    const version = versionOf(entryAt(file));
-    const known = this.#unmoved.get(name);
-    const imported = known?.version === version ? known.outcome : await importFile(file, rejectsDraft(this.path, name));
-    // The file has other content by now. To move it away would lose that.
-    const outcome = versionOf(entryAt(file)) === version ? imported : changedDuringImport;
-    if (outcome.kind !== "later") this.#unmoved.set(name, { version, outcome });
+    const imported = file.outcome ?? (await importFile(path, rejectsDraft(this.path, name)));
+    this.#pause = imported.kind === "later" ? this.#nextPause() : null;
+    // The file may have other content by now. To move it away would lose that.
+    const outcome = versionOf(entryAt(path)) === version ? imported : changedDuringImport;
+    file.outcome = outcome.kind === "later" ? null : outcome;
     // During the import a folder may have become a link.
     const link = linkIn(this.path, name);
     if (link !== null) return { kind: "later", reason: link };
-    const place = archive(this.path, name, outcome, this.source, nowMs);
-    if (place !== null) this.#archived.add(place, name, nowMs);
-    this.#unmoved.delete(name);
+    const place = archive(this.path, name, outcome, this.source, this.now());
+    if (place !== null) this.#archived.add(place, name, this.now());
     return outcome;
+  }
+
+  /** Returns a pause that is twice as long as the last one. */
+  #nextPause() {
+    const ms = this.#pause === null ? pauseMs.first : Math.min(2 * this.#pause.ms, pauseMs.max);
+    return { sinceMs: this.now(), ms };
   }
 }
 

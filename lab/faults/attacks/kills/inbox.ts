@@ -25,13 +25,13 @@ export const killInbox: Fault = {
       patches: [
         {
           file: "extensions/delivery/inbox/drop-folder.ts",
-          from: "return isFile && nowMs - sinceMs >= this.#settleMs;",
-          to: "return isFile;",
+          from: "({ sinceMs }) => nowMs - sinceMs >= this.#settleMs",
+          to: "() => true",
         },
         // A copy that goes on while its file is imported would be noticed, and the file taken again.
         {
           file: "extensions/delivery/inbox/drop-folder.ts",
-          from: "versionOf(entryAt(file)) === version ? imported : changedDuringImport",
+          from: "versionOf(entryAt(path)) === version ? imported : changedDuringImport",
           to: "imported",
         },
       ],

@@ -202,7 +202,7 @@ test.each([
   expect(inbox.said).toEqual([expect.stringContaining("import.json")]);
   expect(inbox.taken).toEqual([]);
   inbox.drop("acme/import.json", "{}");
-  await inbox.lookAfter(1);
+  await inbox.lookAfter(1, 2);
   expect(inbox.taken).toHaveLength(1);
 });
 
