@@ -225,24 +225,17 @@ export function examineSettings(environment: Environment = process.env): {
   return { config: faults.length === 0 ? readConfig(environment) : null, faults };
 }
 
-/** Settings that a demonstration ignores, so that it uses and names nothing real. */
-const unsetInDemo = {
-  ...{ BASE_URL: "", INBOX: "", CLUSTER: "", NODE_NAME: "", CLUSTER_AUTH: "" },
-  ...{ BACKUP_TO: "", BACKUP_RECIPIENT: "", ALERT_URL: "", ALERT_PING_URL: "" },
-};
-
-/** Reads the settings of a demonstration. It has its own file, so that made-up leads never mix with real ones. */
+/**
+ * Reads the settings of a demonstration, which uses and names nothing real. It has its own file, so that made-up leads never
+ * mix with real ones.
+ */
 export function readDemoConfig(environment: Environment = process.env): Config {
-  const logLevel = given(environment, "LOG_LEVEL") ?? "warn";
-  return readConfig({ ...environment, ...unsetInDemo, DATABASE_PATH: "data/demo.db", LOG_LEVEL: logLevel });
-}
-
-/** Returns the environment of a demonstration server on this machine, with the given settings. */
-export function demoServerEnvironment(
-  own: Readonly<Record<string, string>>,
-  environment: Environment = process.env,
-): Environment {
-  return { ...environment, ...unsetInDemo, HOST: "127.0.0.1", TLS_CERT: "", TLS_KEY: "", ...own };
+  return readConfig({
+    ...environment,
+    ...{ BASE_URL: "", INBOX: "", CLUSTER: "", NODE_NAME: "", CLUSTER_AUTH: "" },
+    ...{ BACKUP_TO: "", BACKUP_RECIPIENT: "", ALERT_URL: "", ALERT_PING_URL: "" },
+    ...{ DATABASE_PATH: "data/demo.db", LOG_LEVEL: given(environment, "LOG_LEVEL") ?? "warn" },
+  });
 }
 
 /** The settings of the service that deploy/install.sh installs. */

@@ -18,8 +18,6 @@ export interface Extension {
   readonly childOf?: (config: Config) => readonly string[] | null;
   /** The pending deliveries, for the metrics. */
   readonly inflowOf?: (config: Config) => Inflow;
-  /** Runs `bun run demo --cluster`. */
-  readonly demo?: () => Promise<void>;
 }
 
 /** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */

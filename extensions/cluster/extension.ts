@@ -11,5 +11,4 @@ export const extension: Extension = {
   ],
   findings: async (examined) => (await import("./findings.ts")).checkCluster(examined),
   loadDatabases: async (path, cluster) => (await import("./databases.ts")).clusterDatabases(path, cluster),
-  demo: async () => (await import("./demo.ts")).demoCluster(),
 };

@@ -73,7 +73,12 @@ export interface NodeState {
     readonly heartbeat_timeout?: string;
     readonly sqlite3?: { readonly last_modified?: string };
     readonly db_conf?: { readonly fk_constraints?: boolean };
-    readonly raft?: { readonly commit_index?: number; readonly applied_index?: number; readonly log_size?: number };
+    readonly raft?: {
+      readonly state?: string;
+      readonly commit_index?: number;
+      readonly applied_index?: number;
+      readonly log_size?: number;
+    };
   };
 }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { demoServerEnvironment, isLoopback, readConfig, readDemoConfig } from "../../src/config.ts";
+import { isLoopback, readConfig, readDemoConfig } from "../../src/config.ts";
 import { aCertificate } from "../support/certificate.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
@@ -170,19 +170,6 @@ describe("a demonstration", () => {
       NODE_NAME: "n1",
     };
     expect(readDemoConfig(real)).toMatchObject({ baseUrl: null, inbox: null, cluster: null });
-    const own = { CLUSTER: "http://127.0.0.1:4001", NODE_NAME: "demo-1" };
-    const environment = demoServerEnvironment(own, {
-      ...real,
-      CLUSTER_AUTH: "/etc/leadfile/auth",
-      TLS_CERT: "/cert.pem",
-    });
-    expect(readConfig(environment)).toMatchObject({
-      host: "127.0.0.1",
-      baseUrl: null,
-      inbox: null,
-      tls: null,
-      cluster: { url: "http://127.0.0.1:4001", name: "demo-1", credentials: null },
-    });
   });
 });
 

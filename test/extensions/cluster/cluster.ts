@@ -1,13 +1,6 @@
 /** A real cluster: nodes of rqlite on this machine, and a server next to each. */
 import { expect, onTestFinished } from "bun:test";
 import { join } from "node:path";
-import {
-  type LocalNode,
-  placeNodes,
-  type RunningNode,
-  startCluster,
-  startNode,
-} from "../../../extensions/cluster/local-cluster.ts";
 import { untilReady } from "../../../extensions/cluster/members.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import type { Account } from "../../../src/db/accounts.ts";
@@ -17,7 +10,16 @@ import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { type Answer, aKey, anAccount, type Client, client } from "../../support/harness.ts";
 import { type RunningProcess, start } from "../../support/process.ts";
-import { aHost, leaderOf, missingRqlited, rqlited } from "./nodes.ts";
+import {
+  aHost,
+  type LocalNode,
+  leaderOf,
+  missingRqlited,
+  placeNodes,
+  type RunningNode,
+  startCluster,
+  startNode,
+} from "./nodes.ts";
 
 /** The reason why cluster tests are skipped; null if they run. */
 export const missing = missingRqlited();
@@ -62,7 +64,7 @@ export async function aCluster(
   const { secret: key, id: keyId } = aKey(store, account);
   store.close();
   const engines = await startCluster(placeNodes(folder, ["n1", "n2", "n3"], aHost()), file, (node, others) =>
-    watched(startNode(rqlited, node, { others })),
+    watched(startNode(node, { others })),
   );
   const places = await Promise.all(engines.map((engine) => placeOf(engine, key, settings)));
   const [first, second, third] = places;
@@ -99,7 +101,7 @@ async function placeOf(node: RunningNode, key: string, settings: Readonly<Record
     },
     async restart() {
       // It knows the others. A node that is to join ends if it finds no leader.
-      place.engine = watched(startNode(rqlited, node));
+      place.engine = watched(startNode(node));
       await untilReady(node);
     },
   };

@@ -2,7 +2,6 @@
 import { expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type LocalNode, nodeFlags, placeNodes, startNode } from "../../../extensions/cluster/local-cluster.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { openssl } from "../../support/certificate.ts";
 import { endWithTest } from "../../support/child.ts";
@@ -12,7 +11,17 @@ import { client } from "../../support/harness.ts";
 import { needing, unless } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { missing, settingsOf, watched } from "./cluster.ts";
-import { aHost, printedBy, rqlited, secureFlags, someSecrets } from "./nodes.ts";
+import {
+  aHost,
+  type LocalNode,
+  nodeFlags,
+  placeNodes,
+  printedBy,
+  rqlited,
+  secureFlags,
+  someSecrets,
+  startNode,
+} from "./nodes.ts";
 
 const deploy = join(import.meta.dir, "../../../deploy/cluster");
 const read = (name: string) => readFileSync(join(deploy, name), "utf8");
@@ -34,9 +43,12 @@ needing("systemd-analyze")("systemd accepts the units without a warning", () => 
   expect(run("systemd-analyze", "verify", "--man=no", ...copies)).toEqual({ status: 0, errors: "" });
 });
 
-test.each(["systemd/rqlited.service", "compose.yaml"])("%s starts nodes with the flags that are tested", (name) => {
-  for (const flag of nodeFlags) expect(read(name)).toContain(flag);
-});
+test.each(["systemd/rqlited.service", "compose.yaml", "demo"])(
+  "%s starts nodes with the flags that are tested",
+  (name) => {
+    for (const flag of nodeFlags) expect(read(name)).toContain(flag);
+  },
+);
 
 needing("caddy")("Caddy accepts its configuration", () => {
   expect(run("caddy", "validate", "--config", join(deploy, "Caddyfile"), "--adapter", "caddyfile").status).toBe(0);
@@ -197,11 +209,11 @@ unless(cannotEncrypt)("a cluster with passwords and TLS serves, and rejects who 
     return { stdout, stderr, status: await child.exited };
   }
   const flags = secureFlags(secrets);
-  watched(startNode(rqlited, first, { flags }));
+  watched(startNode(first, { flags }));
   // Right after the start: there is no leader yet.
   expect(await run({ ...trust, ...asAdmin }, "cluster", "init", anAdmin(["acme"]).file)).toMatchObject({ status: 0 });
   for (const node of others) {
-    watched(startNode(rqlited, node, { others: [first], flags: [...flags, "-join-as", "rqlite"] }));
+    watched(startNode(node, { others: [first], flags: [...flags, "-join-as", "rqlite"] }));
   }
   const login = readFileSync(path("admin.auth"), "utf8").trim();
   await Promise.all(others.map((node) => until(() => isReady(node, login))));

@@ -2,9 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { clusterText } from "../../../extensions/cluster/demo.ts";
-import { placeNodes, startNode } from "../../../extensions/cluster/local-cluster.ts";
+import { dirname, join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/members.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
@@ -14,7 +12,7 @@ import { needing, unless } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { aSmallDisk } from "../../support/small-disk.ts";
 import { aCluster, answerOf, missing, type Place, settingsOf, watched } from "./cluster.ts";
-import { aHost, rqlited } from "./nodes.ts";
+import { aHost, placeNodes, rqlited, startNode } from "./nodes.ts";
 
 const project = join(import.meta.dir, "../../..");
 
@@ -22,7 +20,7 @@ const project = join(import.meta.dir, "../../..");
 async function aNode(folder = aFolder()) {
   const [node] = placeNodes(folder, ["n1"], aHost());
   if (node === undefined) throw new Error("there is a node");
-  const engine = watched(startNode(rqlited, node));
+  const engine = watched(startNode(node));
   await untilReady(node);
   return { engine, admin: anAdmin([], settingsOf(node)) };
 }
@@ -32,7 +30,7 @@ async function joinAgain(place: Place, { node: other }: Place): Promise<void> {
   await place.kill();
   rmSync(place.node.folder, { recursive: true });
   mkdirSync(place.node.folder, { mode: 0o750 });
-  place.engine = watched(startNode(rqlited, place.node, { others: [other] }));
+  place.engine = watched(startNode(place.node, { others: [other] }));
   await untilReady(place.node);
 }
 
@@ -238,20 +236,6 @@ unless(missing).describe("doctor", () => {
   });
 });
 
-test("the demo prints a command that reaches the node that it names", async () => {
-  const path = join(aFolder(), "db.sqlite");
-  const nodes = ["n1", "n2"].map((name) => ({ name, path, url: "http://127.0.0.1:9", pid: 0 }));
-  const lines = clusterText(nodes, []).split("\n");
-  const shell = start({ HOME: aFolder() }, project, [
-    "sh",
-    "-c",
-    lines.find((one) => one.endsWith(" cluster status")) ?? "false",
-  ]);
-  expect(await shell.exited).toBe(1);
-  // There is no node. A wrong setting would have ended the command sooner.
-  expect(shell.errors()).toContain(path);
-});
-
 unless(missing)("the demo ends if a port is taken, and leaves no process", async () => {
   const folder = aFolder();
   try {
@@ -260,8 +244,8 @@ unless(missing)("the demo ends if a port is taken, and leaves no process", async
   } catch {
     // Another program has the port already.
   }
-  const command = [process.execPath, join(project, "src/demo.ts"), "--cluster"];
-  const demo = start({ HOME: process.env["HOME"] ?? "" }, folder, command);
+  const path = [dirname(rqlited), dirname(process.execPath), process.env["PATH"]].join(":");
+  const demo = start({ PATH: path }, folder, ["sh", join(project, "deploy/cluster/demo")]);
   expect(await demo.exited).toBe(1);
   expect(demo.errors()).toMatch(/Port 300\d on 127\.0\.0\.1 is in use\./);
   const isRunning = (pid: string) => {

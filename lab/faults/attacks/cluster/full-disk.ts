@@ -1,9 +1,8 @@
 /** The disk of one node is full while a key is revoked, and has space again later. Each node has a small disk. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { startNode } from "../../../../extensions/cluster/local-cluster.ts";
 import { untilReady } from "../../../../extensions/cluster/members.ts";
-import { missingRqlited, printedBy, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
+import { missingRqlited, printedBy, startNode } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { missingHere } from "../../../../test/support/needing.ts";
 import { fill } from "../../../../test/support/small-disk.ts";
@@ -145,7 +144,7 @@ async function rebuild(places: Places, place: Place): Promise<void> {
   // The folder is the mounted disk, and remains.
   for (const name of readdirSync(place.node.folder)) rmSync(join(place.node.folder, name), { recursive: true });
   const others = places.all.filter((one) => one !== place).map(({ node }) => node);
-  place.engine = startNode(rqlited, place.node, { others });
+  place.engine = startNode(place.node, { others });
   await untilReady(place.node);
 }
 

@@ -1,9 +1,10 @@
 /** Imports while others write: the same file through two nodes at once, and an erasure of a person whose leads it has. */
+import { linesOf } from "../../../../test/extensions/cluster/cluster.ts";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import type { Attack, Fault, Findings, Outcome } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
-import { attackCluster, beginImport, countsOf, errorOf, linesOf, type Places } from "./places.ts";
+import { attackCluster, beginImport, countsOf, errorOf, type Places } from "./places.ts";
 
 const rows = 2_000;
 const person = "gone@example.com";

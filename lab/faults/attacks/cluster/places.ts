@@ -1,15 +1,16 @@
 /** Three nodes of rqlite on this machine, with a server of a build next to each, and the frame of every attack on them. */
 import { join } from "node:path";
+import { untilReady } from "../../../../extensions/cluster/members.ts";
+import { linesOf, numberFrom } from "../../../../test/extensions/cluster/cluster.ts";
 import {
+  aHost,
   type LocalNode,
+  leaderOf,
   placeNodes,
   type RunningNode,
   startCluster,
   startNode,
-} from "../../../../extensions/cluster/local-cluster.ts";
-import { untilReady } from "../../../../extensions/cluster/members.ts";
-import { numberFrom } from "../../../../test/extensions/cluster/cluster.ts";
-import { aHost, leaderOf, rqlited } from "../../../../test/extensions/cluster/nodes.ts";
+} from "../../../../test/extensions/cluster/nodes.ts";
 import type { AdminStore } from "../../../../test/support/admin-store.ts";
 import { mountAt } from "../../../../test/support/small-disk.ts";
 import { type Attack, createFindings, type Findings, type Outcome } from "../../fault.ts";
@@ -184,10 +185,10 @@ function placeAt(node: LocalNode, site: Site | undefined): LocalNode {
 }
 
 function startAt(node: LocalNode, site: Site | null, others: readonly LocalNode[] = []): RunningNode {
-  if (site === null) return startNode(rqlited, node, { others });
+  if (site === null) return startNode(node, { others });
   // The last one of two equal flags is effective.
   const flags = ["-http-addr", "0.0.0.0:4001", "-http-adv-addr", `${site.address}:4001`];
-  return startNode(rqlited, node, { others, flags, before: site.before });
+  return startNode(node, { others, flags, before: site.before });
 }
 
 /** Waits for a condition. Throws if it is not met in time. */
@@ -222,8 +223,6 @@ export async function beginImport({ admin }: Place, other: Place, leads: readonl
   while ((await leadsOf(other)) === before && performance.now() - beginMs < 10_000) await Bun.sleep(2);
   return { importing, beginMs };
 }
-
-export const linesOf = (leads: readonly object[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
 
 /** The counts that an import printed; none if it failed. */
 export function countsOf({ stdout }: Ended): { readonly imported?: number; readonly suppressed?: number } {

@@ -1,10 +1,11 @@
 /** Keys that clients use on three nodes are revoked, first without other writes, then during imports. */
+import { linesOf } from "../../../../test/extensions/cluster/cluster.ts";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import type { Attack, Fault, Outcome } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
 import { hammer, keysFor, lateInEach, servedAfter } from "./hammer.ts";
-import { attackCluster, leadsOf, linesOf, type Places, untilTrue } from "./places.ts";
+import { attackCluster, leadsOf, type Places, untilTrue } from "./places.ts";
 
 const rows = 20_000;
 
