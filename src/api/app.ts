@@ -69,9 +69,10 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
     return reply(call, { status: 308, headers: { Location: body.url }, body: JSON.stringify(body) });
   }
 
-  /** Counts a request with a live key in its window and in its usage, or throws the 429. */
-  function count(call: Call): void {
-    const { credential } = call;
+  /** Finds the key of a request. One with a live key is counted in its window and in its usage, or throws the 429. */
+  function admit(call: Call): void {
+    const credential = readCredential(call);
+    call.credential = credential;
     if (typeof credential === "string") return;
     const { allowed, remaining } = limiter.hit(credential.number, call.arrivedMs, call.startedNs / 1e6);
     call.remaining = remaining;
@@ -92,12 +93,14 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
       context.call = call;
       const reason = misdirected(call);
       if (reason !== null) return redirect(call, reason);
-      if (call.isPublic) return undefined;
-      call.credential = readCredential(call);
-      count(call);
+      if (!call.isPublic) admit(call);
       return undefined;
     })
-    .onError(({ call, error }) => replyWithError(call, error))
+    .onError(({ call, error, set }) => {
+      // With any other status, Elysia copies the response through its body stream.
+      set.status = 200;
+      return replyWithError(call, error);
+    })
     .use(leadRoute(store, reply))
     .use(pixelRoute(store, reply))
     .use(usageRoute(store, reply))

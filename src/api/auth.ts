@@ -23,9 +23,13 @@ const maxKeys = 20_000;
 export function createCredentialReader(store: RequestStore): (call: Call) => Credential {
   const known = createCache<KnownKey>(maxKeys, () => 1);
 
-  function find(digest: Buffer, databaseVersion: number): KnownKey | null {
+  function find(secret: string, databaseVersion: number): KnownKey | null {
+    const digest = digestOf(secret);
     const name = digest.toString("latin1");
-    const found = known.get(name, databaseVersion) ?? store.keys.find(digest);
+    const kept = known.get(name, databaseVersion);
+    // A wrong checksum shows a typing error or a guess, so the database need not be asked.
+    if (kept !== null || !isWellFormed(secret)) return kept;
+    const found = store.keys.find(digest);
     if (found !== null) known.keep(name, found);
     return found;
   }
@@ -33,11 +37,9 @@ export function createCredentialReader(store: RequestStore): (call: Call) => Cre
   return (call) => {
     const secret = /^bearer +(\S.*)$/i.exec(call.request.headers.get("authorization") ?? "")?.[1];
     if (secret === undefined) return "missing_api_key";
-    // A wrong checksum shows a typing error or a guess, so the database need not be asked.
-    if (!isWellFormed(secret)) return "invalid_api_key";
     // Whatever other programs have written before holds for this request, such as a revocation (§5).
     call.databaseVersion = store.version();
-    const key = find(digestOf(secret), call.databaseVersion);
+    const key = find(secret, call.databaseVersion);
     if (key === null) return "invalid_api_key";
     return isActive(key, call.arrivedMs) ? key : "revoked_api_key";
   };

@@ -61,7 +61,7 @@ export function createAccessLog(log: Logger, { requests, seconds }: RequestMetri
     if (!log.isLevelEnabled(level)) return;
     log[level]({
       method: call.request.method,
-      path: safePath(call.path),
+      path: call.route ?? safePath(call.path),
       status,
       code,
       us: Math.round(us),

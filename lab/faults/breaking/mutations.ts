@@ -194,7 +194,7 @@ export const mutations: readonly Mutation[] = [
   line(
     "a path in the log as it came",
     "src/api/reply.ts",
-    "path: safePath(call.path)",
+    "path: call.route ?? safePath(call.path)",
     "path: call.path",
     "test/ops/log.test.ts",
   ),
