@@ -69,34 +69,23 @@ export class UnexpectedAnswerError extends LeadfileError {
   }
 }
 
-/** The contents of an error body and its headers. */
-interface ErrorParts {
-  readonly status: number;
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly docs: string;
-  readonly requestId: string | null;
-  readonly retryAfterMs: number | null;
-}
-
 /** The server responded with an error. */
 export class ApiError extends LeadfileError {
   /** That of the class, such as InvalidCursorError, also where a bundler renames classes. */
   override readonly name: string;
-  readonly status: number;
-  readonly code: ErrorCode;
-  /** The address at which the server's documentation explains this code. */
-  readonly docs: string;
-  /** The ID under which the owner of the server finds the request in the log. */
-  readonly requestId: string | null;
 
-  constructor({ status, code, message, docs, requestId, retryAfterMs }: ErrorParts) {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly status: number,
+    /** The address at which the server's documentation explains this code. */
+    readonly docs: string,
+    /** The ID under which the owner of the server finds the request in the log. */
+    readonly requestId: string | null,
+    retryAfterMs: number | null,
+  ) {
     super(message, status === 429 || status >= 500, retryAfterMs);
     this.name = nameOf(code);
-    this.status = status;
-    this.code = code;
-    this.docs = docs;
-    this.requestId = requestId;
   }
 }
 
@@ -142,7 +131,7 @@ export class InternalError extends ApiError {}
 /** 500: the database of the server could not be read. */
 export class QueryFailedError extends ApiError {}
 
-const classOf: Record<ErrorCode, new (parts: ErrorParts) => ApiError> = {
+const classOf: Record<ErrorCode, typeof ApiError> = {
   missing_api_key: MissingApiKeyError,
   invalid_api_key: InvalidApiKeyError,
   revoked_api_key: RevokedApiKeyError,
@@ -157,9 +146,11 @@ const classOf: Record<ErrorCode, new (parts: ErrorParts) => ApiError> = {
   query_failed: QueryFailedError,
 };
 
+type Rest<All> = All extends readonly [unknown, ...infer Others] ? Others : never;
+
 /** Returns the error of a code; null for a code that this API does not have. */
-export function apiError(parts: Omit<ErrorParts, "code"> & { readonly code: string }): ApiError | null {
-  if (!Object.hasOwn(classOf, parts.code)) return null;
-  const code = parts.code as ErrorCode; // The table has it.
-  return new classOf[code]({ ...parts, code });
+export function apiError(code: string, ...rest: Rest<ConstructorParameters<typeof ApiError>>): ApiError | null {
+  if (!Object.hasOwn(classOf, code)) return null;
+  const known = code as ErrorCode; // The table has it.
+  return new classOf[known](known, ...rest);
 }

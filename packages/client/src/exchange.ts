@@ -1,5 +1,6 @@
 /** Sends one request, and interprets its response: as a body, or as the error to throw. */
 import {
+  type ApiError,
   apiError,
   type LeadfileError,
   NetworkError,
@@ -28,28 +29,14 @@ export async function exchange(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<Exchanged> {
   signal?.throwIfAborted();
-  const cancel = new AbortController();
-  const { promise: stopped, reject: stop } = deferred();
-  const abort = () => stop(signal?.reason);
-  const late = () => stop(new TimeoutError(`${url.origin} gave no whole answer within ${timeoutMs} ms.`));
-  signal?.addEventListener("abort", abort, { once: true });
-  const timer = setTimeout(late, timeoutMs);
-  const asked = ask(fetch, url, { method: "GET", headers, redirect: "manual", signal: cancel.signal });
+  const late = AbortSignal.timeout(timeoutMs);
+  const either = signal === undefined ? late : AbortSignal.any([signal, late]);
   try {
-    return await Promise.race([asked, stopped]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
-    // After a timeout or an abort, the request itself still runs.
-    cancel.abort();
-  }
-}
-
-async function ask(fetch: Fetch, url: URL, init: RequestInit): Promise<Exchanged> {
-  try {
-    const response = await fetch(url.href, init);
+    const response = await fetch(url.href, { method: "GET", headers, redirect: "manual", signal: either });
     return { response, text: await response.text() };
   } catch (cause) {
+    signal?.throwIfAborted();
+    if (late.aborted) throw new TimeoutError(`${url.origin} gave no whole answer within ${timeoutMs} ms.`);
     const reason = codeOf(cause);
     const why = reason === null ? "" : ` (${reason})`;
     throw new NetworkError(`${url.origin} was not reached, or the connection broke${why}.`, reason);
@@ -64,35 +51,13 @@ function codeOf(cause: unknown): string | null {
   return codeOf(cause.cause);
 }
 
-/** A promise for a race, which can only reject. */
-function deferred(): { promise: Promise<never>; reject: (reason: unknown) => void } {
-  let reject: (reason: unknown) => void = () => undefined;
-  const promise = new Promise<never>((_, fail) => {
-    reject = fail;
-  });
-  return { promise, reject };
-}
-
 /** Returns the parsed body of a 200; throws for everything else. `redact` removes the key from a text. */
 export function readAnswer({ response, text }: Exchanged, origin: string, redact: (text: string) => string): unknown {
-  const { status, headers } = response;
-  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) throw redirection(headers, origin);
+  const { status, headers, type } = response;
+  if (type === "opaqueredirect" || (status >= 300 && status < 400)) throw redirection(headers, origin);
   const body = parse(text);
-  const requestId = headers.get("x-request-id");
-  const retryAfterMs = retryAfter(headers);
   if (status === 200 && typeof body === "object" && body !== null) return body;
-  const parts = errorParts(body);
-  const known =
-    parts !== null && status >= 400
-      ? apiError({
-          status,
-          code: parts.code,
-          message: redact(parts.message),
-          docs: redact(parts.docs),
-          requestId: requestId === null ? null : redact(requestId),
-          retryAfterMs,
-        })
-      : null;
+  const known = status >= 400 ? errorIn(body, response, redact) : null;
   throw known ?? unexpected(response, origin, "an answer that is not of this API");
 }
 
@@ -121,15 +86,15 @@ function parse(text: string): unknown {
   }
 }
 
-function errorParts(body: unknown): { code: string; message: string; docs: string } | null {
+function errorIn(body: unknown, { status, headers }: Response, redact: (text: string) => string): ApiError | null {
   if (typeof body !== "object" || body === null || !("error" in body)) return null;
   const { error } = body;
   if (typeof error !== "object" || error === null || !("code" in error) || typeof error.code !== "string") return null;
-  return {
-    code: error.code,
-    message: "message" in error && typeof error.message === "string" ? error.message : error.code,
-    docs: "docs" in error && typeof error.docs === "string" ? error.docs : "",
-  };
+  const message = "message" in error && typeof error.message === "string" ? error.message : error.code;
+  const docs = "docs" in error && typeof error.docs === "string" ? error.docs : "";
+  const requestId = headers.get("x-request-id");
+  const shownId = requestId === null ? null : redact(requestId);
+  return apiError(error.code, redact(message), status, redact(docs), shownId, retryAfter(headers));
 }
 
 /** Reads Retry-After, which is seconds or a date (RFC 9110), in milliseconds. */
