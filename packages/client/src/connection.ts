@@ -6,12 +6,11 @@ import type { Clock } from "./time.ts";
 
 type Parameters = Readonly<Record<string, string | number | boolean | Date | undefined>>;
 
-/** Gets a body that `is` accepts. */
+/** Gets a body that `is` accepts. The options are the parameters of the query, and a signal. */
 export type Get = <Body>(
   path: string,
   is: (body: unknown) => body is Body,
-  query: object,
-  signal: AbortSignal | undefined,
+  options: { readonly signal?: AbortSignal | undefined },
 ) => Promise<Body>;
 
 const windowMs = 60_000;
@@ -34,7 +33,7 @@ export function connect(settings: Settings): Get {
     throw unexpected(exchanged.response, url.origin, "a body of another shape");
   }
 
-  return async (path, is, query, signal) => {
+  return async (path, is, { signal, ...query }) => {
     const url = new URL(`${baseUrl}${path}${search(query as Parameters)}`); // Every query is made of these.
     for (let failed = 0; ; failed++) {
       try {

@@ -94,18 +94,19 @@ function progressOf(saved: string | null, source: string, { since, overlap = "1h
 async function* poll(
   followed: Followed,
   progress: Progress,
-  { since: _, every = "1m", overlap: __, signal, onError, ...filter }: PollOptions,
+  { since: _, every = "1m", overlap: __, onError, ...filter }: PollOptions,
 ): AsyncGenerator<readonly Lead[], void, undefined> {
   const { list, clock } = followed;
+  const { signal } = filter;
   const everyMs = toMs("every", every);
   let isRecognized = false;
   while (!isAborted(signal)) {
     const begunMs = clock.now();
     let pauseMs = everyMs;
     try {
-      if (!isRecognized) await recognize(followed, filter, progress, signal);
+      if (!isRecognized) await recognize(followed, filter, progress);
       isRecognized = true;
-      for await (const leads of oldestFirst(list, filter, progress.fromMs, signal)) {
+      for await (const leads of oldestFirst(list, filter, progress.fromMs)) {
         const fresh = leads.filter((lead) => progress.isNew(lead));
         if (fresh.length > 0) yield fresh;
       }

@@ -1,14 +1,7 @@
 /** @leadfile/client: reads leads, pixels and usage from a Leadfile server. */
-import { connect, type Get } from "./connection.ts";
+import { connect } from "./connection.ts";
 import type { Lead, LeadList, LeadQuery, Pixel, PixelList, Usage } from "./contract.ts";
-import {
-  type Batch,
-  type BatchOptions,
-  type Followed,
-  type FollowOptions,
-  followBatches,
-  followLeads,
-} from "./follow.ts";
+import { type Batch, type BatchOptions, type FollowOptions, followBatches, followLeads } from "./follow.ts";
 import { type AllOptions, allLeads, type CallOptions, createList } from "./leads.ts";
 import { type LeadfileOptions, readSettings } from "./settings.ts";
 import { sourceOf } from "./source.ts";
@@ -43,25 +36,18 @@ export class Leadfile {
     const settings = readSettings(options);
     const get = connect(settings);
     const list = createList(get);
-    const followed: Followed = {
-      list,
-      listPixels: (signal) => listPixels(get, signal),
-      clock: settings.clock,
-      source: () => sourceOf(settings),
-    };
+    const listPixels = async ({ signal }: CallOptions = {}) =>
+      (await get("/api/v1/pixels", isPixelList, { signal })).data;
+    const followed = { list, listPixels, clock: settings.clock, source: () => sourceOf(settings) };
     this.leads = {
-      list: ({ signal, ...query } = {}) => list(query, signal),
+      list,
       all: (all = {}) => allLeads(list, all),
       follow: (follow = {}) => followLeads(followed, follow),
       batches: (batches = {}) => followBatches(followed, batches),
     };
-    this.pixels = { list: ({ signal } = {}) => listPixels(get, signal) };
-    this.usage = { get: ({ signal } = {}) => get("/api/v1/usage", isUsage, {}, signal) };
+    this.pixels = { list: listPixels };
+    this.usage = { get: ({ signal } = {}) => get("/api/v1/usage", isUsage, { signal }) };
   }
-}
-
-async function listPixels(get: Get, signal: AbortSignal | undefined): Promise<Pixel[]> {
-  return (await get("/api/v1/pixels", isPixelList, {}, signal)).data;
 }
 
 function isPixelList(body: unknown): body is PixelList {

@@ -12,28 +12,28 @@ export type LeadFilter = Omit<LeadQuery, "limit" | "before" | "since">;
 
 export type AllOptions = Omit<LeadQuery, "limit"> & CallOptions & { readonly pageSize?: number | undefined };
 
-/** Requests one page. */
-export type List = (query: LeadQuery, signal: AbortSignal | undefined) => Promise<LeadList>;
+/** Requests one page, newest first (§4.1). */
+export type List = (query?: LeadQuery & CallOptions) => Promise<LeadList>;
 
 /** The maximum page size (§8). */
 export const fullPage = 100;
 
 export function createList(get: Get): List {
-  return (query, signal) => {
+  return (query = {}) => {
     // A cursor that does not move would be requested again and again.
     const isNext = (body: unknown): body is LeadList =>
       isLeadList(body) && !(body.has_more && body.next_cursor === query.before);
-    return get("/api/v1/leads", isNext, query, signal);
+    return get("/api/v1/leads", isNext, query);
   };
 }
 
 /** Yields every lead, newest first. Requests a page when its leads are needed. */
 export async function* allLeads(
   list: List,
-  { signal, pageSize = fullPage, ...query }: AllOptions,
+  { pageSize = fullPage, ...query }: AllOptions,
 ): AsyncGenerator<Lead, void, undefined> {
   for (let before = query.before; ; ) {
-    const page = await list({ ...query, before, limit: pageSize }, signal);
+    const page = await list({ ...query, before, limit: pageSize });
     yield* page.data;
     if (!page.has_more || page.next_cursor === null) return;
     before = page.next_cursor;

@@ -1,6 +1,6 @@
 /** Reads leads oldest first, although pages list the newest first: a long time is read in spans that fit into memory. */
 import type { Lead, LeadList } from "./contract.ts";
-import { fullPage, type LeadFilter, type List } from "./leads.ts";
+import { type CallOptions, fullPage, type LeadFilter, type List } from "./leads.ts";
 
 /** About how many leads are in memory at once. */
 const maxLeads = 500;
@@ -14,11 +14,10 @@ type Read = (sinceMs: number, before: string | Date | undefined, limit: number) 
  */
 export async function* oldestFirst(
   list: List,
-  filter: LeadFilter,
+  filter: LeadFilter & CallOptions,
   fromMs: number,
-  signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly Lead[], void, undefined> {
-  const read: Read = (sinceMs, before, limit) => list({ ...filter, since: new Date(sinceMs), before, limit }, signal);
+  const read: Read = (sinceMs, before, limit) => list({ ...filter, since: new Date(sinceMs), before, limit });
   const { leads, topMs, cursorMs } = await readNewest(read, fromMs);
   if (cursorMs === null) return yield leads.reverse();
   let startMs = await findBeginning(read, fromMs, topMs, topMs - cursorMs);

@@ -21,14 +21,14 @@ const earliestMs = Date.parse("0001-01-01T00:00:00.000Z");
 /** At least this many lines are added before the whole text is written again. */
 const minLines = 1_000;
 
-/** The number of leads before the overlap that are kept, to recognize the account by. */
-const maxOlder = 16;
+/** The number of leads by which an account is recognized. As many are kept of those before the overlap. */
+const maxSample = 16;
 
 /** Begins anew; leads before `since` are never given. `source` says whose leads they are. */
 export function beginProgress(since: string | Date | undefined, overlapMs: number, source: string): Progress {
   const fromMs = since === undefined ? earliestMs : new Date(since).getTime();
   if (Number.isNaN(fromMs)) throw new SettingError("since takes a Date or an ISO 8601 time, or leave it out.");
-  const beginning = { from: fromMs, begun: fromMs, pixel: null, older: [], seen: [] };
+  const beginning = { from: fromMs, begun: fromMs, pixel: null, seen: [] };
   return new Progress(beginning, overlapMs, source, null);
 }
 
@@ -36,12 +36,19 @@ export function beginProgress(since: string | Date | undefined, overlapMs: numbe
 export function readProgress(text: string, overlapMs: number, source: string): Progress {
   const [whole = "", ...added] = text.split("\n");
   const parsed = parse(whole) as Partial<Written> | null | undefined;
-  const { version, from, source: sourceBefore = null, seen, ...rest } = parsed ?? {};
-  const { begun = earliestMs, pixel = null, older = [] } = rest;
+  const {
+    version,
+    from,
+    source: sourceBefore = null,
+    begun = earliestMs,
+    pixel = null,
+    older = [],
+    seen,
+  } = parsed ?? {};
   if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) && older.every(isTaken)) {
     // A line that a crash cut off does not count.
-    const known = [...seen, ...added.map(parse).filter(isTaken)];
-    return new Progress({ from, begun, pixel, older, seen: known }, overlapMs, source, sourceBefore);
+    const known = [...older, ...seen, ...added.map(parse).filter(isTaken)];
+    return new Progress({ from, begun, pixel, seen: known }, overlapMs, source, sourceBefore);
   }
   throw new SettingError("The checkpoint cannot be read. Restore the text that was saved, or remove it to begin anew.");
 }
@@ -54,7 +61,8 @@ interface Written {
   /** Earlier versions did not write these, nor, at first, the source. */
   readonly begun: number;
   readonly pixel: string | null;
-  readonly older: readonly Taken[];
+  /** Earlier versions wrote the leads before `from` here. */
+  readonly older?: readonly Taken[];
 }
 
 function isTaken(value: unknown): value is Taken {
@@ -71,6 +79,16 @@ function parse(text: string): unknown {
 
 const takenOf = ({ id, identified_at, pixel_id }: Lead): Taken => [id, Date.parse(identified_at), pixel_id];
 
+/** Returns some of the leads in their order: the nearer to the beginning, the further apart. */
+function thinned(leads: Iterable<readonly [id: string, ms: number]>) {
+  let kept: (readonly [id: string, ms: number])[] = [];
+  for (const lead of leads) {
+    kept.push(lead);
+    if (kept.length > maxSample) kept = kept.filter((_, index) => index % 2 === 0);
+  }
+  return kept;
+}
+
 /** The leads that were given. Those before `fromMs`, which never goes back, are forgotten, except for a few. */
 export class Progress {
   /** The beginning of the next poll, in Unix milliseconds. Every lead that was given from here on is known by its ID. */
@@ -81,11 +99,10 @@ export class Progress {
   newestMs: number | null = null;
   /** The pixel of that lead; null if none was given, or an earlier version gave it. */
   pixelId: string | null;
-  private readonly seen = new Map<string, number>();
-  private kept: readonly Taken[];
+  private seen = new Map<string, number>();
 
   constructor(
-    { from, begun, pixel, older, seen }: Omit<Written, "version" | "source">,
+    { from, begun, pixel, seen }: Pick<Written, "from" | "begun" | "pixel" | "seen">,
     private readonly overlapMs: number,
     /** Whose leads they are, as `sourceOf` returns it. */
     readonly source: string,
@@ -95,7 +112,6 @@ export class Progress {
     this.fromMs = from;
     this.begunMs = begun;
     this.pixelId = pixel;
-    this.kept = older;
     for (const taken of seen) this.add(taken);
   }
 
@@ -104,15 +120,9 @@ export class Progress {
     return this.seen.size;
   }
 
-  /** Some of the leads that were given before `fromMs`, oldest first: the older they are, the further apart. */
-  get older(): readonly Taken[] {
-    for (const [id, ms] of this.seen) {
-      if (ms >= this.fromMs) continue;
-      this.seen.delete(id);
-      this.kept = [...this.kept, [id, ms]];
-      if (this.kept.length > maxOlder) this.kept = this.kept.filter((_, index) => index % 2 === 0);
-    }
-    return this.kept;
+  /** Returns a few of the leads that were given, oldest first, from all the time that was followed. */
+  sample() {
+    return thinned(this.seen);
   }
 
   isNew(lead: Lead): boolean {
@@ -132,8 +142,11 @@ export class Progress {
 
   /** Returns the text for `readProgress`. */
   write(): string {
-    const { fromMs: from, source, begunMs: begun, pixelId: pixel, older } = this;
-    return JSON.stringify({ version: 1, from, source, begun, pixel, older, seen: [...this.seen] } satisfies Written);
+    const { fromMs: from, source, begunMs: begun, pixelId: pixel } = this;
+    const all = [...this.seen];
+    const isOlder = ([, ms]: readonly [string, number]) => ms < from;
+    this.seen = new Map([...thinned(all.filter(isOlder)), ...all.filter((taken) => !isOlder(taken))]);
+    return JSON.stringify({ version: 1, from, source, begun, pixel, seen: [...this.seen] } satisfies Written);
   }
 
   /** Returns what a lead that was taken adds to that text. */

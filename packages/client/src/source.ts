@@ -1,13 +1,13 @@
 /** Whose leads a checkpoint is about. The API does not name the account, so its leads and pixels must tell. */
 import type { Pixel } from "./contract.ts";
 import { SettingError } from "./errors.ts";
-import { fullPage, type LeadFilter, type List } from "./leads.ts";
+import { type CallOptions, fullPage, type LeadFilter, type List } from "./leads.ts";
 import type { Progress } from "./progress.ts";
 
 /** A server, as a follower uses it. */
 export interface Account {
   readonly list: List;
-  readonly listPixels: (signal: AbortSignal | undefined) => Promise<Pixel[]>;
+  readonly listPixels: (options: CallOptions) => Promise<Pixel[]>;
 }
 
 /** The address of the server, and a digest of the key: if both are the same, the account is. */
@@ -21,16 +21,11 @@ export async function sourceOf({ baseUrl, key }: { readonly baseUrl: string; rea
  * Checks that a key or an address that differs from the one of the checkpoint belongs to the same account. Throws a
  * SettingError otherwise: of another account, leads older than the checkpoint would be missed.
  */
-export async function recognize(
-  account: Account,
-  filter: LeadFilter,
-  progress: Progress,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+export async function recognize(account: Account, filter: LeadFilter & CallOptions, progress: Progress): Promise<void> {
   const { newestMs, source, sourceBefore, fromMs } = progress;
   if (newestMs === null || sourceBefore === null || sourceBefore === source) return;
-  if (await hasGivenLead(account, filter, progress, newestMs, signal)) return;
-  if (await isEmptied(account, filter, progress, newestMs, signal)) return;
+  if (await hasGivenLead(account, filter, progress)) return;
+  if (await isEmptied(account, filter, progress, newestMs)) return;
   const address = addressOf(sourceBefore);
   const other = address === addressOf(source) ? "another key" : address;
   throw new SettingError(
@@ -39,19 +34,11 @@ export async function recognize(
   );
 }
 
-/** Returns whether any of the leads that were given is there: one of the overlap, or one of the few older ones. */
-async function hasGivenLead(
-  { list }: Account,
-  filter: LeadFilter,
-  progress: Progress,
-  newestMs: number,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const { data } = await list({ ...filter, ...span(progress.fromMs, newestMs + 1), limit: fullPage }, signal);
-  if (data.some((lead) => !progress.isNew(lead))) return true;
-  for (const [id, ms] of [...progress.older].reverse()) {
-    const { data } = await list({ ...span(ms, ms + 1), limit: 1 }, signal);
-    if (data[0]?.id === id) return true;
+/** Returns whether any of some leads that were given is there. */
+async function hasGivenLead({ list }: Account, { signal }: CallOptions, progress: Progress): Promise<boolean> {
+  for (const [id, ms] of progress.sample().reverse()) {
+    const { data } = await list({ ...span(ms, ms + 1), limit: fullPage, signal });
+    if (data.some((lead) => lead.id === id)) return true;
   }
   return false;
 }
@@ -62,13 +49,12 @@ async function hasGivenLead(
  */
 async function isEmptied(
   { list, listPixels }: Account,
-  filter: LeadFilter,
+  filter: LeadFilter & CallOptions,
   { begunMs, pixelId }: Progress,
   newestMs: number,
-  signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const { data } = await list({ ...filter, ...span(begunMs, newestMs + 1), limit: 1 }, signal);
-  return data.length === 0 && (await listPixels(signal)).some(({ id }) => id === pixelId);
+  const { data } = await list({ ...filter, ...span(begunMs, newestMs + 1), limit: 1 });
+  return data.length === 0 && (await listPixels(filter)).some(({ id }) => id === pixelId);
 }
 
 const span = (sinceMs: number, beforeMs: number) => ({ since: new Date(sinceMs), before: new Date(beforeMs) });
