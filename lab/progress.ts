@@ -24,3 +24,8 @@ export function createProgress(what: string, total: number): Progress {
   bar.start(total, 0);
   return bar;
 }
+
+/** Says something on standard error: standard output carries the result alone. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,110 +1,61 @@
-/** Compares the answers of all servers: the same leads in the same order, the same refusals, the same headers. */
-import { isDeepStrictEqual } from "node:util";
+/** Compares the answers of all servers: the same bytes of a page, the same refusals, the same headers. */
+import { demoPixels } from "../../src/cli/demo/leads.ts";
 import type { BenchData } from "./data.ts";
-import { leadAt, pixelIds, yearMs, yearStartMs } from "./leads.ts";
-import { type Contestant, leadfile } from "./servers/contestants.ts";
-import { ask, start } from "./servers/server.ts";
+import { leadAt, yearMs, yearStartMs } from "./leads.ts";
+import { ask, type Contestant, leadfile, serving } from "./servers.ts";
 
-interface Answer {
-  readonly status: number;
-  readonly headers: readonly string[];
-  readonly body: unknown;
-}
-
-type Presented = "live" | "revoked" | "none";
+type Question = readonly [target: string, key: string | null];
 
 /** Throws an Error that names the first question to which a server answers otherwise than Leadfile. */
 export async function checkAnswers(data: BenchData, peers: readonly Contestant[]): Promise<number> {
-  const questions = questionsFor(data.leads);
-  const expected = await answersOf(leadfile(data.leadfile, "warn"), data, questions);
+  const questions = questionsFor(data);
+  const expected = await answersOf(leadfile(data.leadfile), questions);
   for (const peer of peers) {
-    const given = await answersOf(peer, data, questions);
-    for (const [place, [target, presented]] of questions.entries()) {
-      if (isDeepStrictEqual(given[place], expected[place])) continue;
-      const [theirs, ours] = [given[place], expected[place]].map((answer) => JSON.stringify(answer)?.slice(0, 600));
-      throw new Error(`${peer.title} answers ${target} (key: ${presented}) with ${theirs}; Leadfile with ${ours}`);
+    const given = await answersOf(peer, questions);
+    for (const [place, [target]] of questions.entries()) {
+      if (given[place] === expected[place]) continue;
+      const [theirs, ours] = [given[place], expected[place]].map((answer) => answer?.slice(0, 600));
+      throw new Error(`${peer.title} answers ${target} with ${theirs}; Leadfile with ${ours}`);
     }
   }
   return questions.length;
 }
 
 /** The requests: every filter alone and with others, bounds, the ends of the data, and wrong requests. */
-function questionsFor(leads: number): [target: string, presented: Presented][] {
+function questionsFor({ leads, key, revokedKey }: BenchData): Question[] {
   const middle = leadAt(Math.floor(leads / 2), leads).identified_at;
   const slice = `since=${new Date(yearStartMs + 0.3 * yearMs).toISOString()}&before=${middle}`;
   const good = [
-    "",
-    "limit=1",
-    "limit=100",
-    `before=${middle}`,
-    `before=${middle.replace("Z", "4Z")}`,
-    `since=${middle}`,
-    slice,
-    `limit=7&${slice}`,
-    `before=${leadAt(3, leads).identified_at}`,
-    `before=${new Date(yearStartMs).toISOString()}`,
-    ...pixelIds.map((id) => `pixel_id=${id}&limit=5`),
-    "state=CA",
-    "state=ca&has_email=true",
-    "state=ZZ",
-    "city=San%20Diego",
-    "city=SAN+DIEGO&has_email=true&limit=50",
-    "city=Nowhere",
-    "state=CA&city=Miami",
-    "state=CA&city=needles",
-    "city=Portland&state=ME",
-    "has_email=true",
-    "has_email=false",
+    ...["", "limit=1", "limit=100", `limit=7&${slice}`, slice],
+    ...[`before=${middle}`, `before=${middle.replace("Z", "4Z")}`, `since=${middle}`],
+    ...[`before=${leadAt(3, leads).identified_at}`, `before=${new Date(yearStartMs).toISOString()}`],
+    ...demoPixels.map((id) => `pixel_id=${id}&limit=5`),
+    ...["state=CA", "state=ca&has_email=true", "state=ZZ", "has_email=true", "has_email=false"],
+    ...["city=San%20Diego", "city=SAN+DIEGO&has_email=true&limit=50", "city=Nowhere"],
+    ...["state=CA&city=Miami", "state=CA&city=needles", "city=Portland&state=OR"],
     `pixel_id=px_shop&state=CA&city=Los%20Angeles&has_email=true&${slice}`,
   ];
   const refused = [
-    "limit=0",
-    "limit=101",
-    "limit=1e1",
-    "limit=",
-    "before=yesterday",
-    "since=2025-02-30T00:00:00Z",
-  ].concat([
-    "state=California",
-    "has_email=1",
-    "city=",
-    "pixel_id=px_of_nobody",
-    "offset=25",
-    "limit=5&limit=5",
-    "before=",
-  ]);
-  const questions = [...good, ...refused].map((search): [string, Presented] => [`/api/v1/leads?${search}`, "live"]);
-  return [...questions, ["/api/v1/leads", "none"], ["/api/v1/leads", "revoked"]];
+    ...["limit=0", "limit=101", "limit=1e1", "limit=", "limit=5&limit=5", "offset=25"],
+    ...["before=yesterday", "before=", "since=2025-02-30T00:00:00Z"],
+    ...["state=California", "has_email=1", "city=", "pixel_id=px_of_nobody"],
+  ];
+  const questions = [...good, ...refused].map((search): Question => [`/api/v1/leads?${search}`, key]);
+  return [...questions, ["/api/v1/leads", null], ["/api/v1/leads", revokedKey]];
 }
 
-async function answersOf(
-  contestant: Contestant,
-  data: BenchData,
-  questions: readonly (readonly [string, Presented])[],
-): Promise<Answer[]> {
-  const server = await start(contestant, data.key);
-  try {
-    const answers: Answer[] = [];
-    for (const [target, presented] of questions) {
-      const key = { live: data.key, revoked: data.revokedKey, none: null }[presented];
-      answers.push(await toAnswer(await ask(server.url, target, key)));
-    }
+function answersOf(contestant: Contestant, questions: readonly Question[]): Promise<string[]> {
+  return serving(contestant, async (url) => {
+    const answers: string[] = [];
+    for (const [target, key] of questions) answers.push(await summarize(await ask(url, target, key)));
     return answers;
-  } finally {
-    await server.stop();
-  }
+  });
 }
 
-async function toAnswer(response: Response): Promise<Answer> {
-  const body: unknown = await response.json();
-  if (!response.ok) return { status: response.status, headers: [], body: codeOf(body) };
-  // Their values differ by nature: what was counted, and when.
+/** Values of headers differ by nature: what was counted, and when. So do the messages of errors. */
+async function summarize(response: Response): Promise<string> {
+  const text = await response.text();
+  if (!response.ok) return `${response.status} ${JSON.parse(text).error.code}`;
   const headers = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id", "cache-control"];
-  return { status: response.status, headers: headers.filter((name) => response.headers.has(name)), body };
-}
-
-/** Messages are each server's own; the code is not. */
-function codeOf(body: unknown): unknown {
-  const error: unknown = typeof body === "object" && body !== null && "error" in body ? body.error : null;
-  return typeof error === "object" && error !== null && "code" in error ? error.code : null;
+  return `200 ${headers.filter((name) => response.headers.has(name))} ${text}`;
 }

@@ -1,17 +1,14 @@
-/** bun lab/bench/import.ts: the import and the size of the file, against `sqlite3 .import` of the same CSV. */
-import { existsSync, rmSync, statSync } from "node:fs";
+/** bun run import: what an import costs, against `sqlite3 .import` of the same CSV, and whether its undo restores the file. */
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { stringify } from "csv-stringify/sync";
 import { leadFields } from "../../src/contract/lead.ts";
-import { readCount, readFlags } from "../flags.ts";
-import { folderFor, makeAccount, removeDatabase, spawnImport } from "./data.ts";
-import { leadAt } from "./leads.ts";
-import { note } from "./note.ts";
-import { median } from "./report.ts";
+import { labCommand, readCount } from "../commands.ts";
+import { note } from "../progress.ts";
+import { finished, folderFor, removeDatabase, spawnAdmin, spawnImport } from "./data.ts";
+import { writeCsv } from "./leads.ts";
+import { line, median } from "./report.ts";
 
 /** The 20 fields as one plain table, with an index for each way to filter by pixel, state and city. */
-const settings = "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;";
 const filters = [[], ["pixel_id"], ["state"], ["city"], ["pixel_id", "state"], ["pixel_id", "city"], ["state", "city"]];
 const schema = `CREATE TABLE plain (${leadFields.map((field) => `${field} TEXT`).join(", ")});
 CREATE UNIQUE INDEX by_id ON plain (id);
@@ -21,108 +18,85 @@ function indexOn(chosen: readonly string[]): string {
   return `CREATE INDEX ${["by_time", ...chosen].join("_")} ON plain (${[...chosen, "identified_at"].join(", ")});`;
 }
 
-type Phase = "empty" | "filled";
-/** Microseconds a row: of the clock, and of processors. */
 interface Cost {
-  readonly clock: number;
-  readonly processor: number;
+  readonly seconds: number;
+  readonly processorSeconds: number;
+  /** Bytes written to the disk for each byte that the file has grown by. */
+  readonly written: number;
+  readonly memoryMegabytes: number;
 }
-type Costs = Record<`${"leadfile" | "sqlite3"} ${Phase}`, Cost[]>;
 
-const usage = `bun run import [options]
-  --leads N    leads of each import (default 200000)
-  --rounds N   rounds in turn, of which the median counts (default 2)
-`;
-
-const { leads, rounds } = readFlags({ command: "bun run import", usage }, (args) => {
-  const options = { leads: { type: "string", default: "200000" }, rounds: { type: "string", default: "2" } } as const;
-  const { values } = parseArgs({ args, options });
-  return { leads: readCount("--leads", values.leads), rounds: readCount("--rounds", values.rounds) };
-});
-const folder = folderFor("import");
-const ours = join(folder, "leadfile.db");
-const plain = join(folder, "plain.db");
-const costs: Costs = { "leadfile empty": [], "leadfile filled": [], "sqlite3 empty": [], "sqlite3 filled": [] };
-
+const { leads, rounds } = labCommand("bun run import", "Compares an import with that of sqlite3.")
+  .option("--leads <n>", "leads of each import", readCount, 200_000)
+  .option("--rounds <n>", "rounds in turn, of which the median counts", readCount, 2)
+  .parse()
+  .opts<{ readonly leads: number; readonly rounds: number }>();
 if (Bun.which("sqlite3") === null) throw new Error("sqlite3 is not installed");
-await writeSources();
+const folder = folderFor("import");
+const [ours, plain] = [join(folder, "leadfile.db"), join(folder, "plain.db")];
+/** The first half is imported into an empty file, the second into the result. */
+const sources = [join(folder, "first.csv"), join(folder, "second.csv")] as const;
+const costs = new Map<string, Cost[]>();
+
+for (const [half, source] of sources.entries()) await writeCsv(source, half * leads, (half + 1) * leads, 2 * leads);
 for (let round = 1; round <= rounds; round++) {
   note(`Round ${round}.`);
   removeDatabase(ours);
   removeDatabase(plain);
-  await makeAccount(ours);
-  await runSqlite(schema);
-  for (const phase of ["empty", "filled"] as const) {
-    costs[`leadfile ${phase}`].push(await costOf(() => importOurs(phase)));
-    costs[`sqlite3 ${phase}`].push(await costOf(() => runSqlite(`.import --csv --skip 1 ${source(phase)} plain`)));
+  await finished(spawnAdmin(ours, "account", "create", "bench"));
+  await spawnSqlite(schema).exited;
+  let exported = "";
+  for (const [half, source] of sources.entries()) {
+    const into = half === 0 ? "into an empty file" : "into a file that has as many";
+    exported = half === 0 ? "" : await digestOfExport();
+    await measure(`Leadfile, ${into}`, ours, () => spawnImport(ours, source));
+    await measure(`sqlite3, ${into}`, plain, () => spawnSqlite(`.import --csv --skip 1 ${source} plain`));
   }
+  await measure("Leadfile, undo of the second", ours, () => spawnAdmin(ours, "import", "undo", "bench", "2"));
+  if ((await digestOfExport()) !== exported) throw new Error(`the undo did not restore the leads of ${ours}`);
 }
-process.stdout.write(`${told()}\n`);
-removeDatabase(ours);
-removeDatabase(plain);
-for (const phase of ["empty", "filled"] as const) {
-  rmSync(source(phase), { force: true });
-}
+process.stdout.write(report());
+for (const source of sources) rmSync(source);
 
-function source(phase: Phase): string {
-  return join(folder, `${phase}.csv`);
-}
-
-/** The first half goes into an empty file, the second into what that left. */
-async function writeSources(): Promise<void> {
-  for (const [phase, from] of [["empty", 0] as const, ["filled", leads] as const]) {
-    if (existsSync(source(phase))) rmSync(source(phase));
-    const rows = Bun.file(source(phase)).writer();
-    rows.write(stringify([leadFields]));
-    for (let start = from; start < from + leads; start += 1000) {
-      const length = Math.min(1000, from + leads - start);
-      const some = Array.from({ length }, (_, step) => leadAt(start + step, 2 * leads));
-      rows.write(stringify(some.map((lead) => leadFields.map((field) => lead[field]))));
-      await rows.flush();
-    }
-    await rows.end();
-  }
-}
-
-async function importOurs(phase: Phase): Promise<Bun.Subprocess> {
-  const child = spawnImport(ours, source(phase));
-  await child.stdin.end();
-  const [said, status] = await Promise.all([child.stderr.text(), child.exited]);
-  if (status !== 0) throw new Error(said);
-  return child;
-}
-
-async function runSqlite(commands: string): Promise<Bun.Subprocess> {
+function spawnSqlite(commands: string): Bun.Subprocess {
+  const settings = "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL;";
   // A cache that holds every index, and one transaction, which is the fastest that it knows.
   const all = `${settings} PRAGMA cache_size = -${256 * 1024};\nBEGIN;\n${commands}\nCOMMIT;`;
-  const child = Bun.spawn(["sqlite3", "-bail", plain], { stdin: Buffer.from(all), stdout: "ignore" });
-  if ((await child.exited) !== 0) throw new Error("sqlite3 failed");
-  return child;
+  return Bun.spawn(["sqlite3", "-bail", plain], { stdin: Buffer.from(all), stdout: "ignore" });
 }
 
-async function costOf(work: () => Promise<Bun.Subprocess>): Promise<Cost> {
-  const startedMs = performance.now();
-  const child = await work();
-  const clock = (performance.now() - startedMs) * 1000;
-  return { clock: clock / leads, processor: Number(child.resourceUsage()?.cpuTime.total ?? 0) / leads };
-}
-
-function told(): string {
-  const line = (title: string, phase: Phase, kind: keyof Cost) => {
-    const of = (program: "leadfile" | "sqlite3") => median(costs[`${program} ${phase}`].map((cost) => cost[kind]));
-    const [our, their] = [of("leadfile"), of("sqlite3")];
-    const round = (cost: number) => cost.toFixed(1).padStart(9);
-    return `${title.padEnd(46)}${round(our)}${round(their)}${(their / our).toFixed(2).padStart(8)}`;
+async function measure(what: string, file: string, start: () => Bun.Subprocess): Promise<void> {
+  const [startedMs, bytesBefore] = [performance.now(), statSync(file).size];
+  const child = start();
+  if ((await child.exited) !== 0) throw new Error(`${what}: failed`);
+  const used = child.resourceUsage();
+  const cost = {
+    seconds: (performance.now() - startedMs) / 1000,
+    processorSeconds: Number(used?.cpuTime.total ?? 0) / 1e6,
+    // The system counts blocks of 512 bytes.
+    written: (Number(used?.ops.out ?? 0) * 512) / (statSync(file).size - bytesBefore),
+    memoryMegabytes: (used?.maxRSS ?? 0) / 1e6,
   };
-  const bytes = statSync(ours).size / (2 * leads);
-  const title = `${leads.toLocaleString("en-US")} leads a time, microseconds a row`;
-  return [
-    `${title.padEnd(46)} Leadfile  sqlite3   ratio`,
-    line("into an empty file, of processors", "empty", "processor"),
-    line("into an empty file, by the clock", "empty", "clock"),
-    line("into a file that has as many, of processors", "filled", "processor"),
-    line("into a file that has as many, by the clock", "filled", "clock"),
-    "",
-    `Bytes a lead: ${bytes.toFixed(0)} in the file, ${(statSync(plain).size / (2 * leads)).toFixed(0)} in the plain table.`,
-  ].join("\n");
+  costs.set(what, [...(costs.get(what) ?? []), cost]);
+}
+
+async function digestOfExport(): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const bytes of spawnAdmin(ours, "lead", "export", "bench").stdout) hash.update(bytes);
+  return hash.digest("hex");
+}
+
+function report(): string {
+  const lines = [...costs].map(([what, all]) => {
+    const of = (kind: keyof Cost) => median(all.map((cost) => cost[kind]));
+    const perLead = (seconds: number) => ((seconds / leads) * 1e6).toFixed(1);
+    const written = Number.isFinite(of("written")) ? of("written").toFixed(1) : "";
+    const cells = [perLead(of("seconds")), perLead(of("processorSeconds")), written, of("memoryMegabytes").toFixed(0)];
+    return line(what, ...cells);
+  });
+  const [bytes, bytesOfPlain] = [ours, plain].map((file) => (statSync(file).size / (2 * leads)).toFixed(0));
+  return `${leads.toLocaleString("en-US")} leads in each import
+${[line("", "us/lead", "CPU us/lead", "written x", "MB at most"), ...lines].join("\n")}
+Bytes per lead: ${bytes} in the file, ${bytesOfPlain} in the plain table.
+`;
 }

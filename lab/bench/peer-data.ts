@@ -1,10 +1,11 @@
 /** The file that the peers read: the same leads in a plain relational schema, one column per field. */
 import { Database } from "bun:sqlite";
 import { hash } from "node:crypto";
+import { demoPixels } from "../../src/cli/demo/leads.ts";
 import { leadFields } from "../../src/contract/lead.ts";
 import { cityKey } from "../../src/contract/stored-lead.ts";
-import { leadAt, pixelIds } from "./leads.ts";
-import { note } from "./note.ts";
+import { note } from "../progress.ts";
+import { leadAt } from "./leads.ts";
 
 /** A column for each field, and one for searches; times are texts of one form, which sort by time. */
 const schema = `
@@ -41,7 +42,7 @@ export function makePeerFile(path: string, leads: number, keys: { key: string; r
   const addKey = client.prepare("INSERT INTO keys (account, digest, revoked_at) VALUES (1, ?, ?)");
   addKey.run(hash("sha256", keys.key), null);
   addKey.run(hash("sha256", keys.revokedKey), "2025-01-01T00:00:00.000Z");
-  for (const id of pixelIds) client.run("INSERT INTO pixels VALUES (1, ?, 'active')", [id]);
+  for (const id of demoPixels) client.run("INSERT INTO pixels VALUES (1, ?, 'active')", [id]);
   const columns = ["account", ...leadFields, "city_key"];
   const add = client.prepare(`INSERT INTO leads (${columns}) VALUES (${columns.map(() => "?")})`);
   client.transaction(() => {

@@ -1,29 +1,32 @@
 /** bun run bench: Leadfile side by side with what a user would pick instead. */
-import { readFlags } from "../flags.ts";
+import { labCommand, readCount } from "../commands.ts";
+import { note } from "../progress.ts";
 import { checkAnswers } from "./check.ts";
 import { prepareData } from "./data.ts";
-import { measure } from "./measure.ts";
-import { note } from "./note.ts";
-import { type Options, readOptions, usage } from "./options.ts";
-import { report, summarise } from "./report.ts";
-import { installPeers, peersFor } from "./servers/contestants.ts";
+import { measure, type Options } from "./measure.ts";
+import { report } from "./report.ts";
+import { installPeers, peersFor } from "./servers.ts";
 
-async function run(options: Options): Promise<void> {
-  if (!options.check) await installPeers();
-  const data = await prepareData(options.leads);
-  const peers = await peersFor(data);
-  const questions = await checkAnswers(data, peers);
-  const names = ["Leadfile", ...peers.map((peer) => peer.title)].join(", ");
-  note(`${questions} questions, equal answers: ${names}.`);
-  if (options.check) return;
-  const rows = summarise(await measure(options, data, peers));
-  process.stdout.write(options.json ? `${JSON.stringify(rows)}\n` : report(rows));
+const options = labCommand("bun run bench", "Compares Leadfile with what a user would pick instead.")
+  .option("--leads <n>", "leads in the file", readCount, 1_000_000)
+  .option("--rounds <n>", "interleaved rounds, of which the median counts", readCount, 3)
+  .option("--seconds <n>", "length of each measurement", readCount, 4)
+  .option("--import", "also while another process imports")
+  .option("--check", "only assert that all servers give equal answers")
+  .option("--json", "print all measurements as one JSON value")
+  .parse()
+  .opts<Options & { readonly check?: true; readonly json?: true }>();
+
+if (!options.check) {
+  if (Bun.which("wrk") === null) throw new Error("wrk is not installed");
+  await installPeers();
 }
-
-const options = readFlags({ command: "bun run bench", usage }, readOptions);
-try {
-  await run(options);
-} catch (cause) {
-  note(cause instanceof Error ? cause.message : String(cause));
-  process.exitCode = 1;
+const data = await prepareData(options.leads);
+const peers = await peersFor(data);
+const questions = await checkAnswers(data, peers);
+const names = ["Leadfile", ...peers.map((peer) => peer.title)].join(", ");
+note(`${questions} questions, equal answers: ${names}.`);
+if (!options.check) {
+  const samples = await measure(options, data, peers);
+  process.stdout.write(options.json ? `${JSON.stringify(samples)}\n` : report(samples));
 }

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { seeded } from "../random.ts";
 import { breakBuild, project } from "./breaking/build.ts";
 import type { Breakage, Fault, Outcome } from "./fault.ts";
-import { seeded } from "./random.ts";
 
 export interface Trial {
   readonly times: number;

@@ -1,6 +1,7 @@
 /** One way to attack a promise: how it is done, how often, and with which broken build it is seen to fail. */
+
+import type { Random } from "../random.ts";
 import type { Patch } from "./breaking/build.ts";
-import type { Random } from "./random.ts";
 
 export interface Attack {
   /** The folder of the build that is attacked: the project itself, or a broken copy of it. */

@@ -1,4 +1,4 @@
-/** The output of `bun run faults` on a terminal, in a log, and after a usage error. */
+/** The output of `bun run faults` on a terminal and in a log. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { plain, startOnTerminal } from "../../test/support/terminal.ts";
@@ -33,16 +33,6 @@ test("shows one progress line on a terminal, and clears it at the end", async ()
   const shown = terminal.shown();
   expect(shown).toMatch(/a clock that jumps: \d+ of 2000(?!\r?\n)/);
   expect(plain(shown).split("\n").length).toBeLessThan(12);
-});
-
-test.each([
-  [["--only", "no such attack"], `--only "no such attack" is in no name. The attacks are: ${faults[0]?.name}, `],
-  [["--times", "many"], '--times takes a whole number, not "many".'],
-  [["--anything"], "Unknown option '--anything'. bun run faults --help"],
-])("rejects %j in one line, with status 2", async (args, says) => {
-  const { stdout, stderr, status } = await run(...args);
-  expect(stderr).toContain(says);
-  expect([stdout, stderr.trimEnd().split("\n").length, status]).toEqual(["", 1, 2]);
 });
 
 test("every line that a full run breaks on purpose is in the product once", () => {

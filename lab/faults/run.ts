@@ -1,22 +1,20 @@
 /** bun run faults: runs every attack at its full size, one after the other, and reports the results. */
-import { readFlags } from "../flags.ts";
-import { createProgress } from "../progress.ts";
+import { createProgress, note } from "../progress.ts";
 import { attempt, type Trial } from "./attempt.ts";
 import { tryMutations } from "./breaking/notice.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
-import { type Options, readOptions, usage } from "./options.ts";
+import { type Options, readOptions } from "./options.ts";
 import { type Result, report } from "./report.ts";
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
 const tell = (text: string) => process.stdout.write(`${text}\n`);
 
-const options = readFlags({ command: "bun run faults", usage }, (args) => readOptions(args, faults));
+const options = readOptions(faults);
 process.exitCode = (await (options.mutations ? mutate : runAll)(options)) ? 0 : 1;
 
 /** Returns whether every broken line was noticed. */
 async function mutate({ json }: Options): Promise<boolean> {
-  const { tried, unnoticed } = await tryMutations(say);
+  const { tried, unnoticed } = await tryMutations(note);
   const text = `${tried - unnoticed.length} of ${tried} broken lines were noticed.`;
   tell(json ? JSON.stringify({ tried, unnoticed }) : text);
   return unnoticed.length === 0;
@@ -24,8 +22,8 @@ async function mutate({ json }: Options): Promise<boolean> {
 
 /** Returns whether every promise held. */
 async function runAll(options: Options): Promise<boolean> {
-  const { chosen, seed, json } = options;
-  say(`Seed ${seed}; the same attacks again: bun run faults --seed ${seed}`);
+  const { only: chosen = faults, seed, json } = options;
+  note(`Seed ${seed}; the same attacks again: bun run faults --seed ${seed}`);
   const results: Result[] = [];
   for (const fault of chosen) results.push(await runOne(fault, options));
   const uncaught = options.broken ? await uncaughtBreakages(chosen, seed) : [];
@@ -38,13 +36,13 @@ async function runOne(fault: Fault, { times, minutes, seed }: Options): Promise<
   const { name, attack, promise } = fault;
   const begunMs = performance.now();
   const skipped = fault.missing?.() ?? null;
-  const untilMs = minutes === null ? Number.POSITIVE_INFINITY : begunMs + minutes * 60_000;
+  const untilMs = minutes === undefined ? Number.POSITIVE_INFINITY : begunMs + minutes * 60_000;
   const nothing: Outcome = { done: 0, broken: [], figures: {} };
   const outcome = skipped === null ? await runToItsEnd(fault, { times: times ?? fault.full, seed, untilMs }) : nothing;
   const seconds = Math.round((performance.now() - begunMs) / 1000);
-  say(`${name}: ${skipped ?? `${outcome.done} in ${seconds} s, ${outcome.broken.length} broken`}`);
+  note(`${name}: ${skipped ?? `${outcome.done} in ${seconds} s, ${outcome.broken.length} broken`}`);
   // An hour later, another attack may end the process before the report.
-  for (const what of outcome.broken) say(`  ! ${what}`);
+  for (const what of outcome.broken) note(`  ! ${what}`);
   return { name, attack, promise, seconds, skipped, ...outcome };
 }
 
@@ -72,7 +70,7 @@ async function uncaughtBreakages(chosen: readonly Fault[], seed: number): Promis
     for (const breakage of fault.breakages) {
       const what = `${fault.name}, ${breakage.name}`;
       const { broken } = await runWatched(what, fault, { times: breakage.times ?? fault.small, seed, breakage });
-      say(`${what}: ${broken.length > 0 ? "caught" : "not caught"}`);
+      note(`${what}: ${broken.length > 0 ? "caught" : "not caught"}`);
       if (broken.length === 0) uncaught.push(breakage.name);
     }
   }

@@ -1,4 +1,5 @@
 /** The product as processes, out of any build: the server, and one admin command after another. */
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface Ended {
@@ -33,21 +34,21 @@ export const surroundings = (file: string, settings: Settings = {}) => ({
   ...settings,
 });
 
-/** Starts the server of a build on a file, or what else listens; throws with what it said when it does not. */
-export async function startServer(
+/** Starts the server of a build on a file, or another program of it that listens. */
+export function startServer(
   build: string,
   file: string,
   settings: Settings = {},
   [program, ...args]: readonly [program: string, ...args: string[]] = ["src/main.ts"],
   before: readonly string[] = [],
 ): Promise<Server> {
-  const child = Bun.spawn([...before, process.execPath, join(build, program), ...args], {
-    cwd: build,
-    env: surroundings(file, settings),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const command = [...before, process.execPath, join(build, program), ...args];
+  return startListening(command, surroundings(file, settings), build);
+}
+
+/** Starts a program, and waits for the line with its address. Throws what it said when it ends without one. */
+export async function startListening(command: readonly string[], env: Settings, cwd = tmpdir()): Promise<Server> {
+  const child = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   let errors = "";
   void gather(child.stderr, (text) => {
     errors += text;

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { aLead, importLeads, newLead, someLeads } from "../../../../test/support/builders.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
 import { documentsOf, look, makeAccount, makeKey } from "../../product/contents.ts";
 import { startServer } from "../../product/program.ts";
-import type { Random } from "../../random.ts";
 import { createReceiver, ledgerIn, startFollow, type Way, ways } from "./receiver.ts";
 
 /** Kills of which each victim on each way has one. */

@@ -1,10 +1,10 @@
 /** kill -9 of the inbox while files are copied into its folder: each row is a lead once, and no file is taken in half. */
 import { closeSync, mkdirSync, openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { startAdmin } from "../../product/program.ts";
-import type { Random } from "../../random.ts";
 
 const pieces = 12;
 const rowsPerPiece = 50;

@@ -7,10 +7,10 @@ import type { Account } from "../../../../src/db/accounts.ts";
 import { listBatches } from "../../../../src/db/imports.ts";
 import type { AdminStore } from "../../../../test/support/admin-store.ts";
 import { openAdminStore } from "../../../../test/support/admin-store.ts";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { startAdmin, startServer } from "../../product/program.ts";
-import type { Random } from "../../random.ts";
 
 const maxRows = 3000;
 const maxKills = 2;

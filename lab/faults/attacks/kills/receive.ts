@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { countOf, documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { missingProc } from "../../product/process-state.ts";
 import { type Server, startServer } from "../../product/program.ts";
-import type { Random } from "../../random.ts";
 
 const vendors = 8;
 const postsPerKill = 40;

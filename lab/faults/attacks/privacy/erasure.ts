@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { type Lead, leadFields } from "../../../../src/contract/lead.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
 import { documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { admin, type Ended, startServer } from "../../product/program.ts";
-import type { Random } from "../../random.ts";
 
 export const erasure: Fault = {
   name: "erasure",

@@ -2,10 +2,10 @@
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
 import { countOf, isWhole, look } from "../../product/contents.ts";
 import { admin, startAdmin, startServer } from "../../product/program.ts";
-import type { Random } from "../../random.ts";
 
 export const killErasure: Fault = {
   name: "kill -9 of an erasure",

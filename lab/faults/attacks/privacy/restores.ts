@@ -2,8 +2,8 @@
 import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
-import type { Random } from "../../random.ts";
 
 export const restores: Fault = {
   name: "restores",

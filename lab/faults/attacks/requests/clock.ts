@@ -1,8 +1,8 @@
 /** The limiter under a clock that is set forth and back: nobody gains a window by it, and nobody is locked out. */
 import { join } from "node:path";
 import type { createLimiter } from "../../../../src/limiter.ts";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
-import type { Random } from "../../random.ts";
 
 const limit = 60;
 const minuteMs = 60_000;

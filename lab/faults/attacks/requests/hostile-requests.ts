@@ -1,5 +1,5 @@
 /** Requests that nobody sends in good faith: grammar bent in every place, and bytes that are no grammar at all. */
-import type { Random } from "../../random.ts";
+import type { Random } from "../../../random.ts";
 
 /** Bytes to be sent on one connection, and how many requests they are meant to be. */
 export interface Salvo {

@@ -1,10 +1,10 @@
 /** Three accounts, each lead full of marks of its own: whatever is asked, nobody sees another's. */
 import { join } from "node:path";
 import { detailFields, type Lead } from "../../../../src/contract/lead.ts";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
 import { makeAccount, makeKey, prepare } from "../../product/contents.ts";
 import { startServer } from "../../product/program.ts";
-import type { Random } from "../../random.ts";
 
 const leadsEach = 300;
 const names = ["alder", "birch", "cedar"] as const;

@@ -13,10 +13,10 @@ import {
 import { join } from "node:path";
 import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
+import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
 import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "../../product/contents.ts";
 import { admin, startAdmin } from "../../product/program.ts";
-import type { Random } from "../../random.ts";
 
 const rows = 10_000;
 /** Leads that are written right before the backup. */

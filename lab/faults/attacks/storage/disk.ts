@@ -1,6 +1,6 @@
 /** A disk that keeps what was synced, and of the rest whatever chance leaves, when the power goes. */
 import { dirname } from "node:path";
-import type { Random } from "../../random.ts";
+import type { Random } from "../../../random.ts";
 import type { Stroke } from "./strokes.ts";
 
 type Change = Extract<Stroke, { kind: "write" | "truncate" }>;

@@ -1,9 +1,9 @@
 /** A server on a file of its own, asked for pages that it has to read, and what a command says that is refused there. */
 import { join } from "node:path";
+import type { Random } from "../../../random.ts";
 import type { Findings } from "../../fault.ts";
 import { documentsOf, look, prepareKey } from "../../product/contents.ts";
 import { type Ended, type Server, startServer } from "../../product/program.ts";
-import type { Random } from "../../random.ts";
 
 const leadCount = 1500;
 const pageSize = 5;

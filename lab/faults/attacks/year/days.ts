@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../../src/contract/calendar.ts";
-import type { Random } from "../../random.ts";
+import type { Random } from "../../../random.ts";
 import { type Clock, createClock } from "./clock.ts";
 import { account, backupAt, keptBackups, zone } from "./machine.ts";
 import { idsIn, type Visit } from "./model.ts";

@@ -1,6 +1,6 @@
 /** Every lead of a simulated year: what must be there at a moment, and what must not. */
 import { dayMs } from "../../../../src/contract/calendar.ts";
-import type { Random } from "../../random.ts";
+import type { Random } from "../../../random.ts";
 
 export interface Visit {
   readonly id: string;
