@@ -1,9 +1,9 @@
 /** §4.1: order, cursor, and since. */
 import { type Check, check, type Probe } from "./probe.ts";
-import { isRecord, momentOf } from "./shapes.ts";
+import { type Item, momentOf } from "./shapes.ts";
 import { need, skip } from "./verdict.ts";
 
-const idsOf = (leads: readonly unknown[]) => leads.filter(isRecord).map((lead) => String(lead["id"]));
+const idsOf = (leads: readonly Item[]) => leads.map((lead) => String(lead["id"]));
 
 export const pagingChecks: Check[] = [
   check("4.1", "leads come newest first", async ({ leads }) => {
@@ -60,7 +60,7 @@ export const pagingChecks: Check[] = [
     const { data } = await page({ since: String(known[1]?.["identified_at"]), limit: "100" });
     need(idsOf(data).includes(String(known[1]?.["id"])), "the lead at that very time is missing");
     need(
-      data.filter(isRecord).every((lead) => momentOf(lead) >= since),
+      data.every((lead) => momentOf(lead) >= since),
       "a lead is older than since",
     );
   }),

@@ -11,7 +11,7 @@ import {
   systemCode,
 } from "../../client/program/terminal.ts";
 import { conform, type Report } from "./conform.ts";
-import { type Keys, send } from "./probe.ts";
+import { type Keys, sendTo } from "./probe.ts";
 import { type Answer, codeOf } from "./shapes.ts";
 import { paths } from "./specification.ts";
 
@@ -61,7 +61,7 @@ async function refuseUseless(url: string, key: string): Promise<void> {
 
 async function askOnce(url: string, key: string): Promise<Answer> {
   try {
-    return await send(new URL(url), key, paths.usage);
+    return await sendTo(new URL(url), key, paths.usage);
   } catch (cause) {
     const reason = systemCode(cause) ?? (cause instanceof Error ? cause.name : "unknown");
     throw new Refusal(`${printable(url)} was not reached (${reason}). Check the address, and that the server runs.`);

@@ -1,6 +1,6 @@
 /** A check, and the probe that it uses: it sends requests, keeps to the limit, and keeps every response for the last checks. */
 
-import { type Answer, envelope, type Item, isRecord, type LeadPage } from "./shapes.ts";
+import { type Answer, envelope, type Item, type LeadPage } from "./shapes.ts";
 import { paths } from "./specification.ts";
 import { need, skip } from "./verdict.ts";
 
@@ -44,12 +44,36 @@ export interface ProbeOptions {
 const timeoutMs = 30_000;
 const windowMs = 60_000;
 
-/** Makes the probe of one run of all checks. */
-export function createProbe(baseUrl: string, keys: Keys, options: ProbeOptions) {
+/** Makes the probe of one run of all checks. With `limits`, a check may use up a window of the key. */
+export function createProbe(baseUrl: string, keys: Keys, limits: boolean, { sleep, say }: ProbeOptions) {
   const url = new URL(baseUrl);
   const answers: Answer[] = [];
-  const { ask, nextWindow } = keepToLimit(url, keys.live, answers, options);
   let known: readonly Item[] | null = null;
+  /** True if the server refused a request right after a wait, so that further waits would not help. */
+  let refusesAll = false;
+
+  /** Waits until the window of a response is over. */
+  async function nextWindow({ headers }: Answer): Promise<void> {
+    const untilResetMs = resetOf(headers);
+    say(`The requests of this minute are used up; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
+    await sleep(untilResetMs);
+  }
+
+  /** Sends a request, once more in the next window if the limit is used up. Its response is added to all others. */
+  async function ask(target: string, how: RequestOptions = {}): Promise<Answer> {
+    const send = () => sendTo(url, keys.live, target, how);
+    let answer = await send();
+    if (answer.status === 429 && how.overLimit !== true) {
+      if (!refusesAll) {
+        await nextWindow(answer);
+        answer = await send();
+      }
+      refusesAll = answer.status === 429;
+      need(!refusesAll, "429 is answered even after a wait for the next minute");
+    }
+    answers.push(answer);
+    return answer;
+  }
 
   /** Requests a page of leads. Fails the check if the response is something else. */
   async function page(query: Readonly<Record<string, string>> = {}): Promise<LeadPage> {
@@ -61,67 +85,22 @@ export function createProbe(baseUrl: string, keys: Keys, options: ProbeOptions) 
   return {
     url,
     keys,
+    limits,
     answers: answers as readonly Answer[],
     ask,
     page,
     nextWindow,
     /** Returns the newest leads, the same at every call. Skips the check if there are too few. */
     async leads(atLeast: number): Promise<readonly Item[]> {
-      known ??= (await page({ limit: "100" })).data.filter(isRecord);
+      known ??= (await page({ limit: "100" })).data;
       if (known.length < atLeast) skip(`the account has ${known.length} leads, and this takes ${atLeast}`);
       return known;
     },
   };
 }
 
-/** Requests that wait for the next window when the limit is used up. Every answer is added to the list. */
-function keepToLimit(url: URL, liveKey: string, answers: Answer[], { sleep, say }: ProbeOptions) {
-  let remaining = Number.POSITIVE_INFINITY;
-  let untilResetMs = windowMs;
-  /** True if the server refused a request right after a wait, so that further waits would not help. */
-  let refusesAll = false;
-  /** True if X-RateLimit-Remaining was 0 right after a wait, so that its value means nothing. */
-  let isStuck = false;
-
-  /** Waits for the next window. */
-  async function nextWindow(): Promise<void> {
-    say(`The requests of this minute are used up; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
-    await sleep(untilResetMs);
-    remaining = Number.POSITIVE_INFINITY;
-  }
-
-  async function askOnce(target: string, how: RequestOptions): Promise<Answer> {
-    const answer = await send(url, liveKey, target, how);
-    if (how.authorization === undefined) {
-      remaining = Number(answer.headers.get("x-ratelimit-remaining") ?? Number.POSITIVE_INFINITY);
-      untilResetMs = resetOf(answer.headers);
-    }
-    return answer;
-  }
-
-  async function ask(target: string, how: RequestOptions = {}): Promise<Answer> {
-    const mayWait = how.overLimit !== true;
-    const still = "429 is answered even after a wait for the next minute";
-    if (mayWait) need(!refusesAll, still);
-    const waits = mayWait && remaining <= 0 && !isStuck;
-    if (waits) await nextWindow();
-    let answer = await askOnce(target, how);
-    isStuck ||= waits && remaining <= 0;
-    if (mayWait && answer.status === 429) {
-      await nextWindow();
-      answer = await askOnce(target, how);
-      refusesAll = answer.status === 429;
-      need(!refusesAll, still);
-    }
-    answers.push(answer);
-    return answer;
-  }
-
-  return { ask, nextWindow };
-}
-
 /** Sends one request, with the live key by default. Throws if the server does not respond. */
-export async function send(url: URL, liveKey: string, target: string, how: RequestOptions = {}): Promise<Answer> {
+export async function sendTo(url: URL, liveKey: string, target: string, how: RequestOptions = {}): Promise<Answer> {
   const {
     method = "GET",
     authorization = `Bearer ${liveKey}`,

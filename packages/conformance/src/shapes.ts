@@ -16,7 +16,7 @@ export interface Answer {
 export type Item = Readonly<Record<string, unknown>>;
 
 export interface LeadPage {
-  readonly data: readonly unknown[];
+  readonly data: readonly Item[];
   readonly hasMore: boolean;
   readonly nextCursor: string | null;
 }
@@ -40,7 +40,7 @@ export function envelope({ asked, body }: Answer): LeadPage {
   need(isRecord(body), `${asked} gave no JSON object`);
   const { object, data, has_more, next_cursor } = body;
   need(object === "list", `object is ${shown(object)} and not "list"`);
-  need(Array.isArray(data), `data is ${shown(data)} and no array`);
+  need(Array.isArray(data) && data.every(isRecord), "data is no array of objects");
   need(typeof has_more === "boolean", `has_more is ${shown(has_more)} and no boolean`);
   const isCursor = typeof next_cursor === "string" && dateTime.test(next_cursor);
   need(isCursor || !has_more, `has_more is true, and next_cursor is ${shown(next_cursor)} and no ISO 8601 timestamp`);
@@ -49,8 +49,7 @@ export function envelope({ asked, body }: Answer): LeadPage {
 }
 
 /** Returns what is wrong with a lead (§2.2), or null. It names types and no values, which are personal data. */
-export function faultOfLead(lead: unknown): string | null {
-  if (!isRecord(lead)) return "a lead is no object";
+export function faultOfLead(lead: Item): string | null {
   const names = Object.keys(lead);
   const missing = leadFields.filter((field) => !names.includes(field));
   if (missing.length > 0) return `a lead lacks ${missing.join(", ")}`;
@@ -73,6 +72,14 @@ export function faultOfError(body: unknown): string | null {
   if (typeof code !== "string") return `error.code is ${shown(code)}`;
   if (typeof message !== "string" || message === "") return `error.message is ${shown(message)}`;
   return typeof docs === "string" && URL.canParse(docs) ? null : `error.docs is ${shown(docs)} and no URL`;
+}
+
+/** Fails unless a response has this status and code, such as "404 not_found", and the body of an error. */
+export function needError({ asked, status, body }: Answer, wanted: string): void {
+  const got = `${status} ${codeOf(body)}`;
+  need(got === wanted, `${asked} answered ${got}`);
+  const fault = faultOfError(body);
+  need(fault === null, `${asked}: ${fault}`);
 }
 
 /** The code of an error's body, or null. */
