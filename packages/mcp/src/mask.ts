@@ -36,7 +36,8 @@ export const masked: Show = (field, lead) => {
   if (field === "phone") return maskPhone(text);
   if (field === "email" || field === "verified_email") return maskEmail(text);
   const clean = isAddress(field, text) ? withoutQuery : (whole: string) => whole;
-  const mask = (part: string) => maskPersons(part, personOf(lead), ranges.has(field) ? aPhoneOfUs : aPhone);
+  const mask = (part: string) =>
+    maskPersons(part, persons.getOrInsertComputed(lead, patternOf), ranges.has(field) ? aPhoneOfUs : aPhone);
   // Before the decoding, too: a stray % and two digits of a phone look encoded. After it a ? begins a query.
   return mask(clean(decoded(mask(clean(beginningOf(text))))));
 };
@@ -54,14 +55,6 @@ function maskPersons(text: string, person: RegExp | null, phone: RegExp): string
 export function cut(text: string, maxLength: number): string {
   const letters = [...printable(text).replaceAll("<", "‹").replaceAll(">", "›")];
   return letters.length > maxLength ? `${letters.slice(0, maxLength).join("")}…` : letters.join("");
-}
-
-function personOf(lead: Partial<Lead>): RegExp | null {
-  const known = persons.get(lead);
-  if (known !== undefined) return known;
-  const pattern = patternOf(lead);
-  persons.set(lead, pattern);
-  return pattern;
 }
 
 /** A source may be an address as well. */

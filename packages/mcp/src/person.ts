@@ -60,14 +60,18 @@ export function replaceIn(text: string, pattern: RegExp, mask: (found: string) =
   places.push(place);
   let shown = "";
   let end = 0;
-  for (const { index, 0: found } of folded.matchAll(pattern)) {
-    shown += text.slice(end, places[index]) + mask(found);
-    end = places[index + found.length] ?? place;
+  for (const { index, 0: whole, 1: found = whole } of folded.matchAll(pattern)) {
+    const from = places[index] ?? place;
+    const to = places[index + found.length] ?? place;
+    // The words behind a separator are matches, too.
+    if (to <= end || (from < end && /[^\p{L}\p{N}]/u.test(text.slice(end, to)))) continue;
+    shown += from < end ? "" : text.slice(end, from) + mask(found);
+    end = to;
   }
   return shown + text.slice(end);
 }
 
-/** A pattern for the person of a lead, to be used with `replaceIn`; null if the lead names nobody. */
+/** A pattern for the person of a lead, for `replaceIn`; null if the lead names nobody. Matches, the first group, may overlap. */
 export function patternOf({ name, email, verified_email: verified, phone }: Person): RegExp | null {
   const names = wordsOf(name ?? "").filter((word) => !titles.has(plainOf(word)));
   const addresses = [email, verified].flatMap((address) => (address == null ? [] : [address]));
@@ -85,7 +89,7 @@ export function patternOf({ name, email, verified_email: verified, phone }: Pers
   ].filter((pattern) => pattern !== "");
   // A longer alternative first: where two begin alike, the first one that matches wins.
   const unique = [...new Set(patterns)].toSorted((one, other) => other.length - one.length);
-  return unique.length === 0 ? null : new RegExp(unique.join("|"), "gu");
+  return unique.length === 0 ? null : new RegExp(`(?=(${unique.join("|")}))`, "gu");
 }
 
 function wordsOf(text: string): string[] {

@@ -157,6 +157,7 @@ test.each([
   [{ name: "Dr. Dana Q. Whitfield Jr." }, "https://a.example/dwhitfield/dana.w/jr", "https://a.example/…/…/jr"],
   [{ name: "Seán O'Brien" }, "https://a.example/obrien/sean", "https://a.example/…/…"],
   [{ name: "Li Wei" }, "https://a.example/liwei/wli/olive", "https://a.example/…/…/olive"],
+  [{ name: "J. R. R. Tolkien", email: "jrrt@mid.example" }, "https://a.example/jrrtolkien/x", "https://a.example/…/x"],
   [{ name: "山田 太郎" }, "https://a.example/山田太郎/太郎", "https://a.example/…/…"],
   [{ email: "d.whitfield77+x@harbor.example" }, "https://harbor.example/whitfield/w", "https://harbor.example/…/w"],
   [{ email: "info@harbor.example" }, "https://harbor.example/info/contact", "https://harbor.example/info/contact"],
