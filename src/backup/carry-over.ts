@@ -132,7 +132,11 @@ function partsOfKeys(nowMs: number): Part[] {
     },
     {
       name: "revoked keys",
-      prepares: [keepAccountsOf(keptKeys)],
+      prepares: [
+        // A new account may have the name of a deleted one, which the restore removes in the end.
+        sql`UPDATE main.accounts SET name = id WHERE id IN (SELECT id FROM old.deleted_accounts)`,
+        keepAccountsOf(keptKeys),
+      ],
       merges: [
         takeOverEnds("keys", "revoked_at"),
         sql`

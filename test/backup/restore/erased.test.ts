@@ -155,6 +155,20 @@ test.each([
   expect((await machine.give(key, "key", "check", "--json")).json["state"]).toBe("revoked");
 });
 
+test("what belongs to a new account with the name of a deleted one is kept", async () => {
+  const { admin, file } = await aBackup();
+  await admin.run("account", "delete", "acme", "--yes");
+  await admin.run("account", "create", "acme");
+  const { id, key } = (await admin.run("key", "create", "acme", "--json")).json;
+  await admin.run("key", "revoke", String(id));
+  await admin.import(header + rows(0, 2));
+  await admin.run("lead", "erase", "acme", "--email", "d1@example.com");
+  const { status, json } = await admin.run("restore", file, "--json", "--yes");
+  expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 0 });
+  expect((await admin.give(key, "key", "check", "--json")).json["state"]).toBe("revoked");
+  expect((await admin.import(header + rows(0, 2))).json).toMatchObject({ imported: 1, suppressed: 1 });
+});
+
 test("a block lifted after the backup stays lifted, also if an older receipt has it", async () => {
   const { admin, file } = await aBackup();
   const receipt = (await admin.run("lead", "erase", "acme", "--email", "d7@example.com")).stdout;
