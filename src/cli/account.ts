@@ -1,9 +1,12 @@
 /** bun admin account: accounts, and whether their subscription is active (§3). */
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { type Account, createAccount, listAccounts, setSubscription } from "../db/accounts.ts";
 import { noDatabase } from "../db/failure.ts";
+import { spoolOf } from "../db/files.ts";
+import { listSources } from "../db/sources.ts";
 import { deleteAccount } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
 import { statusAfter } from "../process.ts";
@@ -91,6 +94,7 @@ function deleteCommand(context: CommandContext): Command {
       const database = context.database();
       const leads = countLeads(database.read, account.number);
       if (options.yes !== true) await confirmName(name, `${JSON.stringify(name)} and its ${leadsText(leads)}`);
+      const sources = listSources(database.read, account.number);
       using progress = createProgress("Deleting", leads, output);
       let deleted = 0;
       const done = await runSteps(deleteAccount(database, account, context.now()), (count) => {
@@ -104,6 +108,8 @@ function deleteCommand(context: CommandContext): Command {
           statusAfter[done.signal],
         );
       }
+      const spool = spoolOf(database.path);
+      for (const source of sources) rmSync(join(spool, source.id), { recursive: true, force: true });
       output.result({ id, name, leads: done.result.leads }, JSON.stringify(done.result));
       output.say(`The account ${name} is deleted. Its keys answer revoked_api_key from now on.`);
       await removeResidualBytes(context, output);

@@ -1,5 +1,6 @@
 /** bun admin account delete: an account ends, with every byte of it, and its keys stay revoked. */
 import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { anAdmin } from "../support/admin.ts";
 import { filesWith } from "../support/bytes.ts";
 
@@ -30,6 +31,18 @@ test("a deleted account leaves no byte of its leads, and its key is revoked", as
   const audit = await admin.run("audit", "list", "--account", "other", "--json");
   expect(audit.stdout).not.toContain("account.delete");
   expect((await admin.run("audit", "list", "--json")).stdout).toContain('"act":"account.delete"');
+});
+
+test("deliveries to a deleted account are deleted, whether they wait or failed", async () => {
+  const { admin } = await aFullAccount();
+  await admin.run("source", "create", "other");
+  const sourceOf = async (account: string): Promise<string> =>
+    JSON.parse((await admin.run("source", "list", account, "--json")).stdout)[0].id;
+  const [ended, kept] = [await sourceOf("acme"), await sourceOf("other")];
+  for (const path of [`${ended}/2.part`, `${ended}/failed/3.ndjson`, `${kept}/1.ndjson`])
+    admin.put(`leadfile.db.spool/${path}`, "gale@example.com\n");
+  expect((await admin.run("account", "delete", "acme", "--yes")).status).toBe(0);
+  expect(readdirSync(`${admin.file}.spool`)).toEqual([kept]);
 });
 
 test("an account of the same name can be created again, and starts empty", async () => {
