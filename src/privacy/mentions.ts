@@ -57,16 +57,22 @@ function* formsOf(text: string): Generator<string> {
   }
 }
 
-/** Decodes each valid sequence of percent-encoding, and character references. A stray `%` stays. */
+/**
+ * Decodes each valid sequence of percent-encoding, and character references. A stray `%` stays. Wide letters become ordinary
+ * ones, and characters that nobody sees are removed.
+ */
 function decodeOnce(text: string): string {
-  if (!/%[0-9a-f]{2}|&(?:#|commat)|\\u/i.test(text)) return text;
+  if (!/%[0-9a-f]{2}|&(?:#|commat|apos)|[\\%]u|[^ -~]/i.test(text)) return text;
   return text
     .replaceAll(/(?:%[0-9a-f]{2})+/gi, decodeSequence)
-    .replaceAll(/(?:&#(?:(\d{1,7})|x([0-9a-f]{1,6}));?|\\u([0-9a-f]{4}))/gi, (sequence, decimal, hex, json) => {
+    .replaceAll(/(?:&#(?:(\d{1,7})|x([0-9a-f]{1,6}));?|[\\%]u([0-9a-f]{4}))/gi, (sequence, decimal, hex, json) => {
       const point = decimal === undefined ? Number.parseInt(hex ?? json, 16) : Number(decimal);
       return point > 0 && point <= 0x10ffff ? String.fromCodePoint(point) : sequence;
     })
-    .replaceAll(/&commat;/gi, "@");
+    .replaceAll(/&commat;/gi, "@")
+    .replaceAll(/&apos;/gi, "'")
+    .normalize("NFKC")
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "");
 }
 
 function decodeSequence(sequence: string): string {

@@ -41,6 +41,9 @@ const forms = [
   ["without a tag, next to a stray %", byEmail, "https://a.example/?x=50%&e=DANA.W%2540Example.COM"],
   ["as a link", byEmail, "https://a.example/?to=mailto:dana.w@example.com?subject=x"],
   ["as a character reference", byEmail, "https://a.example/?e=dana.w&#64;example.com"],
+  ["as old scripts encode it", byEmail, "https://a.example/?e=dana.w%u0040example.com"],
+  ["in wide letters", byEmail, "https://a.example/?e=ｄａｎａ.w＠example.com"],
+  ["with letters that nobody sees", byEmail, "https://a.example/?e=dana.w%E2%80%8B@exam\u00adple.com"],
 ] as const;
 
 describe("names another lead with the identifier in its page_url, and --mentions erases it:", () => {
