@@ -41,7 +41,8 @@ export function watchCommand(context: CommandContext): Command {
         };
         const run = () => (running = makeBackup());
         const onFailure = sayFailure("the backup failed; it is tried again in 15 minutes");
-        working.push(keepDaily({ ...clock, at: backups.at, lastMs: () => lastIn(backups.to), run, onFailure }));
+        const lastMs = () => lastOf(context, backups);
+        working.push(keepDaily({ ...clock, at: backups.at, lastMs, run, onFailure }));
       }
       if (alertUrl !== null) {
         const file = `${readDatabasePath()}.alerts`;
@@ -64,16 +65,21 @@ export function watchCommand(context: CommandContext): Command {
     });
 }
 
-async function lastIn(place: string): Promise<number | null> {
-  const [newest] = await openPlace(place, readS3Settings).list();
+/** Returns the time of the newest backup, after deleting the old ones that a stopped server has left. */
+async function lastOf(context: CommandContext, backups: BackupConfig): Promise<number | null> {
+  await rotateIn(context, backups);
+  const [newest] = await openPlace(backups.to, readS3Settings).list();
   return newest === undefined ? null : Date.parse(newest.made_at);
 }
 
-async function backUp(context: CommandContext, { to, keep }: BackupConfig, stop: AbortSignal) {
-  const { file, bytes, leads } = await storeIn(context, to, stop);
-  const rotating = rotate(openPlace(to, readS3Settings), keep, readDatabasePath(), context.now());
-  const deleted = await untilStopped(rotating, stop);
+async function backUp(context: CommandContext, backups: BackupConfig, stop: AbortSignal) {
+  const { file, bytes, leads } = await storeIn(context, backups.to, stop);
+  const deleted = await untilStopped(rotateIn(context, backups), stop);
   return { file, bytes, leads, deleted: deleted.length };
+}
+
+function rotateIn(context: CommandContext, { to, keep }: BackupConfig): Promise<string[]> {
+  return rotate(openPlace(to, readS3Settings), keep, readDatabasePath(), context.now());
 }
 
 async function ping(url: string, stop: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { keepDaily, nextAt } from "../../src/backup/daily.ts";
+import { backupName } from "../../src/backup/places.ts";
 import { anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
 import { start } from "../support/process.ts";
@@ -140,6 +141,19 @@ test("a running server stores a verified backup, pings, and deletes all but the 
   ]);
   expect(backups[0]?.file).toMatch(/leadfile-\d{8}T\d{6}Z\.db$/);
   expect(readdirSync(place)).toHaveLength(4);
+  expect(await server.end("SIGTERM")).toBe(0);
+});
+
+test("a server deletes the old backups that a stopped one has left, although no backup is due", async () => {
+  const admin = anAdmin();
+  const place = join(admin.folder, "backups");
+  mkdirSync(place);
+  const [older, newest] = [20 * hourMs, 0].map((ageMs) => join(place, backupName(Date.now() - ageMs)));
+  for (const file of [older, newest]) await admin.run("backup", String(file));
+  const server = start({ DATABASE_PATH: admin.file, BACKUP_TO: place, BACKUP_KEEP: "1" }, admin.folder);
+  await server.listening();
+  await until(() => readdirSync(place).length === 2);
+  expect((await listed(admin, place)).map(({ file }) => file)).toEqual([String(newest)]);
   expect(await server.end("SIGTERM")).toBe(0);
 });
 
