@@ -41,13 +41,12 @@ function refusalOf(path: string): string {
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("a missing file", () => {
-  test("is made with its folder, for its owner alone, and so are the files next to it", () => {
+  test("is made with its folder, for its owner alone, and so are the files next to it", async () => {
     const path = join(aFolder(), "new", "folder", "leadfile.db");
-    const store = openAdminStore(path);
-    anAccount(store);
+    // In a process of its own, because earlier tests may have changed the mask of this one.
+    await open(root, path);
     expect([path, `${path}-wal`, `${path}-shm`].map(modeOf)).toEqual(["600", "600", "600"]);
-    expect(modeOf(join(path, ".."))).toBe("700");
-    store.close();
+    expect([join(path, ".."), join(path, "../..")].map(modeOf)).toEqual(["700", "700"]);
   });
 
   test("is readable only by the owner if an empty file existed", () => {
