@@ -8,7 +8,7 @@ import { removeAbandonedDrafts } from "./db/files.ts";
 import type { KeyNumber } from "./db/keys.ts";
 import { takeLock, writeWhenFree } from "./db/locks.ts";
 import { openDatabase } from "./db/open.ts";
-import { guarded, openReader, type ReadStore } from "./db/reader.ts";
+import { openReader, type ReadStore } from "./db/reader.ts";
 import { addUsage, createUsageCounter, type Flushed, openUsageReader, type UsageCounter } from "./db/usage.ts";
 import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
 import { ledgerBegins, ledgerEnds, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
@@ -97,9 +97,9 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   return {
     ...reader,
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
-    usage: { count: usage.count, of: guarded(usage.of) },
+    usage,
     // A wait would hold up every request, so the server tries again some milliseconds later.
-    flush: guarded(() => tryNow(database, flush)),
+    flush: () => tryNow(database, flush),
     settle: createSettle(database, wal),
     applyRetention: (nowMs, hasJumped) => retainInThread(database, { path, nowMs, hasJumped }),
     listening: async () => {},

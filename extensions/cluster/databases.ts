@@ -2,7 +2,7 @@
 import type { CommandDatabase } from "../../src/cli/command.ts";
 import type { ClusterConfig } from "../../src/config.ts";
 import { DatabaseUnavailable } from "../../src/db/connection.ts";
-import { QueryFailed } from "../../src/db/failure.ts";
+import { innermost, isDatabaseFailure } from "../../src/db/failure.ts";
 import { findSourceByDigest, type SourceFinder } from "../../src/db/sources.ts";
 import type { Databases } from "../../src/extension.ts";
 import { printMessage } from "../../src/process.ts";
@@ -68,9 +68,9 @@ function sourceFinderOn({ reading, version }: ReturnType<typeof openLeasedFile>)
         version();
         return find(digest);
       } catch (cause) {
-        if (!(cause instanceof QueryFailed)) throw cause;
+        if (!isDatabaseFailure(cause)) throw cause;
         const advice = `To see the state of the cluster, run ${adminCommand} cluster status.`;
-        throw new DatabaseUnavailable(`Sources cannot be looked up: ${cause.message}.`, advice);
+        throw new DatabaseUnavailable(`Sources cannot be looked up (${innermost(cause)}).`, advice);
       }
     },
   };

@@ -126,7 +126,7 @@ function openServing(connection: Connection, path: string) {
   const behind = migrationsBehind(connection);
   // A newer schema can be read as well, as far as this version needs it.
   if (behind !== 0 && behind !== "database of a newer version") {
-    throw new Error("the cluster has the schema of an earlier version: run cluster migrate");
+    throw new DatabaseUnavailable("The cluster has the schema of an earlier version.", "Run cluster migrate.");
   }
   const part = connection
     .select({ sequence: flushes.sequence })

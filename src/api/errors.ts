@@ -3,11 +3,10 @@ import { NotFoundError, ValidationError } from "elysia";
 import { ApiError, type ErrorCode, ErrorResponse, errorBody, errors, plainError } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
 import { publicPaths } from "../contract/paths.ts";
-import { innermost, QueryFailed } from "../db/failure.ts";
-import type { Call } from "./call.ts";
+import { innermost, isDatabaseFailure } from "../db/failure.ts";
+import type { Call, Reply } from "./call.ts";
 import { Redirect } from "./host.ts";
-import { invalidValue } from "./refusals.ts";
-import type { Reply } from "./reply.ts";
+import { invalidValue } from "./query.ts";
 
 /** The responses of every route apart from its 200, for the description of the API. */
 export const errorResponses = {
@@ -37,7 +36,7 @@ function toApiError(call: Call, thrown: unknown): ApiError {
     // The message is the `error` of the schema.
     return invalidValue(path.slice(1), value, thrown.message);
   }
-  return plainError(thrown instanceof QueryFailed ? "query_failed" : "internal_error", { cause: thrown });
+  return plainError(isDatabaseFailure(thrown) ? "query_failed" : "internal_error", { cause: thrown });
 }
 
 /** Elysia has no route for this method and path. It does not say which of the two is to blame. */

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
-import { editDistance } from "../contract/similar.ts";
+import { closestTo } from "../contract/similar.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
 import { adminCommand } from "../program-name.ts";
 import { printable, UserError } from "../user-error.ts";
@@ -29,15 +29,6 @@ export function accountOf(context: CommandContext, idOrName: string): Account {
 /** Names the file, because DATABASE_PATH may be set to the wrong one. */
 export function noAccounts(databasePath: string): string {
   return `There is no account in ${printable(resolve(databasePath))} yet. To create one: ${adminCommand} account create NAME`;
-}
-
-/** Returns the most similar known text, of which at most a third of the letters differ; null if there is none. */
-function closestTo(text: string, known: readonly string[]): string | null {
-  const typed = text.toLowerCase().slice(0, 200);
-  const near = known
-    .map((one) => ({ one, distance: editDistance(typed, one.toLowerCase()) }))
-    .filter(({ one, distance }) => distance <= one.length / 3);
-  return near.toSorted((one, other) => one.distance - other.distance)[0]?.one ?? null;
 }
 
 /** Returns the ID of a pixel; throws a UserError that names the option. */

@@ -10,15 +10,20 @@ export function underlying(failure: unknown): unknown {
   return failure instanceof DrizzleError ? underlying(failure.cause) : failure;
 }
 
-/** A query of a server failed, which its client gets as `query_failed` (§7). The cause is for the log alone. */
-export class QueryFailed extends Error {
-  override readonly name = "QueryFailed";
-}
-
 /** The code of a failure, such as `SQLITE_BUSY` or `EEXIST`; empty where it has none. */
 export function codeOf(failure: unknown): string {
   const cause = underlying(failure);
   return cause instanceof Error && "code" in cause ? String(cause.code ?? "") : "";
+}
+
+/** Returns whether SQLite, the system, or a cluster failed, and not the code: clients get `query_failed` then (§7). */
+export function isDatabaseFailure(failure: unknown): boolean {
+  const cause = underlying(failure);
+  return cause instanceof DatabaseUnavailable || isOfSqliteOrSystem(cause);
+}
+
+function isOfSqliteOrSystem(cause: unknown): cause is Error {
+  return cause instanceof SQLiteError || (cause instanceof Error && "syscall" in cause);
 }
 
 /** Returns whether there was no room: on the disk, within the quota of a user, or for a file of that size. */
@@ -46,7 +51,7 @@ export function explainFailure(failure: unknown, path: string): unknown {
 }
 
 function wordsFor(cause: unknown, path: string): readonly [what: string, advice: string] | null {
-  if (!(cause instanceof SQLiteError) && !(cause instanceof Error && "syscall" in cause)) return null;
+  if (!isOfSqliteOrSystem(cause)) return null;
   if (codeOf(cause) === "SQLITE_NOTADB") return [`${path} is not a Leadfile database.`, anotherFile];
   if (isDamaged(cause)) {
     const advice = `Copy it, then replace it with a backup: ${adminCommand} restore FILE. For details, run: ${adminCommand} doctor`;
@@ -64,6 +69,7 @@ const anotherFile = "Set DATABASE_PATH to another file, or move this one away.";
 export function innermost(failure: unknown): string {
   let inner = failure;
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
+  if (inner instanceof UserError) return inner.sentence;
   return inner instanceof Error ? `${inner.name}: ${inner.message}` : "an error that is not an Error";
 }
 

@@ -1,11 +1,10 @@
 /**
  * Everything that requests read (§4), on a connection that is open. Nothing here writes, so that it may be a read-only
- * connection to a file that another program writes, such as a replica. Each method throws QueryFailed if it fails.
+ * connection to a file that another program writes, such as a replica.
  */
 import { closeSync, openSync, statSync } from "node:fs";
 import { count, eq, type SQL, sql } from "drizzle-orm";
-import type { Connection } from "./connection.ts";
-import { QueryFailed } from "./failure.ts";
+import { type Connection, DatabaseUnavailable } from "./connection.ts";
 import { beginsLikeSqlite, freeBytesAt, shmOf, sizeOf, walOf } from "./files.ts";
 import { hasBrought } from "./imports.ts";
 import { openLeads } from "./leads.ts";
@@ -37,8 +36,6 @@ export function openReader(database: Connection, path: string) {
   // With SQLite's default of 2 MB, a page deep down read four pages of the file from the system.
   database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
   const file = watchFile(path);
-  const pixels = openPixelReader(database);
-  const leads = openLeads(database);
   const anyAccount = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
   // Another number when another connection has committed something, in this program or another.
   const dataVersion = database.$client.prepare<{ data_version: number }, []>("PRAGMA data_version");
@@ -47,19 +44,19 @@ export function openReader(database: Connection, path: string) {
      * Returns a number that changes if others have written, so that what was read before may be stale. Call it before a
      * request is answered: whatever was committed before holds for the request, a revocation too.
      */
-    version: guarded(() => {
+    version(): number {
       file.assertSame();
       // SQLite always has one. NaN equals nothing, so that nothing that was kept would be served.
       return dataVersion.get()?.data_version ?? Number.NaN;
-    }),
-    keys: { find: guarded(openKeyFinder(database)) },
-    pixels: { list: guarded(pixels.list), has: guarded(pixels.has) },
-    leads: { page: guarded(leads.page) },
+    },
+    keys: { find: openKeyFinder(database) },
+    pixels: openPixelReader(database),
+    leads: openLeads(database),
     /** Reads something from the file itself. */
-    probe: guarded(() => {
+    probe(): void {
       file.assertSame();
       anyAccount.values();
-    }),
+    },
     sizes: measureSizes(database, path),
     /** Call this after the connection is closed: closing a descriptor before would drop the locks of SQLite. */
     close: () => file.close(),
@@ -113,35 +110,23 @@ function watchFile(path: string) {
       const nowMs = performance.now();
       if (nowMs - lookedMs < lookEveryMs) return;
       const now = statOf(path);
-      if (now === undefined) throw new Error("the database file is gone; put it back or restart");
+      if (now === undefined) throw new DatabaseUnavailable("The database file is gone.", "Put it back, or restart.");
       if (now.ino !== opened.ino || now.dev !== opened.dev) {
-        throw new Error("the database file was replaced; restart to serve the new one");
+        throw new DatabaseUnavailable("The database file was replaced.", "To serve the new one, restart.");
       }
       if (now.mtimeMs !== seenMs && !beginsLikeSqlite(file)) {
-        throw new Error("the database file was overwritten; restore it and restart");
+        throw new DatabaseUnavailable("The database file was overwritten.", "Restore it, and restart.");
       }
       // Without its log, no commit of other programs arrives.
       if (logFiles.some(({ part, inode }) => statOf(part)?.ino !== inode)) {
-        throw new Error("the log next to the database file was removed; restart, and leave -wal and -shm alone");
+        const advice = "Restart, and leave -wal and -shm alone.";
+        throw new DatabaseUnavailable("The log next to the database file was removed.", advice);
       }
       seenMs = now.mtimeMs;
       lookedMs = nowMs;
     },
     /** Call this when the database is closed, and its locks with it. */
     close: () => closeSync(file),
-  };
-}
-
-/** Wraps work: if it fails, the caller learns that the database failed, and only the log learns why. */
-export function guarded<Asked extends unknown[], Answer>(
-  work: (...asked: Asked) => Answer,
-): (...asked: Asked) => Answer {
-  return (...asked) => {
-    try {
-      return work(...asked);
-    } catch (cause) {
-      throw new QueryFailed("the database failed", { cause });
-    }
   };
 }
 

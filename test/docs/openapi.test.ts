@@ -4,7 +4,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { LeadParameters } from "../../src/contract/parameters.ts";
-import { QueryFailed } from "../../src/db/failure.ts";
+import { DatabaseUnavailable } from "../../src/db/connection.ts";
 import type { RequestStore } from "../../src/served-store.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
@@ -79,7 +79,7 @@ async function provoke(code: string): Promise<{ url: string; body: never }> {
   };
   const broken = (error: Error) => (real: RequestStore) => ({ ...real, leads: { page: fail(error) } });
   const stores: Record<string, (real: RequestStore) => RequestStore> = {
-    query_failed: broken(new QueryFailed("the file is gone")),
+    query_failed: broken(new DatabaseUnavailable("The file is gone.", "")),
     internal_error: broken(new TypeError("a mistake of ours")),
   };
   const store = stores[code];

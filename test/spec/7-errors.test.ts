@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { getTableName } from "drizzle-orm";
 import { errorCodes } from "../../src/contract/errors.ts";
-import { QueryFailed } from "../../src/db/failure.ts";
+import { DatabaseUnavailable } from "../../src/db/connection.ts";
 import { leads } from "../../src/db/schema.ts";
 import type { RequestStore } from "../../src/served-store.ts";
 import { aLead } from "../support/builders.ts";
@@ -74,7 +74,7 @@ describe("query_failed is answered", () => {
 
   test("if the keys cannot be read, with the rate limit headers", async () => {
     const fail = () => {
-      throw new QueryFailed("the database failed", { cause: new Error("disk I/O error") });
+      throw new DatabaseUnavailable("disk I/O error", "");
     };
     const { as, aKey, logged } = await serve({ limit: 60, store: (real) => ({ ...real, keys: { find: fail } }) });
     const answer = await as(aKey()).get("/leads");

@@ -3,7 +3,7 @@
  * the file and the lease once before it reads.
  */
 import { sql } from "drizzle-orm";
-import { QueryFailed } from "../../../src/db/failure.ts";
+import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { listMembers, type Member } from "../members.ts";
 import { handOverLeadership, query, type RqliteNode, reasonOf, type Statement, statementOf } from "../node.ts";
 import type { NodeFile, Opening } from "../node-file.ts";
@@ -53,7 +53,7 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
   let seenVersion = Number.NaN;
   let seenOpening = 0;
 
-  /** Makes a read that throws QueryFailed when it fails. The lease is lost then, and the file is opened again. */
+  /** Makes a read. When it fails, the lease is lost, and the file is opened again. */
   const reading =
     <Asked extends unknown[], Answer>(work: (opening: Opening, ...asked: Asked) => Answer) =>
     (...asked: Asked): Answer => {
@@ -62,7 +62,7 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
       } catch (cause) {
         lease.end();
         file.fail();
-        throw cause instanceof QueryFailed ? cause : new QueryFailed("the file of the node failed", { cause });
+        throw cause;
       }
     };
 
@@ -84,10 +84,10 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
   return {
     reading,
     see,
-    /** Returns the version of the file. Throws QueryFailed without a lease. */
+    /** Returns the version of the file. Throws DatabaseUnavailable without a lease. */
     version(): number {
       const version = see();
-      if (!lease.isValid()) throw new QueryFailed(refusal());
+      if (!lease.isValid()) throw new DatabaseUnavailable(refusal(), "");
       return version;
     },
   };

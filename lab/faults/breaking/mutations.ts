@@ -187,13 +187,13 @@ export const mutations: readonly Mutation[] = [
   line(
     "a cause shown to the client",
     "src/api/errors.ts",
-    "return plainError(thrown instanceof QueryFailed",
-    'if (thrown instanceof QueryFailed) return new ApiError("query_failed", String(thrown.cause), { cause: thrown });\n  return plainError(thrown instanceof QueryFailed',
+    "return plainError(isDatabaseFailure(thrown)",
+    'if (isDatabaseFailure(thrown)) return new ApiError("query_failed", innermost(thrown), { cause: thrown });\n  return plainError(isDatabaseFailure(thrown)',
     "test/spec/7-errors.test.ts",
   ),
   line(
     "a path in the log as it came",
-    "src/api/reply.ts",
+    "src/api/call.ts",
     "path: call.route ?? safePath(call.path)",
     "path: call.path",
     "test/ops/log.test.ts",

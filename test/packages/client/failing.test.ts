@@ -19,7 +19,7 @@ import {
   UnexpectedAnswerError,
   UnknownPixelError,
 } from "../../../packages/client/src/leadfile.ts";
-import { QueryFailed } from "../../../src/db/failure.ts";
+import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { someLeads } from "../../support/builders.ts";
 import { collect, connected } from "./connected.ts";
 import { everyFault, type Fault } from "./line.ts";
@@ -69,7 +69,7 @@ test("retries a server error with growing pauses, and then throws it", async () 
     Object.assign(Object.create(real), {
       pixels: {
         list() {
-          throw new QueryFailed("the disk is gone", { cause: null });
+          throw new DatabaseUnavailable("The disk is gone.", "");
         },
       },
     });
