@@ -3,10 +3,9 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Finding } from "./cli/doctor/finding.ts";
 
 const checkEveryMs = 15 * 60_000;
-const [minPauseMs, maxPauseMs] = [10_000, 15 * 60_000];
+/** The pause after the first failed post; each later one is twice as long. */
+const minPauseMs = 10_000;
 const timeoutMs = 10_000;
-/** A change of the clock is noticed within this time. */
-const maxSleepMs = 60_000;
 
 interface Alerting {
   readonly url: string;
@@ -27,31 +26,21 @@ interface Alert extends Pick<Finding, "level" | "what" | "advice"> {
 /** Alerts by the keys of their findings. */
 type Alerts = Map<string, Alert>;
 
-/** Checks at once and every 15 minutes, and posts the changes. Repeats a failed post with growing pauses. */
+/** Checks at once and every 15 minutes, and posts what has changed. Pauses for less time after a failed post. */
 export async function keepAlerting({ url, file, now, pause, find, onFailure }: Alerting): Promise<void> {
   const posted = recall(file);
   let current: Alerts = new Map(posted);
-  let [checkAtMs, postAtMs, pauseMs] = [now(), now(), minPauseMs];
-  for (;;) {
-    // A clock that was set back postpones neither.
-    checkAtMs = Math.min(checkAtMs, now() + checkEveryMs);
-    postAtMs = Math.min(postAtMs, checkAtMs);
-    if (now() >= checkAtMs) {
-      current = alertsOf(await find(), current, now());
-      checkAtMs = now() + checkEveryMs;
+  let [waitMs, pauseMs] = [checkEveryMs, minPauseMs];
+  do {
+    current = alertsOf(await find(), current, now());
+    try {
+      await postChanges(url, file, posted, current);
+      [waitMs, pauseMs] = [checkEveryMs, minPauseMs];
+    } catch (cause) {
+      onFailure(cause);
+      [waitMs, pauseMs] = [pauseMs, Math.min(pauseMs * 2, checkEveryMs)];
     }
-    if (now() >= postAtMs) {
-      try {
-        await postChanges(url, file, posted, current);
-        [postAtMs, pauseMs] = [checkAtMs, minPauseMs];
-      } catch (cause) {
-        onFailure(cause);
-        [postAtMs, pauseMs] = [now() + pauseMs, Math.min(pauseMs * 2, maxPauseMs)];
-      }
-    }
-    const waitMs = Math.min(postAtMs, checkAtMs) - now();
-    if (await pause(Math.min(maxSleepMs, Math.max(0, waitMs)))) return;
-  }
+  } while (!(await pause(waitMs)));
 }
 
 /** Returns the alerts for the findings of a check. One that was there before stays as it appeared. */
