@@ -1,7 +1,5 @@
 /** Questions to a person at a terminal, and reading standard input. */
-import { openSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { ReadStream } from "node:tty";
+import { open } from "node:fs/promises";
 import { printMessage, wrapped } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 
@@ -28,30 +26,16 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Reads a line from the terminal; empty at its end. */
-function readLine(): Promise<string> {
-  const terminal = openTerminal();
-  // Not in raw mode, so that Ctrl-C stays what it is.
-  const lines = createInterface({ input: terminal, terminal: false });
-  return new Promise((resolve) => {
-    lines.once("line", (line) => {
-      resolve(line);
-      lines.close();
-    });
-    lines.once("close", () => {
-      resolve("");
-      terminal.destroy();
-    });
-  });
-}
-
-/** Opens the terminal itself, because standard input may already have been read to its end. */
-function openTerminal(): ReadStream {
-  try {
-    return new ReadStream(openSync("/dev/tty", "r"));
-  } catch {
-    return process.stdin;
-  }
+/**
+ * Reads a line from the terminal; empty at its end. Opens the terminal itself, because standard input may already have been
+ * read to its end. Windows has no such file.
+ */
+async function readLine(): Promise<string> {
+  await using terminal = await open("/dev/tty").catch(() => null);
+  if (terminal === null) return prompt("") ?? "";
+  // Not in raw mode: the terminal gives a whole line, and Ctrl-C stays what it is.
+  const { buffer, bytesRead } = await terminal.read(Buffer.alloc(4096));
+  return buffer.toString("utf8", 0, bytesRead);
 }
 
 /** Says at a terminal what the command waits for, such as `the key`. */
