@@ -74,6 +74,12 @@ export async function setPixelStatus(
   return true;
 }
 
-function insertPixel(database: Connection, account: AccountNumber, pixel: Pixel, nowMs: number) {
+/** Returns the statement that creates a pixel. */
+export function insertPixel(
+  database: Connection,
+  account: AccountNumber,
+  pixel: Pixel & { readonly number?: number },
+  nowMs: number,
+) {
   return database.insert(pixels).values({ account, ...pixel, createdAt: nowMs });
 }

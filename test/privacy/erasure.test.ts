@@ -138,7 +138,7 @@ test("leads of an import that started before are erased", async () => {
   };
   const record = (imported: number) => {
     Object.assign(batch.counts, { read: imported, imported });
-    recordBatch(writer, batch, null);
+    recordBatch({ read: writer, run: (statement) => void writer.run(statement) }, batch, null);
   };
   record(500);
   const { erased } = await erase(there, () => {

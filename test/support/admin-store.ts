@@ -14,7 +14,7 @@ import { readStats } from "../../src/db/stats.ts";
 import { requestsOfMonth } from "../../src/db/usage.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
 import { importerOn } from "../../src/import/write/import.ts";
-import { writeLeads } from "../../src/import/write/lead-writer.ts";
+import { openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
 
 /** Ignores a failure after the write: a function may read its result when the test has closed the database. */
 const written = (work: Promise<unknown>): void => void work.catch(() => undefined);
@@ -103,7 +103,8 @@ export function openAdminStore(path: string) {
     },
     leads: {
       beginImport: (account: number, options: ImportOptions): LeadImport => ({
-        write: (leads, nowMs) => writeLeads(read, account, leads, { ...options, nowMs }),
+        write: (leads, nowMs) =>
+          read.transaction(() => writeLeads(openDestination(read, account, nowMs), leads, { ...options, nowMs })),
       }),
       ...openLeads(read),
       export: (account: number) => exportDocuments(read, account),

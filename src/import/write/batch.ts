@@ -1,11 +1,12 @@
 /** Every import is a batch with a number, which its leads carry. Its row is written in the transactions that write them. */
-import { and, eq, isNull, max } from "drizzle-orm";
+import { eq, max } from "drizzle-orm";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { imports } from "../../db/schema.ts";
 import { UserError } from "../../user-error.ts";
 import type { ImportCounts, ImportOrigin, ImportOutcome } from "../new-lead.ts";
 import type { MergeProgress, SourceRead } from "../staged-import.ts";
+import type { Destination } from "./lead-writer.ts";
 
 /** A batch while it is written. */
 export interface BatchRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
@@ -74,7 +75,7 @@ export function nextBatch(database: Connection): number {
  * Returns the row of a batch, or null while it has none. A batch gets a row with the first lead that it adds or replaces,
  * and at once if it wrote a rejects file, which erasures name.
  */
-export function rowOf(record: BatchRecord, finishedMs: number | null) {
+function rowOf(record: BatchRecord, finishedMs: number | null) {
   const { number, account, file, by, rejectsFile, startedMs, oldestMs, newestMs, overwritten, counts } = record;
   if (!hasAdded(counts) && (rejectsFile === null || counts.rejected === 0)) return null;
   const origin = { number, account, at: startedMs, file, by, rejectsFile };
@@ -95,23 +96,20 @@ function hasAdded({ imported, replaced }: ImportCounts): boolean {
 }
 
 /** Writes the row of a batch, in the transaction that wrote its leads. Throws a UserError if the batch was undone. */
-export function recordBatch(database: Connection, record: BatchRecord, finishedMs: number | null): void {
+export function recordBatch(
+  { read, run }: Pick<Destination, "read" | "run">,
+  record: BatchRecord,
+  finishedMs: number | null,
+): void {
   const row = rowOf(record, finishedMs);
   if (row === null) return;
-  if (!record.isThere) {
-    database.insert(imports).values(row).run();
-    record.isThere = true;
-    return;
+  const mine = eq(imports.number, record.number);
+  if (record.isThere && read.select({ at: imports.undoneAt }).from(imports).where(mine).get()?.at != null) {
+    throw new UserError(
+      `Import ${record.number} was undone while it ran, and has stopped: none of its leads are stored.`,
+      "To import all of them, import the file again.",
+    );
   }
-  const mine = and(eq(imports.number, record.number), isNull(imports.undoneAt));
-  const found = database.update(imports).set(row).where(mine).returning({ number: imports.number }).all();
-  if (found.length === 0) throw undoneMeanwhile(record.number);
-}
-
-/** The error of an import that was undone while it ran. */
-export function undoneMeanwhile(number: number): UserError {
-  return new UserError(
-    `Import ${number} was undone while it ran, and has stopped: none of its leads are stored.`,
-    "To import all of them, import the file again.",
-  );
+  run(record.isThere ? read.update(imports).set(row).where(mine) : read.insert(imports).values(row));
+  record.isThere = true;
 }

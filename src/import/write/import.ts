@@ -9,8 +9,8 @@ import { pagesUntilCopied } from "../../db/wal.ts";
 import { UserError } from "../../user-error.ts";
 import { ImportInterrupted, type ImportOptions, type ImportOrigin } from "../new-lead.ts";
 import type { Importer, StagedImport } from "../staged-import.ts";
-import { writeLeads } from "./lead-writer.ts";
-import { merge, shadowTables } from "./merge.ts";
+import { openDestination, writeLeads } from "./lead-writer.ts";
+import { mergeIntoFile } from "./merge.ts";
 import { readPreview } from "./preview.ts";
 import { openStaging, type Staging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
@@ -19,7 +19,10 @@ import { openStoredLeads } from "./stored-leads.ts";
 export function importerOn(database: Connection): Importer {
   return {
     begin: (account, options, origin) => beginImport(database, account.number, options, origin),
-    writeLeads: async (...leads) => writeLeads(database, ...leads),
+    async writeLeads(account, leads, options) {
+      const write = () => writeLeads(openDestination(database, account, options.nowMs), leads, options);
+      return database.transaction(write, { behavior: "immediate" });
+    },
   };
 }
 
@@ -43,8 +46,7 @@ export function beginImport(
           // Frees what the reading needed, to make room for the cache that the merge fills.
           Bun.gc(true);
           enlargeCache(writer);
-          if (options.dryRun) shadowTables(writer, account);
-          yield* merge(writer, account, { options, origin, staging, read, now, listener });
+          yield* mergeIntoFile(writer, { account, options, origin, staging, read, now, listener });
         } catch (cause) {
           throw interrupted(cause);
         }

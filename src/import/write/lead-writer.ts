@@ -1,12 +1,12 @@
 /** Writes one lead, or keeps it out: found by its ID if it is stored, moved to the next free millisecond if its own is taken. */
-import { eq } from "drizzle-orm";
+import { eq, type SQLWrapper } from "drizzle-orm";
 import { oldestKeptMs } from "../../contract/calendar.ts";
 import type { LeadDetails } from "../../contract/lead.ts";
 import { emailKey, type PersonIdentifier } from "../../contract/person.ts";
 import { moveDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { AccountNumber } from "../../db/accounts.ts";
-import type { Connection } from "../../db/connection.ts";
+import type { Connection, Statement } from "../../db/connection.ts";
 import { accounts } from "../../db/schema.ts";
 import { identifiersOf } from "../../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../../privacy/suppressions.ts";
@@ -23,10 +23,8 @@ export interface WriteContext {
   readonly stampMs: number;
 }
 
+/** Writes leads in one transaction. */
 export interface LeadWriter {
-  /** Must be called first in each transaction. */
-  begin(context: WriteContext): void;
-  /** Writes one lead, within the transaction. */
   write(lead: NewLead): ImportOutcome;
   /** The newest lead that others brought before, or between two transactions; null if there is none. */
   newestBefore(): number | null;
@@ -36,43 +34,53 @@ export interface LeadWriter {
   noteNewest(newestMs: number): void;
 }
 
-/** The destination of leads: the account in the file, or a draft of what will be written to it. */
+/** The destination of the leads of one transaction: the account in the file, or a draft of what will be written to it. */
 export interface Destination {
+  readonly read: Connection;
   readonly leads: StoredLeads;
   readonly pixels: ReturnType<typeof openPixelNumbers>;
   readonly guard: ReturnType<typeof openGuard>;
+  /** Runs another statement in the transaction. */
+  run(statement: Statement & SQLWrapper): void;
+  /** Returns true if no more leads should be written in the transaction. */
+  isFull(): boolean;
 }
 
-/** Returns the account in the file as a destination. */
-export function openDestination(database: Connection, account: AccountNumber): Destination {
+/** Returns the account in the file as a destination. Call it within the transaction: every erasure up to then holds for it. */
+export function openDestination(database: Connection, account: AccountNumber, nowMs: number): Destination {
   return {
+    read: database,
     leads: openStoredLeads(database, account),
     pixels: openPixelNumbers(database, account),
-    guard: openGuard(database, account),
+    guard: openGuard(database, account, nowMs),
+    run: (statement) => void database.run(statement),
+    isFull: () => false,
   };
 }
 
-/** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
+/** Writes leads, in their order, and returns the outcome of each. They belong to no batch. */
 export function writeLeads(
-  database: Connection,
-  account: AccountNumber,
+  destination: Destination,
   leads: readonly NewLead[],
   { nowMs, ...options }: ImportOptions & { readonly nowMs: number },
 ): ImportOutcome[] {
-  const writer = openLeadWriter(openDestination(database, account), options);
-  const work = () => {
-    writer.begin({ batch: 0, nowMs, stampMs: nowMs });
-    return leads.map(writer.write);
-  };
-  return database.transaction(work, { behavior: "immediate" });
+  return leads.map(openLeadWriter(destination, { batch: 0, nowMs, stampMs: nowMs }, options).write);
 }
 
 const none = Number.NEGATIVE_INFINITY;
 
-export function openLeadWriter({ leads, pixels, guard }: Destination, options: ImportOptions): LeadWriter {
-  let context: WriteContext = { batch: 0, nowMs: 0, stampMs: 0 };
-  let newest = none;
-  let newestBefore: number | null = null;
+/** `before` is the newest lead that others had brought before the last transaction of the import; null if there was none. */
+export function openLeadWriter(
+  { leads, pixels, guard }: Destination,
+  context: WriteContext,
+  options: ImportOptions,
+  before?: number | null,
+): LeadWriter {
+  const last = leads.newest();
+  let newest = last?.at ?? none;
+  // Clients may have read what another import brought since. They never look for older leads again.
+  const isBroughtByOthers = before === undefined || last?.batch !== context.batch;
+  const newestBefore = isBroughtByOthers ? Math.max(before ?? none, newest) : (before ?? none);
   const ties = openTies(leads);
 
   const isFromOtherImport = (stored: Place) => stored.batch !== context.batch;
@@ -97,16 +105,6 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
   }
 
   return {
-    begin(now) {
-      context = now;
-      guard.refresh(now.nowMs);
-      pixels.forget();
-      ties.forget();
-      const last = leads.newest();
-      newest = last?.at ?? none;
-      // Clients may have read what another import brought since. They never look for older leads again.
-      if (newestBefore === null || last?.batch !== now.batch) newestBefore = Math.max(newestBefore ?? none, newest);
-    },
     write(lead) {
       const objection = guard.objection(lead);
       if (objection !== null) return objection;
@@ -119,7 +117,7 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
       if (typeof at !== "number") return keepOrReplace(lead, pixel, at);
       newest = Math.max(newest, at);
       const moved = lead.clamped || (lead.identifiedMs !== null && at !== wanted);
-      return { kind: "imported", atMs: at, moved, late: at < (newestBefore ?? none) };
+      return { kind: "imported", atMs: at, moved, late: at < newestBefore };
     },
     newestBefore: () => (newestBefore === none ? null : newestBefore),
     acceptsAllFrom: guard.acceptsAllFrom,
@@ -129,14 +127,9 @@ export function openLeadWriter({ leads, pixels, guard }: Destination, options: I
 
 /** Stores leads that share a millisecond at the first free one, within one transaction. */
 function openTies(leads: Pick<StoredLeads, "find" | "firstFree">) {
-  const nothing = { from: 0, to: none };
   /** The last lead that was moved: all milliseconds from the one it asked for to the one it got are taken. */
-  let taken = nothing;
+  let taken = { from: 0, to: none };
   return {
-    /** Must be called when others may have written. */
-    forget() {
-      taken = nothing;
-    },
     /** Inserts a lead and returns its time, or where the lead with its ID is stored. */
     place(id: string, wanted: number, insertAt: (at: number) => boolean): number | Place {
       let at = wanted >= taken.from && wanted <= taken.to ? taken.to + 1 : wanted;
@@ -153,23 +146,16 @@ function openTies(leads: Pick<StoredLeads, "find" | "firstFree">) {
 }
 
 /** Keeps out erased people, and leads older than the retention of the account. */
-function openGuard(database: Connection, account: AccountNumber) {
+function openGuard(database: Connection, account: AccountNumber, nowMs: number) {
   const rules = database
-    .select({ id: accounts.id, retainDays: accounts.retainDays })
+    .select({ number: accounts.number, id: accounts.id, retainDays: accounts.retainDays })
     .from(accounts)
     .where(eq(accounts.number, account))
-    .prepare();
-  let isBlocked: ReturnType<typeof openSuppressions> | null = null;
-  let oldestMs = Number.NEGATIVE_INFINITY;
+    .get();
+  const oldestMs = oldestKeptMs(rules?.retainDays ?? null, nowMs);
+  // Hashing costs a good part of a row, and most accounts have erased nobody.
+  const isBlocked = rules !== undefined && hasBlocks(database, account) ? openSuppressions(database, rules) : null;
   return {
-    /** Must be called first in each transaction: every erasure up to then holds for it. */
-    refresh(nowMs: number): void {
-      const now = rules.get();
-      oldestMs = oldestKeptMs(now?.retainDays ?? null, nowMs);
-      // Hashing costs a good part of a row, and most accounts have erased nobody.
-      if (now === undefined || !hasBlocks(database, account)) isBlocked = null;
-      else isBlocked ??= openSuppressions(database, { number: account, id: now.id });
-    },
     /** Returns why a lead is kept out, or null. */
     objection(lead: NewLead): ImportOutcome | null {
       if (isBlocked?.(identifiersOfNew(lead)) === true) return { kind: "suppressed" };

@@ -10,15 +10,13 @@ import { leads, pixels } from "../../db/schema.ts";
 import type { ImportOptions, ImportOrigin } from "../new-lead.ts";
 import type { MergeListener, MergeProgress, SourceRead } from "../staged-import.ts";
 import { type BatchRecord, beginBatch, nextBatch, noteAdded, noteOutcome, progressOf, recordBatch } from "./batch.ts";
-import { type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.ts";
+import { type Destination, type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.ts";
 import type { Staging } from "./staging.ts";
 import { inTransactions, type Work } from "./transactions.ts";
 
-/** Other writers wait for the end of a step. */
-const steps = { min: 500, max: 2_000, shortMs: 60, longMs: 150 };
-
 /** The leads to merge, and the options. */
 export interface Material {
+  readonly account: AccountNumber;
   readonly options: ImportOptions;
   readonly origin: ImportOrigin;
   /** The leads, which are staged on the connection that writes. */
@@ -28,55 +26,64 @@ export interface Material {
   readonly listener?: MergeListener | undefined;
 }
 
-/** Merges. At each step of the generator, one more transaction is on the disk. */
+/** Merges into the file. At each step of the generator, one more transaction is on the disk. */
+export function mergeIntoFile(database: Connection, material: Material): AsyncGenerator<MergeProgress> {
+  const { account, options } = material;
+  if (options.dryRun) shadowTables(database, account);
+  const open = (nowMs: number) => openDestination(database, account, nowMs);
+  return merge(material, open, (work) => (options.dryRun ? runDry(database, work) : inTransactions(database, work)));
+}
+
+/** Merges in transactions, each of which opens its destination. */
 export async function* merge(
-  database: Connection,
-  account: AccountNumber,
   material: Material,
+  open: (nowMs: number) => Destination,
+  transactions: (work: Work) => AsyncGenerator<void>,
 ): AsyncGenerator<MergeProgress> {
-  const work = new Merge(database, account, material);
-  const transactions = material.options.dryRun ? runDry(database, work) : inTransactions(database, work);
-  for await (const _ of transactions) yield work.progress();
+  const work = new Merge(material, open);
+  for await (const _ of transactions(work)) yield work.progress();
 }
 
 class Merge implements Work {
-  private readonly writer: LeadWriter;
+  private destination: Destination;
+  private writer: LeadWriter;
   private record: BatchRecord;
   private done = 0;
-  private size = steps.min;
+  private readonly total: number;
   /** The state at the beginning of the transaction. */
   private committed: { readonly done: number; readonly record: BatchRecord };
 
   constructor(
-    private readonly database: Connection,
-    account: AccountNumber,
     private readonly material: Material,
+    private readonly open: (nowMs: number) => Destination,
   ) {
-    this.writer = openLeadWriter(openDestination(database, account), material.options);
-    this.record = beginBatch(account, material.origin, material.read);
+    const { account, staging, origin, options, read, now } = material;
+    this.total = staging.summarize(0, Number.MAX_SAFE_INTEGER, null).leads;
+    this.record = beginBatch(account, origin, read);
     this.committed = { done: 0, record: this.record };
+    this.destination = open(now());
+    this.writer = openLeadWriter(this.destination, { batch: 0, nowMs: now(), stampMs: origin.startedMs }, options);
   }
 
   begin(): void {
     const { options, origin, now } = this.material;
+    const nowMs = now();
     this.committed = { done: this.done, record: { ...this.record, counts: { ...this.record.counts } } };
-    if (!this.record.isThere && !options.dryRun) this.record.number = nextBatch(this.database);
-    this.writer.begin({ batch: this.record.number, nowMs: now(), stampMs: origin.startedMs });
+    this.destination = this.open(nowMs);
+    if (!this.record.isThere && !options.dryRun) this.record.number = nextBatch(this.destination.read);
+    const context = { batch: this.record.number, nowMs, stampMs: origin.startedMs };
+    this.writer = openLeadWriter(this.destination, context, options, this.writer.newestBefore());
   }
 
-  step(): boolean {
-    const max = this.size;
-    const startedMs = performance.now();
-    const written = this.writeSome(max);
-    this.size = nextSize(this.size, performance.now() - startedMs, steps);
-    this.done += written;
+  step(max: number): boolean {
+    this.done += this.writeSome(max);
     this.material.listener?.onProgress(this.done);
-    return written === max;
+    return this.done < this.total;
   }
 
   end(isDone: boolean): void {
     const { options, now } = this.material;
-    if (!options.dryRun) recordBatch(this.database, this.record, isDone ? now() : null);
+    if (!options.dryRun) recordBatch(this.destination, this.record, isDone ? now() : null);
   }
 
   rollBack(): void {
@@ -98,6 +105,7 @@ class Merge implements Work {
     for (const lead of this.material.staging.read(this.done + written, max - written)) {
       noteOutcome(this.record, this.writer.write(lead));
       written++;
+      if (this.destination.isFull()) break;
     }
     return written;
   }
@@ -122,7 +130,7 @@ class Merge implements Work {
     try {
       // OR FAIL keeps the leads before the first that does not fit. With ABORT, foreign keys, a function, or an explicit
       // key, SQLite would copy each page before it changes it: a third of the time, and half of what is written.
-      this.database.run(sql`
+      this.destination.run(sql`
         INSERT OR FAIL INTO ${leads} (account, identified_at, uuid, pixel, state, city_key, has_email, import, doc)
         SELECT ${account}, staged.at, uuid, pixels.number, state, city_key, has_email, ${number},
           ${this.material.options.dryRun ? sql`''` : sql`document`}
@@ -132,16 +140,18 @@ class Merge implements Work {
     } catch (cause) {
       if (!codeOf(cause).startsWith("SQLITE_CONSTRAINT")) throw cause;
     }
-    return changedRows(this.database);
+    return changedRows(this.destination.read);
   }
 }
+
+const dryStep = 2_000;
 
 /** A dry run writes to temporary tables and needs no lock. A transaction saves it a journal for each lead. */
 async function* runDry({ $client: client }: Connection, work: Work): AsyncGenerator<void> {
   for (let isLeft = true; isLeft; ) {
     isLeft = client.transaction(() => {
       work.begin();
-      return work.step();
+      return work.step(dryStep);
     })();
     yield;
   }
@@ -151,7 +161,7 @@ async function* runDry({ $client: client }: Connection, work: Work): AsyncGenera
  * Puts temporary tables in front of those that an import writes to. SQLite takes a temporary table for one of the same
  * name in the file, so a dry run runs the same statements, and its results vanish with the connection.
  */
-export function shadowTables(database: Connection, account: AccountNumber): void {
+function shadowTables(database: Connection, account: AccountNumber): void {
   database.run(sql`
     CREATE TEMP TABLE stored_leads (
       number INTEGER PRIMARY KEY, account INTEGER, identified_at INTEGER, uuid BLOB, pixel INTEGER, state TEXT,
@@ -165,20 +175,4 @@ export function shadowTables(database: Connection, account: AccountNumber): void
       number INTEGER PRIMARY KEY, account INTEGER, id TEXT, status TEXT, created_at INTEGER, UNIQUE (account, id)
     )`);
   database.run(sql`INSERT INTO temp.pixels SELECT * FROM main.pixels WHERE account = ${account}`);
-}
-
-/** The bounds of a step, in leads, and the times that make the next one larger or smaller. */
-interface StepBounds {
-  readonly min: number;
-  readonly max: number;
-  /** After a shorter step, the next one is twice as large. */
-  readonly shortMs: number;
-  /** After a longer step, the next one is half as large. */
-  readonly longMs: number;
-}
-
-/** Returns the size of the next step, so that steps take about the same time on slow machines and fast ones. */
-export function nextSize(size: number, tookMs: number, { min, max, shortMs, longMs }: StepBounds): number {
-  if (tookMs > longMs) return Math.max(min, Math.floor(size / 2));
-  return tookMs < shortMs ? Math.min(max, size * 2) : size;
 }

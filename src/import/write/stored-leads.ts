@@ -119,7 +119,7 @@ function prepareFirstFree(database: Connection) {
 /** The limit of pixels in memory. A file may name another one in each row. */
 const maxKnown = 10_000;
 
-/** Finds and creates the pixels of an account, by their IDs. */
+/** Finds and creates the pixels of an account by their IDs, for one transaction. */
 export function openPixelNumbers(database: Connection, account: AccountNumber) {
   const stored = openPixels(database);
   const one = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
@@ -141,7 +141,5 @@ export function openPixelNumbers(database: Connection, account: AccountNumber) {
       if (made === null) throw new Error("a pixel that was just created does not exist");
       return made;
     },
-    /** Must be called first in each transaction: the one before may have been rolled back. */
-    forget: () => known.clear(),
   };
 }

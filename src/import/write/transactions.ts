@@ -14,12 +14,15 @@ import { copyWal, openWal, truncateWal } from "../../db/wal.ts";
  */
 const addedBytes = { first: 128 * 1024 * 1024, max: 768 * 1024 * 1024 };
 
+/** Other writers wait for the end of a step. */
+const steps = { min: 500, max: 2_000, shortMs: 60, longMs: 150 };
+
 /** Work that is cut into transactions. */
 export interface Work {
   /** Runs first in each transaction. */
   begin(): void;
-  /** Writes for less than a quarter of a second. Returns false when nothing is left. */
-  step(): boolean;
+  /** Writes at most so many rows. Returns false when nothing is left. */
+  step(max: number): boolean;
   /** Runs last in each transaction. */
   end(isDone: boolean): void;
   /** Restores the state of the last `begin`: the transaction was rolled back, and its steps run again. */
@@ -34,6 +37,13 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
   const requests = openLockRequests(path);
   const log = openWal(path);
   const logBytes = () => statSync(walOf(path)).size;
+  let size = steps.min;
+  const step = () => {
+    const startedMs = performance.now();
+    const isLeft = work.step(size);
+    size = nextSize(size, performance.now() - startedMs, steps);
+    return isLeft;
+  };
   try {
     let mayAdd = addedBytes.first;
     for (let isDone = false; !isDone; ) {
@@ -45,9 +55,9 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
       requests.begin();
       writeWhenFree(database.$client, () => database.$client.run("BEGIN IMMEDIATE"));
       work.begin();
-      let isLeft = work.step();
+      let isLeft = step();
       while (isLeft && !requests.isRequested() && !work.isStopping() && added() <= maxAdded) {
-        isLeft = work.step();
+        isLeft = step();
         // Signals are handled here.
         await Bun.sleep(0);
       }
@@ -90,4 +100,20 @@ async function onDisk(database: Connection, synced: Promise<void>): Promise<void
     truncateWal(database);
     throw cause;
   }
+}
+
+/** The bounds of a step, in leads, and the times that make the next one larger or smaller. */
+interface StepBounds {
+  readonly min: number;
+  readonly max: number;
+  /** After a shorter step, the next one is twice as large. */
+  readonly shortMs: number;
+  /** After a longer step, the next one is half as large. */
+  readonly longMs: number;
+}
+
+/** Returns the size of the next step, so that steps take about the same time on slow machines and fast ones. */
+export function nextSize(size: number, tookMs: number, { min, max, shortMs, longMs }: StepBounds): number {
+  if (tookMs > longMs) return Math.max(min, Math.floor(size / 2));
+  return tookMs < shortMs ? Math.min(max, size * 2) : size;
 }

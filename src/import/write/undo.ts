@@ -5,7 +5,7 @@ import type { LeadDatabase } from "../../db/connection.ts";
 import { type Batch, findBatch } from "../../db/imports.ts";
 import { audit, imports, leads } from "../../db/schema.ts";
 import { UserError } from "../../user-error.ts";
-import { nextSize } from "./merge.ts";
+import { nextSize } from "./transactions.ts";
 
 /** The leads that one write looks at. */
 const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };

@@ -30,11 +30,7 @@ export interface LocalNode extends RqliteNode {
   readonly raftAddress: string;
 }
 
-export interface RunningNode extends LocalNode {
-  readonly pid: number;
-  readonly exited: Promise<number>;
-  kill(signal: "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
-}
+export interface RunningNode extends LocalNode, Pick<Bun.Subprocess, "exited" | "kill"> {}
 
 const folders = ["go/bin", ".cache/leadfile-tools/bin"].map((name) => join(homedir(), name));
 const found = Bun.which("rqlited", { PATH: [process.env["PATH"], ...folders].join(":") });
@@ -78,7 +74,7 @@ export function startNode(node: LocalNode, { others = [], flags = [], before = [
     stdout: "ignore",
     stderr: Bun.file(`${node.folder}.log`),
   });
-  return { ...node, pid: child.pid, exited: child.exited, kill: (signal) => child.kill(signal) };
+  return { ...node, exited: child.exited, kill: (signal) => child.kill(signal) };
 }
 
 /** Starts a cluster: the first node gets a copy of a file, the others join it. `start` starts one node. */

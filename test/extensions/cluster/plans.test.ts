@@ -1,40 +1,47 @@
 /** The writes of an import to a cluster: same outcome as for a file, at a cost proportional to the step. */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { openPlanner, statementsOf } from "../../../extensions/cluster/import.ts";
+import { openPlan } from "../../../extensions/cluster/import.ts";
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
 import { importId, independentId, transactionOf } from "../../../extensions/cluster/transaction.ts";
+import { writeLeads } from "../../../src/import/write/lead-writer.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 
-test("no statement of a step scans the leads of the account", () => {
+/** The file of a node, with an account that has a pixel. */
+function aNodeFile() {
   const { file } = anAdmin(["acme"]);
-  using database = new Database(file);
+  const database = new Database(file);
   for (const statement of tableStatements) database.run(statement);
-  const lead = {
-    id: crypto.randomUUID(),
-    at: 1,
-    batch: 1,
-    pixel: 1,
-    state: null,
-    cityKey: null,
-    hasEmail: false,
-    doc: "{}",
-  };
-  const plan = { since: null, outcomes: [], added: [lead], replaced: [lead], missingPixels: new Set<string>() };
-  const steps = statementsOf(plan, 1, 1).flatMap(({ sql, json }) =>
+  onTestFinished(() => database.close());
+  const opened = openNodeFile(file);
+  onTestFinished(opened.release);
+  return { database, opened };
+}
+
+function run(database: Database, transaction: ReturnType<typeof transactionOf>): void {
+  for (const { sql, json } of transaction) database.query(sql).run(...(sql.includes("?1") ? [json] : []));
+}
+
+test("no statement of a step scans the leads of the account", () => {
+  const { database, opened } = aNodeFile();
+  const { destination, statements } = openPlan(opened.current(), 1, noonMs);
+  const [added, replaced] = [newLead(aLead()), newLead(aLead())];
+  const placed = { at: 1, batch: 1, pixel: 1, doc: "{}" };
+  destination.leads.insert(added, placed);
+  destination.leads.replace(replaced, placed);
+  const steps = statements().flatMap(({ sql, json }) =>
     database.query<{ detail: string }, [string]>(`EXPLAIN QUERY PLAN ${sql}`).all(json),
   );
   const details = steps.map(({ detail }) => detail);
-  // One to replace by its ID, and the latest transactions by their numbers.
-  expect(details).toContain("SEARCH lead USING INDEX leads_by_uuid (account=? AND uuid=?)");
+  // The latest transactions are found by their numbers.
   expect(details).toContain("SEARCH cluster_writes USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)");
-  expect(details.filter((detail) => /^SCAN (?!one|json_each|found|CONSTANT)|\(account=\?\)/.test(detail))).toEqual([]);
+  expect(details.filter((detail) => /^SCAN (?!json_each|CONSTANT)|\(account=\?\)/.test(detail))).toEqual([]);
 });
 
 test.each([
@@ -43,18 +50,13 @@ test.each([
   ["an import into another account", importId(2), true],
   ["usage counts", independentId(), true],
 ])("a plan since which %s was written is refused, unless it cannot depend on that", (_, id, isAccepted) => {
-  const { file } = anAdmin(["acme"]);
-  using database = new Database(file);
-  for (const statement of tableStatements) database.run(statement);
-  const write = (...transaction: ReturnType<typeof transactionOf>) =>
-    database.transaction(() => {
-      for (const { sql, json } of transaction) database.query(sql).run(...(sql.includes("?1") ? [json] : []));
-    })();
-  write(...transactionOf("before", []));
-  using nodeFile = openNodeFile(file);
-  const plan = openPlanner(nodeFile, 1, { onDuplicate: "skip" })([], { batch: 1, nowMs: 2, stampMs: 2 });
-  write(...transactionOf(id, []));
-  const writePlan = () => write(...transactionOf(importId(1), statementsOf(plan, 1, 1)));
+  const { database, opened } = aNodeFile();
+  const write = (transaction: ReturnType<typeof transactionOf>) =>
+    database.transaction(() => run(database, transaction))();
+  write(transactionOf("before", []));
+  const { statements } = openPlan(opened.current(), 1, 2);
+  write(transactionOf(id, []));
+  const writePlan = () => write(transactionOf(importId(1), statements()));
   if (isAccepted) expect(writePlan).not.toThrow();
   else expect(writePlan).toThrow("NOT NULL");
 });
@@ -91,18 +93,18 @@ test("a plan matches the outcome of an import, whatever leads exist", () => {
     const number = 1;
     store.pixels.create(number, { id: "px_site", status: "active" }, noonMs);
     store.leads.beginImport(number, { ...options, createPixels: false }).write(before, noonMs);
-    const planner = openPlanner(file, number, options);
-    const context = { batch: 0, nowMs: noonMs, stampMs: noonMs };
-    let plan = planner(leads, context);
-    if (plan.missingPixels.size > 0) {
-      for (const id of plan.missingPixels) store.pixels.create(number, { id, status: "active" }, noonMs);
-      plan = planner(leads, context);
-    }
+    const { destination, statements } = openPlan(file.current(), number, noonMs);
+    const planned = writeLeads(destination, leads, { ...options, nowMs: noonMs });
+    const stored = () => [...store.leads.export(number)].flat();
+    const client = store.database.read.$client;
+    client.run("BEGIN");
+    run(client, transactionOf(importId(number), statements()));
+    const storedByPlan = stored();
+    client.run("ROLLBACK");
     const outcomes = store.leads.beginImport(number, options).write(leads, noonMs);
-    const stored = [...store.leads.export(number)].flat();
+    expect(planned).toEqual(outcomes);
+    expect(storedByPlan).toEqual(stored());
     store.close();
-    expect(plan.outcomes).toEqual(outcomes);
-    for (const { doc } of [...plan.added, ...plan.replaced]) expect(stored).toContain(doc);
   });
   fc.assert(isLikeAFile, { numRuns: 60 });
 });
