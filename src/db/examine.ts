@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { and, eq, exists, getTableName, getViewName, is, isNull, max, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { lastAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
 import { isSqlite, shmOf, sizeOf, walOf } from "./files.ts";
 import { hasBrought } from "./imports.ts";
@@ -13,7 +14,7 @@ import { lockWaitMs } from "./locks.ts";
 import { lastBuild, migrationsBehind, type Unusable } from "./migrate.ts";
 import { readableLeads } from "./readable-leads.ts";
 import * as schema from "./schema.ts";
-import { accounts, audit, imports, keys, leads, sources, usage } from "./schema.ts";
+import { type Act, accounts, audit, imports, keys, leads, sources, usage } from "./schema.ts";
 
 /** The state of a file. */
 export type Examination =
@@ -78,6 +79,7 @@ function readContents(database: Connection, migrationsBehind: number, full: bool
   const lost = migrationsBehind === 0 ? lostParts(database) : [];
   // A broken or older file may lack tables that these questions need.
   const isWhole = damage.length === 0 && lost.length === 0 && migrationsBehind === 0;
+  const lastActMs = (act: Act) => lastAct(database, eq(audit.act, act))?.atMs ?? null;
   return {
     /** The number of migrations that the next start will apply. */
     migrationsBehind,
@@ -88,9 +90,9 @@ function readContents(database: Connection, migrationsBehind: number, full: bool
     /** The newest timestamp in the file, in Unix milliseconds. */
     newestMs: isWhole ? newestMs(database) : null,
     hasLeads: isWhole && database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
-    lastBackupMs: isWhole ? lastActMs(database, "backup") : null,
+    lastBackupMs: isWhole ? lastActMs("backup") : null,
     /** The time at which the last verified backup was stored in its place. */
-    lastStoredMs: isWhole ? lastActMs(database, "backup.verified") : null,
+    lastStoredMs: isWhole ? lastActMs("backup.verified") : null,
     inflows: isWhole ? listInflows(database) : [],
     keys: isWhole ? listKeys(database) : [],
   };
@@ -122,15 +124,6 @@ function newestMs(database: Connection): number | null {
       SELECT (${ofAccount}) AS ms FROM ${accounts} UNION ALL SELECT max(${keys.createdAt}) FROM ${keys}
       UNION ALL SELECT unixepoch(max(${usage.day})) * 1000 FROM ${usage})`);
   return row?.[0] ?? null;
-}
-
-function lastActMs(database: Connection, act: "backup" | "backup.verified"): number | null {
-  const last = database
-    .select({ ms: max(audit.at) })
-    .from(audit)
-    .where(eq(audit.act, act))
-    .get();
-  return last?.ms ?? null;
 }
 
 /** Returns for every account when leads arrived last, and whether a source delivers to it that is not revoked. */

@@ -3,14 +3,14 @@
  * connection to a file that another program writes, such as a replica.
  */
 import { closeSync, openSync, statSync } from "node:fs";
-import { count, eq, type SQL, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { type Connection, DatabaseUnavailable } from "./connection.ts";
-import { beginsLikeSqlite, freeBytesAt, shmOf, sizeOf, walOf } from "./files.ts";
-import { hasBrought } from "./imports.ts";
+import { beginsLikeSqlite, shmOf, walOf } from "./files.ts";
 import { openLeads } from "./leads.ts";
 import { openPixelReader } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
-import { accounts, deletedKeys, keys, leads as storedLeads } from "./schema.ts";
+import { accounts, deletedKeys, keys } from "./schema.ts";
+import { measureSizes } from "./sizes.ts";
 
 /** The store from which requests read. */
 export type Reader = ReturnType<typeof openReader>;
@@ -128,52 +128,4 @@ function watchFile(path: string) {
     /** Call this when the database is closed, and its locks with it. */
     close: () => closeSync(file),
   };
-}
-
-/** Prepares the sizes of what can grow, and the times that alerts are about, in Unix milliseconds. */
-function measureSizes(database: Connection, path: string) {
-  const countLeads = database.select({ leads: count() }).from(storedLeads).prepare();
-  const backup = (value: SQL) =>
-    sql`(SELECT ${value} FROM audit WHERE act = 'backup.verified' ORDER BY number DESC LIMIT 1)`;
-  const newestOfAccount = sql`SELECT max(identified_at) FROM stored_leads WHERE account = accounts.number`;
-  const readTimes = () =>
-    database.values<(number | null)[]>(sql`
-      SELECT ${backup(sql`at`)}, ${backup(sql`detail ->> '$.bytes'`)},
-        (SELECT max(finished_at) FROM imports WHERE ${hasBrought}),
-        (SELECT min(expires_at) FROM keys WHERE revoked_at IS NULL AND expires_at > ${Date.now()}),
-        (SELECT max((${newestOfAccount})) FROM accounts)`)[0];
-  let counted = { atMs: Number.NEGATIVE_INFINITY, leads: 0 };
-  return () => {
-    // Counting a million leads takes 10 ms in which nothing else is answered: once a minute is often enough.
-    if (performance.now() - counted.atMs > 60_000) {
-      counted = orElse(() => ({ atMs: performance.now(), leads: countLeads.get()?.leads ?? 0 }), counted);
-    }
-    const [backupMs = null, backupBytes = null, lastImportMs = null, nextKeyExpiryMs = null, newestLeadMs = null] =
-      orElse(readTimes, undefined) ?? [];
-    return {
-      fileBytes: sizeOf(path),
-      /** Of the write-ahead log. */
-      logBytes: sizeOf(walOf(path)),
-      /** As of a minute ago at most. */
-      leads: counted.leads,
-      /** The time at which the last import that added leads ended; null if there was none. */
-      lastImportMs,
-      /** The last backup that was made and verified for BACKUP_TO or s3://; null if there was none. */
-      lastBackup: backupMs === null ? null : { atMs: backupMs, bytes: backupBytes ?? 0 },
-      /** The time at which the next live key expires; null if none does. */
-      nextKeyExpiryMs,
-      newestLeadMs,
-      /** Free on the disk of the database. */
-      freeBytes: orElse(() => freeBytesAt(path), null),
-    };
-  };
-}
-
-/** If the database fails, the other metrics are needed most; /healthz reports the failure. */
-function orElse<Answer>(read: () => Answer, otherwise: Answer): Answer {
-  try {
-    return read();
-  } catch {
-    return otherwise;
-  }
 }
