@@ -1,7 +1,7 @@
 /** bun admin account: accounts, and whether their subscription is active (§3). */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { type Account, createAccount, listAccounts, setSubscription } from "../db/accounts.ts";
 import { noDatabase } from "../db/failure.ts";
@@ -11,8 +11,8 @@ import { deleteAccount } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
 import { statusAfter } from "../process.ts";
 import { UserError } from "../user-error.ts";
-import { accountOf, checkText, noAccounts } from "./arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
+import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
+import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
@@ -21,8 +21,8 @@ import { runSteps } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {
-  return new Command("account")
-    .addHelpText("after", examples("account create acme", "account list", "account deactivate acme"))
+  return new AdminCommand("account")
+    .examples("account create acme", "account list", "account deactivate acme")
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(subscriptionCommand(context, "activate", true))
@@ -34,7 +34,7 @@ function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
     .description("create an account with an active subscription, and print its ID")
     .argument("<NAME>", "a name that no other account has")
-    .addHelpText("after", examples("account create acme", 'account create "Harbor & Pine" --json'))
+    .examples("account create acme", 'account create "Harbor & Pine" --json')
     .action(async (text: string, options) => {
       const name = checkText("NAME", text);
       if (/^acc_/i.test(name)) {
@@ -51,7 +51,7 @@ function createCommand(context: CommandContext): Command {
 function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list all accounts")
-    .addHelpText("after", examples("account list", "account list --json"))
+    .examples("account list", "account list --json")
     .action((options) => {
       const path = readDatabasePath();
       // A script may ask before anything was set up.
@@ -69,12 +69,10 @@ function listCommand(context: CommandContext): Command {
 }
 
 function subscriptionCommand(context: CommandContext, verb: string, active: boolean): Command {
-  return jsonCommand(verb)
+  return commandOnAccount(context, verb)
     .description(`turn the subscription ${active ? "on" : "off"}, from the next request on`)
-    .argument("<ACCOUNT>", "ID or exact name")
-    .addHelpText("after", examples(`account ${verb} acme`))
-    .action(async (idOrName: string, options) => {
-      const account = accountOf(context, idOrName);
+    .examples(`account ${verb} acme`)
+    .action(async (account: Account, options) => {
       await setSubscription(context.database(), account, active, context.now());
       const now = view({ ...account, active });
       outputOf(options).result(now, `The subscription of ${now.name} is ${now.subscription}.`);
@@ -82,13 +80,11 @@ function subscriptionCommand(context: CommandContext, verb: string, active: bool
 }
 
 function deleteCommand(context: CommandContext): Command {
-  return jsonCommand("delete")
+  return commandOnAccount(context, "delete")
     .description("end an account: delete its leads and all its other data, and revoke its keys forever")
-    .argument("<ACCOUNT>", "ID or exact name")
     .option("--yes", "do not ask for the name")
-    .addHelpText("after", examples("account delete acme", "account delete acme --yes --json"))
-    .action(async (idOrName: string, options: { yes?: boolean; json?: boolean }) => {
-      const account = accountOf(context, idOrName);
+    .examples("account delete acme", "account delete acme --yes --json")
+    .action(async (account: Account, options: { yes?: boolean; json?: boolean }) => {
       const { id, name } = account;
       const output = outputOf(options);
       const database = context.database();

@@ -7,8 +7,13 @@ import { closestTo } from "../contract/similar.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
 import { adminCommand } from "../program-name.ts";
 import { printable, UserError } from "../user-error.ts";
-import type { CommandContext } from "./command.ts";
+import { type AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
+
+/** Returns a command that takes --json, and an account as its first argument. */
+export function commandOnAccount(context: CommandContext, name: string): AdminCommand {
+  return jsonCommand(name).argument("<ACCOUNT>", "ID or exact name", (text) => accountOf(context, text));
+}
 
 /** Returns the account with this ID or exact name; throws a UserError if there is none. */
 export function accountOf(context: CommandContext, idOrName: string): Account {

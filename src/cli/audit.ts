@@ -1,9 +1,9 @@
 /** bun admin audit: the record of what was done with the data, without personal data. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
 import { listActs } from "../db/audit.ts";
 import { accountOf, readWholeNumber } from "./arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
+import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { table } from "./terminal/table.ts";
 
 interface Options {
@@ -15,14 +15,14 @@ interface Options {
 const maxLimit = 100_000;
 
 export function auditCommand(context: CommandContext): Command {
-  return new Command("audit").addHelpText("after", examples("audit list")).addCommand(
+  return new AdminCommand("audit").examples("audit list").addCommand(
     jsonCommand("list")
       .description(
         "list what was done, newest first: find, erase, unblock, export, retain, backup, restore, and changes of keys and accounts",
       )
       .option("--account <ACCOUNT>", "only those on this account: ID or exact name")
       .option("--limit <N>", "the maximum number of lines", "100")
-      .addHelpText("after", examples("audit list --limit 20", "audit list --account acme --json"))
+      .examples("audit list --limit 20", "audit list --account acme --json")
       .action((options: Options) => {
         const limit = readWholeNumber("--limit", options.limit, 1, maxLimit);
         const account = options.account === undefined ? null : accountOf(context, options.account).id;

@@ -12,7 +12,7 @@ import { loadBackups } from "../extensions.ts";
 import { endingSignals, statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { stopSignal } from "./terminal/signals.ts";
@@ -22,13 +22,10 @@ export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
     .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix")
     .option("--drill", "test FILE: restore it into a temporary folder and compare; makes FILE first if there is none")
-    .addHelpText(
-      "after",
-      examples(
-        "backup /var/backups/leadfile/today.db",
-        "backup --drill /var/backups/leadfile/today.db",
-        "backup s3://acme-backups/leadfile",
-      ),
+    .examples(
+      "backup /var/backups/leadfile/today.db",
+      "backup --drill /var/backups/leadfile/today.db",
+      "backup s3://acme-backups/leadfile",
     )
     .action(async (file: string, options: { drill?: boolean; json?: boolean }) => {
       const output = outputOf(options);
@@ -83,7 +80,7 @@ function listCommand(): Command {
   return jsonCommand("list")
     .description("list the backups in a place, newest first")
     .argument("[PLACE]", "a folder or s3://bucket/prefix; BACKUP_TO if it is not given")
-    .addHelpText("after", examples("backup list", "backup list s3://acme-backups/leadfile --json"))
+    .examples("backup list", "backup list s3://acme-backups/leadfile --json")
     .action(async (place: string | undefined, _: unknown, command: Command) => {
       // The command above takes --json as well, and reads it first.
       const options: { json?: boolean } = command.optsWithGlobals();

@@ -43,9 +43,16 @@ export interface CommandEntry {
   readonly examples?: readonly string[];
 }
 
+/** A command whose help has examples. */
+export class AdminCommand extends Command {
+  examples(...lines: readonly string[]): this {
+    return this.addHelpText("after", examples(...lines));
+  }
+}
+
 /** Returns a command that takes --json. */
-export function jsonCommand(name: string): Command {
-  return new Command(name).option("--json", "print one JSON value on standard output");
+export function jsonCommand(name: string): AdminCommand {
+  return new AdminCommand(name).option("--json", "print one JSON value on standard output");
 }
 
 /** Returns the output for the options of a command. */

@@ -10,7 +10,7 @@ import { loadBackups } from "../extensions.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { unlessStopped } from "./backup.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { andMore, bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
 import { stopSignal } from "./terminal/signals.ts";
@@ -30,13 +30,10 @@ export function restoreCommand(context: CommandContext): Command {
     .option("--receipts <FILE>", "repeat the erasures of these receipts, one per line, as receipt list prints them")
     .option("--dry-run", "report what would be removed and lost, and change nothing")
     .option("--yes", "do not ask, even if much would be lost")
-    .addHelpText(
-      "after",
-      examples(
-        "restore today.db --dry-run",
-        "restore today.db --receipts receipts.ndjson",
-        "restore s3://acme-backups/leadfile --identity identity.txt",
-      ),
+    .examples(
+      "restore today.db --dry-run",
+      "restore today.db --receipts receipts.ndjson",
+      "restore s3://acme-backups/leadfile --identity identity.txt",
     )
     .action(async (file: string, options: Options) => {
       const output = outputOf(options);

@@ -1,11 +1,12 @@
 /** bun admin retain: sets for how many days the leads of an account are kept. */
 import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
+import type { Account } from "../db/accounts.ts";
 import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from "../privacy/retention.ts";
 import { statusAfter } from "../process.ts";
 import { printable, UserError } from "../user-error.ts";
-import { accountOf, readWholeNumber } from "./arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
+import { commandOnAccount, readWholeNumber } from "./arguments.ts";
+import { type CommandContext, outputOf } from "./command.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
@@ -22,14 +23,12 @@ interface Options {
 const maxDays = 36_500;
 
 export function retainCommand(context: CommandContext): Command {
-  return jsonCommand("retain")
-    .argument("<ACCOUNT>", "ID or exact name")
+  return commandOnAccount(context, "retain")
     .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on")
     .option("--yes", "do not ask, even if every lead would be erased or the clock may be wrong")
-    .addHelpText("after", examples("retain acme --days 365", "retain acme --days off"))
-    .action(async (idOrName: string, options: Options) => {
+    .examples("retain acme --days 365", "retain acme --days off")
+    .action(async (account: Account, options: Options) => {
       const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, maxDays, ", or off");
-      const account = accountOf(context, idOrName);
       const database = context.database();
       const nowMs = context.now();
       const survey = days === null ? null : surveyRetention(database.read, account.number, days, nowMs);

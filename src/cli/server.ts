@@ -1,10 +1,10 @@
 /** bun admin serve and health, which only the executable has: start the server, and ask for its health. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { ownAddress, publicOrigin, readConfig } from "../config.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { startCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { examples } from "./command.ts";
+import { AdminCommand } from "./command.ts";
 
 type Health = "fine" | "failing" | "nobody";
 
@@ -26,9 +26,9 @@ export async function askHealth(origin: string): Promise<Health> {
 }
 
 export function serveCommand(): Command {
-  return new Command("serve")
+  return new AdminCommand("serve")
     .option("--demo", "serve made-up leads from data/demo.db")
-    .addHelpText("after", examples("serve", "serve --demo"))
+    .examples("serve", "serve --demo")
     .action(async (options: { demo?: boolean }) => {
       // Each of these files starts the server when it is imported.
       if (options.demo === true) await import("../demo.ts");
@@ -38,7 +38,7 @@ export function serveCommand(): Command {
 
 /** For a container, which has no other HTTP client. */
 export function healthCommand(): Command {
-  return new Command("health").addHelpText("after", examples("health")).action(async () => {
+  return new AdminCommand("health").examples("health").action(async () => {
     const config = readConfig();
     const origin = ownAddress(config) ?? publicOrigin(config);
     const health = await askHealth(origin);

@@ -5,14 +5,14 @@ import { readDatabasePath } from "../config.ts";
 import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { unlessStopped } from "./backup.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { bytesText, leadsText } from "./terminal/numbers.ts";
 import { stopSignal } from "./terminal/signals.ts";
 
 export function upgradeCommand(context: CommandContext): Command {
   return jsonCommand("upgrade")
     .option("--check", "upgrade a copy, compare every lead, report time and disk space, and change nothing")
-    .addHelpText("after", examples("upgrade --check", "upgrade --check --json"))
+    .examples("upgrade --check", "upgrade --check --json")
     .action(async (options: { check?: boolean; json?: boolean }) => {
       const output = outputOf(options);
       const path = readDatabasePath();

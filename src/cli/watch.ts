@@ -10,7 +10,7 @@ import { openLog } from "../log.ts";
 import { statusOfService } from "../process.ts";
 import { UserError } from "../user-error.ts";
 import { storeIn } from "./backup.ts";
-import { type CommandContext, examples, jsonCommand } from "./command.ts";
+import { type CommandContext, jsonCommand } from "./command.ts";
 import { findAll } from "./doctor/doctor.ts";
 import { stopSignal } from "./terminal/signals.ts";
 
@@ -18,7 +18,7 @@ import { stopSignal } from "./terminal/signals.ts";
 export function watchCommand(context: CommandContext): Command {
   return jsonCommand("watch")
     .addHelpText("after", "\nThe server runs it by itself if BACKUP_TO or ALERT_URL is set.")
-    .addHelpText("after", examples("watch"))
+    .examples("watch")
     .action(async () => {
       const { backups, alertUrl, alertPingUrl, logLevel } = readConfig();
       const log = openLog(logLevel);

@@ -12,7 +12,7 @@ import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { Importer } from "../../import/staged-import.ts";
 import { accountOf, readSeconds, readWholeNumber } from "../arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
 import { stopSignal } from "../terminal/signals.ts";
@@ -50,7 +50,7 @@ export function demoCommand(context: CommandContext): Command {
         readWholeNumber("--seed", text, 0, 999_999_999),
       ),
     )
-    .addHelpText("after", examples("demo", "demo --live --every 2 --seed 7"))
+    .examples("demo", "demo --live --every 2 --seed 7")
     .action(async (options: DemoOptions) => {
       const url = publicOrigin(readConfig());
       const database = context.database("create");

@@ -4,7 +4,7 @@ import { examineSettings, readDatabasePath } from "../../config.ts";
 import { examineFile } from "../../db/examine.ts";
 import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../user-error.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";
 import { checkDatabase } from "./database.ts";
@@ -20,7 +20,7 @@ export function doctorCommand(context: CommandContext): Command {
       "after",
       "\nChanges nothing. The exit status is 0 if all is well, 1 for warnings,\nand 2 if something is broken.",
     )
-    .addHelpText("after", examples("doctor", "doctor --full", "doctor --json"))
+    .examples("doctor", "doctor --full", "doctor --json")
     .action(async (options: { full?: boolean; json?: boolean }) => {
       const findings = await findAll(context.now(), options.full === true);
       const problems = findings.filter(({ level }) => level !== "fine");

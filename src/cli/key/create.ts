@@ -7,20 +7,18 @@ import type { Account } from "../../db/accounts.ts";
 import { createKey, expireKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
-import { accountOf, checkText } from "../arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { accountOf, checkText, commandOnAccount } from "../arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { type Output, refuseUnseen, showOnce } from "../terminal/output.ts";
 import { existingKey } from "./revoke.ts";
 
 export function createCommand(context: CommandContext): Command {
-  return jsonCommand("create")
+  return commandOnAccount(context, "create")
     .description("create a key, and print it once")
-    .argument("<ACCOUNT>", "ID or exact name")
     .option("--label <TEXT>", "what it is for")
     .option("--expires <DATE>", "when the key expires: a date such as 2027-01-31 (00:00 UTC), or a full time")
-    .addHelpText("after", examples('key create acme --label "nightly export"', "key create acme --json > key.json"))
-    .action(async (idOrName: string, options: { label?: string; expires?: string; json?: boolean }) => {
-      const account = accountOf(context, idOrName);
+    .examples('key create acme --label "nightly export"', "key create acme --json > key.json")
+    .action(async (account: Account, options: { label?: string; expires?: string; json?: boolean }) => {
       const label = options.label === undefined ? null : checkText("--label", options.label);
       const expiresMs = options.expires === undefined ? null : readExpiry(options.expires, context.now());
       await makeKey(context, outputOf(options), account, { label, expiresMs }, {});
@@ -32,7 +30,7 @@ export function rotateCommand(context: CommandContext): Command {
     .description("create a key in place of another one, which expires later; print the new key once")
     .argument("<ID>", "ID of the old key, as key list shows it")
     .option("--overlap <TIME>", "how long the old key still works: 30m, 24h, 7d, or 0", "24h")
-    .addHelpText("after", examples("key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d"))
+    .examples("key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d")
     .action(async (id: string, options: { overlap: string; json?: boolean }) => {
       const overlapMs = readOverlap(options.overlap);
       const old = existingKey(context.database().read, id);

@@ -5,7 +5,7 @@ import type { Connection } from "../../db/connection.ts";
 import { findKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { confirm } from "../terminal/prompt.ts";
 
 export function revokeCommand(context: CommandContext): Command {
@@ -13,7 +13,7 @@ export function revokeCommand(context: CommandContext): Command {
     .description("revoke a key, at once and for good")
     .argument("<ID>", "ID of the key, as key list shows it")
     .option("--yes", "do not ask")
-    .addHelpText("after", examples("key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes"))
+    .examples("key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes")
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
       const key = existingKey(context.database().read, id);
       const label = key.label === null ? "" : `${JSON.stringify(key.label)}, `;

@@ -2,24 +2,23 @@
 import type { Command } from "commander";
 import { digestOf, isActive, isWellFormed } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
+import type { Account } from "../../db/accounts.ts";
 import { findKeyByDigest, isOfDeletedAccount, type KeyRecord, listKeysOf } from "../../db/keys.ts";
 import { requestsOfMonth } from "../../db/usage.ts";
 import { gapsOfKey, gapText } from "../../privacy/disclosures/gaps.ts";
 import { readUpTo } from "../../privacy/disclosures/passed.ts";
 import { adminCommand } from "../../program-name.ts";
-import { accountOf } from "../arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { commandOnAccount } from "../arguments.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { readAll } from "../terminal/prompt.ts";
 import { table } from "../terminal/table.ts";
 
 export function listCommand(context: CommandContext): Command {
-  return jsonCommand("list")
+  return commandOnAccount(context, "list")
     .description("list the keys of an account")
-    .argument("<ACCOUNT>", "ID or exact name")
-    .addHelpText("after", examples("key list acme", "key list acme --json"))
-    .action((idOrName: string, options) => {
-      const { number } = accountOf(context, idOrName);
+    .examples("key list acme", "key list acme --json")
+    .action(({ number }: Account, options) => {
       const { read } = context.database();
       const all = listKeysOf(read, number).map((key) => viewOf(context, key));
       const output = outputOf(options);
@@ -31,7 +30,7 @@ export function listCommand(context: CommandContext): Command {
 export function checkCommand(context: CommandContext): Command {
   return jsonCommand("check")
     .description("read a key from standard input, and say whether it is active, revoked, unknown, or malformed")
-    .addHelpText("after", examples("key check < key.txt", `printf %s "$LEADFILE_KEY" | ${adminCommand} key check`))
+    .examples("key check < key.txt", `printf %s "$LEADFILE_KEY" | ${adminCommand} key check`)
     .action(async (options: { json?: boolean }) => {
       const key = (await readAll(context.standardInput(), "the key")).trim();
       const record = isWellFormed(key) ? findKeyByDigest(context.database().read, digestOf(key)) : null;

@@ -1,6 +1,7 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
 import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
+import type { Account } from "../../db/accounts.ts";
 import { isFileOfNode } from "../../db/files.ts";
 import { takeLock } from "../../db/locks.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
@@ -12,9 +13,9 @@ import type { PersonReference } from "../../privacy/identifiers.ts";
 import type { Receipt } from "../../privacy/receipts.ts";
 import { statusAfter } from "../../process.ts";
 import { printable, UserError } from "../../user-error.ts";
-import { accountOf } from "../arguments.ts";
+import { commandOnAccount } from "../arguments.ts";
 import { storedCopiesText } from "../backup.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, outputOf } from "../command.ts";
 import { andMore, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
@@ -30,20 +31,15 @@ interface Options extends PersonOptions {
 }
 
 export function eraseCommand(context: CommandContext): Command {
-  return withPerson(jsonCommand("erase"))
+  return withPerson(commandOnAccount(context, "erase"))
     .description("remove persons for good, keep them out of later imports, and print a receipt for each")
-    .argument("<ACCOUNT>", "ID or exact name")
     .option("--mentions", "also erase leads that hold a person's address elsewhere, such as in page_url")
     .option("--dry-run", "say how many leads would go, and change nothing")
-    .addHelpText(
-      "after",
-      examples(
-        "lead erase acme --email - < address.txt >> receipts.ndjson",
-        "lead erase acme --list opted-out.csv --dry-run",
-      ),
+    .examples(
+      "lead erase acme --email - < address.txt >> receipts.ndjson",
+      "lead erase acme --list opted-out.csv --dry-run",
     )
-    .action(async (idOrName: string, options: Options) => {
-      const account = accountOf(context, idOrName);
+    .action(async (account: Account, options: Options) => {
       const persons = await readPersons(context, account, options);
       const references = persons.map(({ reference }) => reference);
       const output = outputOf(options);

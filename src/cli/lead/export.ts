@@ -1,7 +1,7 @@
 /** bun admin lead export: all leads of an account, oldest first, in a form that imports back as it is. */
 import { fstatSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { csvRecord } from "../../contract/csv.ts";
 import { type Lead, leadFields } from "../../contract/lead.ts";
 import { recordReading } from "../../db/audit.ts";
@@ -9,7 +9,7 @@ import { exportDocuments } from "../../db/leads.ts";
 import { type EndingSignal, statusAfter } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
-import { type CommandContext, examples } from "../command.ts";
+import { AdminCommand, type CommandContext } from "../command.ts";
 import { forTerminal, print } from "../terminal/output.ts";
 import { stopSignal } from "../terminal/signals.ts";
 
@@ -19,7 +19,7 @@ interface Options {
 }
 
 export function exportCommand(context: CommandContext): Command {
-  return new Command("export")
+  return new AdminCommand("export")
     .description("write all leads of an account to standard output, oldest first")
     .argument("<ACCOUNT>", "id or exact name")
     .addOption(
@@ -31,10 +31,7 @@ export function exportCommand(context: CommandContext): Command {
       "--spreadsheet-safe",
       "with csv: put a ' before a cell that a spreadsheet would run as a formula, and mark the text as UTF-8",
     )
-    .addHelpText(
-      "after",
-      examples("lead export acme > leads.ndjson", "lead export acme --format csv --spreadsheet-safe > leads.csv"),
-    )
+    .examples("lead export acme > leads.ndjson", "lead export acme --format csv --spreadsheet-safe > leads.csv")
     .action(async (idOrName: string, options: Options) => {
       const { number, id } = accountOf(context, idOrName);
       // A pipe whose reader takes no more would keep a signal from being heard.

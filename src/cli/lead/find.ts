@@ -1,14 +1,15 @@
 /** bun admin lead find: prints the personal data on one person, or on each person of a list. */
 import type { Command } from "commander";
 import type { Lead } from "../../contract/lead.ts";
+import type { Account } from "../../db/accounts.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { keptDays } from "../../privacy/disclosures/ledger.ts";
 import { findPersons, type PersonalData } from "../../privacy/find.ts";
 import { countPeople, identifiersIn } from "../../privacy/identifiers.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
 import { printable } from "../../user-error.ts";
-import { accountOf } from "../arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { commandOnAccount } from "../arguments.ts";
+import { type CommandContext, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
@@ -24,12 +25,10 @@ import {
 import { type Found, idsText, othersHold, severalText } from "./several-people.ts";
 
 export function findCommand(context: CommandContext): Command {
-  return withPerson(jsonCommand("find"))
+  return withPerson(commandOnAccount(context, "find"))
     .description("print the leads of one person, newest first, or of each person of a list")
-    .argument("<ACCOUNT>", "ID or exact name")
-    .addHelpText("after", examples("lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt"))
-    .action(async (idOrName: string, options: PersonOptions) => {
-      const account = accountOf(context, idOrName);
+    .examples("lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt")
+    .action(async (account: Account, options: PersonOptions) => {
       const persons = await readPersons(context, account, options);
       const output = outputOf(options);
       const say = throttle(output);

@@ -1,7 +1,6 @@
 /** The persons that commands take: one by email address, phone, or ID of a lead, or a list of many. */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import type { Command } from "commander";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import type { Account } from "../../db/accounts.ts";
 import { listPixels } from "../../db/pixels.ts";
@@ -10,7 +9,7 @@ import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import { UserError } from "../../user-error.ts";
-import type { CommandContext } from "../command.ts";
+import type { AdminCommand, CommandContext } from "../command.ts";
 import { readAll } from "../terminal/prompt.ts";
 
 export interface IdentifierOptions {
@@ -31,7 +30,7 @@ export interface ListedPerson {
 }
 
 /** Adds the ways to name one person. */
-export function withIdentifier(command: Command): Command {
+export function withIdentifier(command: AdminCommand): AdminCommand {
   return command
     .option("--email <EMAIL>", "by email address, in whatever case; - reads it from standard input")
     .option("--phone <PHONE>", "by phone number, with or without the 1 of the US; - reads it from standard input")
@@ -39,7 +38,7 @@ export function withIdentifier(command: Command): Command {
 }
 
 /** Adds the same, and a list of many. */
-export function withPerson(command: Command): Command {
+export function withPerson(command: AdminCommand): AdminCommand {
   return withIdentifier(command).option(
     "--list <FILE>",
     "many: on each line an address, a phone, an ID, or the SHA-256 of an address or phone; - reads standard input",

@@ -1,15 +1,15 @@
 /** bun admin lead unblock: lifts the block of an erased person, by one address, phone, or ID. */
 import type { Command } from "commander";
+import type { Account } from "../../db/accounts.ts";
 import { liftBlocks } from "../../privacy/suppressions.ts";
-import { accountOf } from "../arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { commandOnAccount } from "../arguments.ts";
+import { type CommandContext, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type IdentifierOptions, kinds, readIdentifier, withIdentifier } from "./person.ts";
 
 export function unblockCommand(context: CommandContext): Command {
-  return withIdentifier(jsonCommand("unblock"))
+  return withIdentifier(commandOnAccount(context, "unblock"))
     .description("let an erased person in again: lift the block of one email address, phone or ID")
-    .argument("<ACCOUNT>", "ID or exact name")
     .addHelpText(
       "after",
       `
@@ -21,12 +21,8 @@ A restore keeps the newest decision. A restore of a backup from before the
 erasure on another machine brings back the leads that were erased: delete such
 backups first.`,
     )
-    .addHelpText(
-      "after",
-      examples("lead unblock acme --email dana@example.com", "lead unblock acme --phone - < phone.txt"),
-    )
-    .action(async (idOrName: string, options: IdentifierOptions) => {
-      const account = accountOf(context, idOrName);
+    .examples("lead unblock acme --email dana@example.com", "lead unblock acme --phone - < phone.txt")
+    .action(async (account: Account, options: IdentifierOptions) => {
       const identifier = await readIdentifier(context, account, options);
       const unblocked = await liftBlocks(context.database(), account, identifier, context.now());
       const output = outputOf(options);

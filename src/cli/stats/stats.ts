@@ -8,8 +8,8 @@ import { writeMoment } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { UserError } from "../../user-error.ts";
-import { accountOf, readWholeNumber } from "../arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../command.ts";
+import { commandOnAccount, readWholeNumber } from "../arguments.ts";
+import { type CommandContext, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type Chart, draw, leadCharts, requestCharts, sumOf } from "./charts.ts";
 import { type Figures, statsPage } from "./page.ts";
@@ -24,17 +24,12 @@ interface StatsOptions {
 }
 
 export function statsCommand(context: CommandContext): Command {
-  return jsonCommand("stats")
-    .argument("<ACCOUNT>", "ID or exact name")
+  return commandOnAccount(context, "stats")
     .option("--days <N>", "how many UTC days back, today included", String(defaultDays))
     .option("--html <FILE>", "write the charts to a web page that loads nothing and has no personal data")
-    .addHelpText(
-      "after",
-      examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json"),
-    )
-    .action((idOrName: string, options: StatsOptions) => {
+    .examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json")
+    .action((account: Account, options: StatsOptions) => {
       const days = readWholeNumber("--days", options.days, 1, maxDays);
-      const account = accountOf(context, idOrName);
       const todayMs = Math.floor(context.now() / dayMs) * dayMs;
       const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
       const stats = readStats(context.database().read, account.number, todayMs - (days - 1) * dayMs);
