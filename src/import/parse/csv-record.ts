@@ -1,0 +1,141 @@
+/** The cells of one CSV record (RFC 4180), or the quote that is in the wrong place. */
+
+export interface CsvRecord {
+  readonly cells: readonly string[];
+  /** The place after its last line. It is behind the end of a text that has no line feed there. */
+  readonly end: number;
+  /** True if a cell that begins with a quote is read as letters: it may be one that continues on the next line. */
+  readonly isDoubtful: boolean;
+}
+
+/** A record whose quotes are not those of RFC 4180. */
+export interface BrokenRecord {
+  readonly cells: null;
+  /** The number of cells before the one with a quote that is stray or not closed. */
+  readonly before: number;
+  /** The place of that cell. */
+  readonly cell: number;
+  /** The place of the quote that is stray; infinite if no quote closes the cell. */
+  readonly end: number;
+}
+
+/** Reads the record at a place. With an open quote before it, it is the rest of a record whose last cell continues. */
+export function readRecord(text: string, at: number, delimiter: string, isOpen = false): CsvRecord | BrokenRecord {
+  return read(text, at, isOpen, { delimiter, quoting: doubled, acceptsStray: false });
+}
+
+/** Reads a line by itself, even with stray quotes or with backslashes before quotes. It is broken if a quote is not closed in it. */
+export function readLine(line: string, delimiter: string): CsvRecord | BrokenRecord {
+  const strict = readRecord(line, 0, delimiter);
+  if (strict.cells !== null) return strict;
+  const lenient = { delimiter, quoting: doubled, acceptsStray: true };
+  const escaped = line.includes('\\"') ? read(line, 0, false, { ...lenient, quoting: withBackslashes }) : strict;
+  return escaped.cells === null ? read(line, 0, false, lenient) : escaped;
+}
+
+/** Returns the next place of a letter, or the end of the text. */
+export function indexOf(text: string, letter: string, from: number): number {
+  const found = text.indexOf(letter, from);
+  return found === -1 ? text.length : found;
+}
+
+/** Returns the end of a line that ends in a line feed or in CRLF. */
+export function endOfLine(text: string, newline: number): number {
+  return newline < text.length && text[newline - 1] === "\r" ? newline - 1 : newline;
+}
+
+/** A way of writing a quote within a cell in quotes. */
+interface Quoting {
+  /** Returns the place of the quote that closes a cell; infinite if there is none. */
+  readonly closeOf: (text: string, from: number) => number;
+  readonly textOf: (written: string) => string;
+}
+
+const doubled: Quoting = {
+  closeOf(text, from) {
+    let at = text.indexOf('"', from);
+    while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+    return at === -1 ? Number.POSITIVE_INFINITY : at;
+  },
+  textOf: (written) => (written.includes('"') ? written.replaceAll('""', '"') : written),
+};
+const withBackslashes: Quoting = {
+  closeOf(text, from) {
+    const quote = text
+      .slice(from)
+      .matchAll(/""|\\["\\]|"/g)
+      .find(([unit]) => unit === '"');
+    return quote === undefined ? Number.POSITIVE_INFINITY : from + quote.index;
+  },
+  textOf: (written) => written.replaceAll(/""|\\["\\]/g, (two) => two.slice(-1)),
+};
+
+interface Grammar {
+  readonly delimiter: string;
+  readonly quoting: Quoting;
+  /** True if a cell may have a quote that neither begins nor ends it. */
+  readonly acceptsStray: boolean;
+}
+
+/** Reads the record at a place. If it is open, the text before that place ends with a quote that begins a cell. */
+function read(text: string, from: number, isOpen: boolean, grammar: Grammar): CsvRecord | BrokenRecord {
+  const cells: string[] = [];
+  let isDoubtful = grammar.quoting !== doubled;
+  let lines = upToLineEnd(text, from);
+  for (let cell = from, open = isOpen ? from - 1 : quoteAt(text, from); ; open = quoteAt(text, cell)) {
+    const found =
+      open === null ? letters(lines, cell, grammar, null) : quotedCell(text, lines, { cell, open }, grammar);
+    const { stray, end } = found;
+    if (stray !== null && (!grammar.acceptsStray || stray === Number.POSITIVE_INFINITY)) {
+      return { cells: null, before: cells.length, cell: open ?? cell, end: stray };
+    }
+    isDoubtful ||= stray !== null && open !== null;
+    cells.push(found.value);
+    lines = found.lines;
+    if (end >= lines.length) return { cells, end: indexOf(text, "\n", end) + 1, isDoubtful };
+    cell = end + 1;
+  }
+}
+
+interface Cell {
+  readonly value: string;
+  /** The place of the delimiter or the line end after it. */
+  readonly end: number;
+  /** The text up to the end of its last line. In it, a delimiter is looked for, which may be far behind. */
+  readonly lines: string;
+  /** The place of a quote that neither begins nor ends the cell; infinite if no quote closes it, and null without any. */
+  readonly stray: number | null;
+}
+
+function quotedCell(text: string, lines: string, at: { cell: number; open: number }, grammar: Grammar): Cell {
+  const { closeOf, textOf } = grammar.quoting;
+  const close = closeOf(text, at.open + 1);
+  const end = afterBlanks(text, close + 1);
+  const around = close > lines.length ? upToLineEnd(text, close) : lines;
+  if (end !== around.length && text[end] !== grammar.delimiter) return letters(around, at.cell, grammar, close);
+  return { value: textOf(text.slice(at.open + 1, close)), end, lines: around, stray: null };
+}
+
+/** Reads a cell as the letters up to the next delimiter. A stray quote makes letters of all quotes but those around it. */
+function letters(lines: string, cell: number, { delimiter }: Grammar, close: number | null): Cell {
+  const end = indexOf(lines, delimiter, cell);
+  const value = lines.slice(cell, end);
+  if (close === null && !value.includes('"')) return { value, end, lines, stray: null };
+  return { value: value.replace(/^"(.*)"$/, "$1"), end, lines, stray: close ?? cell };
+}
+
+function upToLineEnd(text: string, place: number): string {
+  return text.slice(0, endOfLine(text, indexOf(text, "\n", place)));
+}
+
+/** Returns the place of the quote that begins a cell, with blanks before it as some programs write them; null if none does. */
+function quoteAt(text: string, cell: number): number | null {
+  const open = afterBlanks(text, cell);
+  return text[open] === '"' ? open : null;
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from;
+  while (text[at] === " ") at++;
+  return at;
+}
