@@ -21,13 +21,20 @@ Date.now = () => now() + aheadMs();
 globalThis.Date = new Proxy(Date, {
   construct: (target, args, made) => Reflect.construct(target, args.length === 0 ? [Date.now()] : args, made),
 });
-performance.now = () => monotonic() + aheadMs();
+// It does not jump while a function waits for a lock, which another process has on the real clock.
+let seenAheadMs = aheadMs();
+performance.now = () => monotonic() + seenAheadMs;
+const look = () => {
+  seenAheadMs = aheadMs();
+  return performance.now();
+};
+startInterval(look, lookMs).unref();
 
 /** Looks at the clock until a wait is over, once or again and again. */
 function wait(work: () => void, ms: number, isRepeated: boolean) {
-  let dueMs = performance.now() + ms;
+  let dueMs = look() + ms;
   const timer = startInterval(() => {
-    if (performance.now() < dueMs) return;
+    if (look() < dueMs) return;
     if (isRepeated) dueMs = performance.now() + ms;
     else clearInterval(timer);
     work();
@@ -50,7 +57,7 @@ Object.assign(globalThis, {
 Object.assign(promises, {
   async setTimeout<Value>(ms: number, value: Value, options?: { readonly signal?: AbortSignal }): Promise<Value> {
     if (ms < longWaitMs) return await sleep(ms, value, options);
-    for (const dueMs = performance.now() + ms; performance.now() < dueMs; ) await sleep(lookMs, undefined, options);
+    for (const dueMs = look() + ms; look() < dueMs; ) await sleep(lookMs, undefined, options);
     return value;
   },
 });
