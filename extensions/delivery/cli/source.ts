@@ -21,10 +21,9 @@ import type { NewLead, RejectedRow } from "../../../src/import/new-lead.ts";
 import { readFile } from "../../../src/import/reading.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { printable, UserError } from "../../../src/user-error.ts";
-import { checkSettings, type ImportSettings } from "../inbox/settings.ts";
+import { checkSettings, requestOf, settingsOf } from "../inbox/settings.ts";
 import { readVisits } from "../webhooks/body.ts";
 import { DeliveryRefused } from "../webhooks/refusal.ts";
-import { requestOf } from "./unattended.ts";
 
 interface CreateOptions {
   readonly label?: string;
@@ -105,23 +104,6 @@ function withoutPixelText({ createPixels }: CreateOptions, id: string): string {
   );
 }
 
-/** The options by the names that import.json has for them. */
-function settingsOf({
-  label: _,
-  json: __,
-  createPixels,
-  dayFirst,
-  monthFirst,
-  ...rest
-}: CreateOptions): ImportSettings {
-  return {
-    ...rest,
-    ...(createPixels === true ? { "create-pixels": true } : {}),
-    ...(dayFirst === true ? { "day-first": true } : {}),
-    ...(monthFirst === true ? { "month-first": true } : {}),
-  };
-}
-
 function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the sources of an account")
@@ -187,7 +169,7 @@ async function testDelivery(context: CommandContext, source: Source) {
   const { read } = context.database();
   const account = findAccount(read, source.account);
   if (account === null) throw new UserError("The account of the source does not exist any more.", "");
-  const request = { ...requestOf(settings, ""), ofDeliveries: true };
+  const request = { ...requestOf(settings), ofDeliveries: true };
   const lines = visitsIn(await Buffer.concat(await Array.fromAsync(context.standardInput())));
   const columns = new Columns(readMapping(request.map ?? null));
   const staged: NewLead[] = [];

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { accountOf } from "../../../src/cli/arguments.ts";
 import type { CommandContext } from "../../../src/cli/command.ts";
 import { importFile } from "../../../src/cli/lead/import/import-file.ts";
-import { checkPixel, type ImportRequest, readRules } from "../../../src/cli/lead/import/options.ts";
+import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
 import { passedText } from "../../../src/cli/lead/import/report.ts";
 import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
 import type { Output } from "../../../src/cli/terminal/output.ts";
@@ -15,7 +15,7 @@ import { SourceUnreadable } from "../../../src/import/parse/source.ts";
 import { inOneLine, UserError } from "../../../src/user-error.ts";
 import { type Outcome, rejectedFolder } from "../inbox/archive.ts";
 import type { Destination } from "../inbox/inbox.ts";
-import type { ImportSettings } from "../inbox/settings.ts";
+import { type ImportSettings, requestOf } from "../inbox/settings.ts";
 
 /** The inbox says what became of a file in one line. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
@@ -28,7 +28,7 @@ export function destinationWith(
 ): Destination | { readonly fault: string } {
   if ("fault" in settings) return settings;
   try {
-    const request = requestOf(settings, "");
+    const request = requestOf(settings);
     const found = accountOf(context, account);
     readMapping(request.map ?? null);
     readRules(found.id, request);
@@ -49,7 +49,8 @@ export async function importUnattended(
   { ofDeliveries }: { readonly ofDeliveries: boolean },
 ): Promise<Outcome> {
   const request = {
-    ...requestOf(settings, rejects),
+    ...requestOf(settings),
+    rejects,
     rejectsKept: join(dirname(file), rejectedFolder),
     ofDeliveries,
     followsNoLink: true,
@@ -92,25 +93,4 @@ function importedText({ imported, replaced, duplicates, suppressed }: ImportCoun
   ];
   const named = others.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
   return [`${leadsText(imported)} added`, ...named].join(", ");
-}
-
-/** Returns the options of an import by the names that the command has for them. */
-export function requestOf(settings: ImportSettings, rejects: string): ImportRequest {
-  const {
-    "on-duplicate": onDuplicate,
-    "create-pixels": createPixels,
-    "day-first": dayFirst,
-    "month-first": monthFirst,
-    ...rest
-  } = settings;
-  return {
-    stamp: "source",
-    timezone: "UTC",
-    ...rest,
-    rejects,
-    onDuplicate: onDuplicate ?? "skip",
-    createPixels: createPixels === true,
-    dayFirst: dayFirst === true,
-    monthFirst: monthFirst === true,
-  };
 }

@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } fr
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { ImportRequest } from "../../../src/cli/lead/import/options.ts";
 import { systemCode } from "../../../src/process.ts";
 import { optionsFile } from "./drop-folder.ts";
 
@@ -23,6 +24,22 @@ const ImportSettings = Type.Partial(
   ),
 );
 export type ImportSettings = Static<typeof ImportSettings>;
+
+/** The name that the command has for a setting, such as dayFirst for day-first. */
+const optionOf = (name: string) => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Returns the options of an import. */
+export function requestOf(settings: ImportSettings): ImportRequest {
+  const given = Object.fromEntries(Object.entries(settings).map(([name, value]) => [optionOf(name), value]));
+  return { stamp: "source", timezone: "UTC", onDuplicate: "skip", ...given };
+}
+
+/** Returns the options of a command as settings, without those that are none. */
+export function settingsOf(options: object): ImportSettings {
+  const all = new Map(Object.entries(options));
+  const names = Object.keys(ImportSettings.properties).filter((name) => all.get(optionOf(name)) !== undefined);
+  return Object.fromEntries(names.map((name) => [name, all.get(optionOf(name))]));
+}
 
 /** Returns whether a folder belongs to an account, by its ID or name. File systems write accented letters in two ways. */
 export function isFolderOf({ id, name }: { readonly id: string; readonly name: string }, folder: string): boolean {

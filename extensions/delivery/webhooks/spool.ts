@@ -2,7 +2,7 @@
  * The spool: deliveries are here, on the disk, from before their answer until their import. Each source has a folder. A
  * file in it is `….part` while it is written, and `….ndjson` once it is complete.
  */
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, truncate } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rename, rm, truncate } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 export interface Spool {
@@ -74,7 +74,7 @@ function createWriter(folder: string, now: () => number) {
     const whole = file;
     file = null;
     await whole?.handle.close();
-    if (whole !== null) await makeComplete(whole.path);
+    if (whole !== null) await completeFile(whole.path, whole.syncedBytes);
   }
 
   /** Runs work after all earlier work, whether that succeeded or not. */
@@ -123,42 +123,29 @@ async function writeLines(file: OpenFile, lines: readonly string[]): Promise<voi
   file.syncedBytes += bytes.length;
 }
 
-/** Keeps what was synced, as a complete file, and removes the rest. The next start does what fails here. */
+/** Keeps what was synced, as a complete file. The next start does what fails here. */
 async function giveUp({ path, handle, syncedBytes }: OpenFile): Promise<void> {
-  const rest = syncedBytes === 0 ? [() => rm(path)] : [() => truncate(path, syncedBytes), () => makeComplete(path)];
-  for (const step of [() => handle.close(), ...rest]) await step().catch(() => undefined);
+  await handle.close().catch(() => undefined);
+  await completeFile(path, syncedBytes).catch(() => undefined);
 }
 
-/** Gives a file the name under which the import takes it. */
-function makeComplete(path: string): Promise<void> {
-  return rename(path, path.replace(/\.part$/, ".ndjson"));
+/** Cuts a file after its whole lines, and gives it the name under which the import takes it; removes it if it has none. */
+async function completeFile(path: string, wholeBytes: number): Promise<void> {
+  if (wholeBytes === 0) return rm(path);
+  await truncate(path, wholeBytes);
+  await rename(path, path.replace(/\.part$/, ".ndjson"));
 }
 
 /** Completes files without their last line if that has no end: it was never answered, and its vendor sends it again. */
 async function completeLeftovers(folder: string): Promise<void> {
-  for (const path of (await filesIn(folder)).filter((path) => path.endsWith(".part"))) {
-    const wholeBytes = (await Bun.file(path).bytes()).lastIndexOf(10) + 1;
-    if (wholeBytes === 0) {
-      await rm(path);
-      continue;
-    }
-    await truncate(path, wholeBytes);
-    await makeComplete(path);
+  for (const path of [...new Bun.Glob("*/*.part").scanSync({ cwd: folder, absolute: true })]) {
+    await completeFile(path, (await Bun.file(path).bytes()).lastIndexOf(10) + 1);
   }
 }
 
-/** Returns the files that wait for their import. Rejected rows and failed files are in folders below. */
-async function filesIn(folder: string): Promise<string[]> {
-  const sources = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  const perSource = sources.map(async ({ name }) => {
-    const files = await readdir(join(folder, name), { withFileTypes: true });
-    return files.filter((file) => file.isFile()).map((file) => join(folder, name, file.name));
-  });
-  return (await Promise.all(perSource)).flat();
-}
-
+/** Returns the bytes of the files that wait for their import. Rejected rows and failed files are in folders below. */
 async function sizeOf(folder: string): Promise<number> {
-  // The import may just have removed a file.
-  const sizes = (await filesIn(folder)).map(async (path) => (await stat(path).catch(() => null))?.size ?? 0);
-  return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
+  let bytes = 0;
+  for await (const path of new Bun.Glob("*/*").scan({ cwd: folder, absolute: true })) bytes += Bun.file(path).size;
+  return bytes;
 }
