@@ -84,33 +84,18 @@ export function createServer({ client, show, now }: Setup): McpServer {
  */
 export async function converse(server: McpServer, stop: AbortSignal): Promise<void> {
   const transport = new StdioServerTransport();
-  const requests = watchRequests(transport);
+  /** The requests that have no result yet. */
+  const open = new Set<RequestId>();
+  let isLast = false;
   const ended = Promise.withResolvers<void>();
   const end = () => ended.resolve();
-  const endWhenAnswered = () => void requests.answered().then(end);
-  stop.addEventListener("abort", end, { once: true });
-  process.stdin.once("end", endWhenAnswered).once("close", endWhenAnswered);
-  process.stdout.on("error", end);
-  // Before the end, the transport closes by itself only if a message is too large.
-  transport.onclose = () => ended.reject(tooLarge());
-  await server.connect(transport);
-  await ended.promise;
-  await server.close();
-}
-
-function tooLarge(): Refusal {
-  const mebibytes = STDIO_DEFAULT_MAX_BUFFER_SIZE / 1024 / 1024;
-  return new Refusal(`A message on standard input is larger than ${mebibytes} MiB, which no tool accepts.`);
-}
-
-/** Tracks the requests that have no result yet. */
-function watchRequests(transport: StdioServerTransport) {
-  const open = new Set<RequestId>();
-  const none = Promise.withResolvers<void>();
-  let isLast = false;
   function close(id: RequestId | undefined): void {
     if (id !== undefined) open.delete(id);
-    if (isLast && open.size === 0) none.resolve();
+    if (isLast && open.size === 0) end();
+  }
+  function endWhenAnswered(): void {
+    isLast = true;
+    close(undefined);
   }
   transport.onmessage = (message) => {
     if (isJSONRPCRequest(message)) open.add(message.id);
@@ -122,12 +107,14 @@ function watchRequests(transport: StdioServerTransport) {
     await send(message);
     if ("id" in message && !("method" in message)) close(message.id);
   };
-  return {
-    /** Resolves when every request has its result. No request may follow. */
-    answered(): Promise<void> {
-      isLast = true;
-      close(undefined);
-      return none.promise;
-    },
-  };
+  stop.addEventListener("abort", end, { once: true });
+  process.stdin.once("end", endWhenAnswered).once("close", endWhenAnswered);
+  process.stdout.on("error", end);
+  // Before the end, the transport closes by itself only if a message is too large.
+  const mebibytes = STDIO_DEFAULT_MAX_BUFFER_SIZE / 1024 / 1024;
+  const tooLarge = `A message on standard input is larger than ${mebibytes} MiB, which no tool accepts.`;
+  transport.onclose = () => ended.reject(new Refusal(tooLarge));
+  await server.connect(transport);
+  await ended.promise;
+  await server.close();
 }
