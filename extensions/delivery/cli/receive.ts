@@ -6,7 +6,7 @@ import { startChild } from "../../../src/child-process.ts";
 import { readSeconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, examples, jsonCommand } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { readConfig, readDatabasePath, readInboxKeepDays, receiveOrigin } from "../../../src/config.ts";
+import { readConfig, readDatabasePath, receiveOrigin } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { findSource } from "../../../src/db/sources.ts";
@@ -14,12 +14,11 @@ import { warnOfPlainHttp } from "../../../src/listening.ts";
 import { openLog } from "../../../src/log.ts";
 import { printMessage, statusOfService, systemCode, writeNow } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
-import { Inbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
 import { createEndpoint, listenForDeliveries } from "../webhooks/endpoint.ts";
 import { openSpool, type Spool } from "../webhooks/spool.ts";
 import { lookOn } from "./inbox.ts";
-import { destinationWith, importUnattended } from "./unattended.ts";
+import { destinationWith, openInbox } from "./unattended.ts";
 
 interface ReceiveOptions {
   readonly every: number;
@@ -89,17 +88,13 @@ async function importSpool(context: CommandContext): Promise<void> {
   const stop = stopSignal();
   const release = await lockWhenFree(join(folder, ".import"), context, stop);
   if (release === null) return;
-  const inbox = new Inbox(folder, {
+  const inbox = openInbox(context, folder, {
     destinationOf(sourceId) {
       const source = findSource(context.database().read, sourceId);
       if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
       return destinationWith(context, source.account, checkSettings(source.options, "the source"));
     },
-    importFile: (destination, file, rejects) =>
-      importUnattended(context, destination, file, rejects, { ofDeliveries: true }),
     source: "deliveries",
-    keepDays: readInboxKeepDays(),
-    now: context.now,
     say: printMessage,
   });
   await lookOn(inbox, context, stop);

@@ -7,18 +7,33 @@ import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
 import { passedText } from "../../../src/cli/lead/import/report.ts";
 import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
 import type { Output } from "../../../src/cli/terminal/output.ts";
+import { readInboxKeepDays } from "../../../src/config.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-lead.ts";
 import { RejectsNotWritten } from "../../../src/import/parse/rejects.ts";
 import { SourceUnreadable } from "../../../src/import/parse/source.ts";
 import { inOneLine, UserError } from "../../../src/user-error.ts";
-import { type Outcome, rejectedFolder } from "../inbox/archive.ts";
-import type { Destination } from "../inbox/inbox.ts";
+import { type FileSource, type Outcome, rejectedFolder } from "../inbox/archive.ts";
+import { type Destination, Inbox, type InboxParts } from "../inbox/inbox.ts";
 import { type ImportSettings, requestOf } from "../inbox/settings.ts";
 
 /** The inbox says what became of a file in one line. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
+
+/** Opens an inbox whose files become leads of the database. */
+export function openInbox(
+  context: CommandContext,
+  folder: string,
+  parts: Omit<InboxParts, "importFile" | "keepDays" | "now">,
+): Inbox {
+  return new Inbox(folder, {
+    ...parts,
+    importFile: (destination, file, rejects) => importUnattended(context, destination, file, rejects, parts.source),
+    keepDays: readInboxKeepDays(),
+    now: context.now,
+  });
+}
 
 /** Returns where files go that are read with some options, or what is wrong with the options. */
 export function destinationWith(
@@ -41,18 +56,18 @@ export function destinationWith(
 }
 
 /** Imports a file, and returns what became of it. Throws only for a mistake of Leadfile itself. */
-export async function importUnattended(
+async function importUnattended(
   context: CommandContext,
   { account, settings }: Destination,
   file: string,
   rejects: string,
-  { ofDeliveries }: { readonly ofDeliveries: boolean },
+  source: FileSource,
 ): Promise<Outcome> {
   const request = {
     ...requestOf(settings),
     rejects,
     rejectsKept: join(dirname(file), rejectedFolder),
-    ofDeliveries,
+    ofDeliveries: source === "deliveries",
     followsNoLink: true,
   };
   try {

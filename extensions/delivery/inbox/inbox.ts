@@ -15,7 +15,7 @@ export interface Destination {
   readonly settings: ImportSettings;
 }
 
-interface InboxParts {
+export interface InboxParts {
   /** Returns where the files of a folder go, or why they cannot be imported. */
   readonly destinationOf: (name: string, path: string) => Destination | { readonly fault: string };
   readonly importFile: (destination: Destination, file: string, rejects: string) => Promise<Outcome>;

@@ -55,6 +55,14 @@ async function accept(parts: EndpointParts, request: Request, path: string, rese
   const startedNs = Bun.nanoseconds();
   const { sources, spool, log } = parts;
   let source: Source | null = null;
+  /** Logs the ID of the source and the answer. Neither the token nor anything that was delivered is logged. */
+  function logged(response: Response, visits: number, refused?: DeliveryRefused): Response {
+    const us = Math.round((Bun.nanoseconds() - startedNs) / 1000);
+    // Many vendors show nobody the answer.
+    const why = refused && { code: refused.code, why: refused.message };
+    log.info({ source: source?.id, status: response.status, visits, ...why, us }, "delivery");
+    return response;
+  }
   try {
     source = findSource(request, path, sources);
     if (isPlainHttp(request, parts)) return redirectToHttps(parts, source, path);
@@ -65,13 +73,10 @@ async function accept(parts: EndpointParts, request: Request, path: string, rese
     // The token may have been revoked while the body came.
     source = findSource(request, path, sources);
     await store(spool, source, visits);
-    logDelivery(log, source, { status: 200, visits: visits.length }, startedNs);
-    return answer(200, { object: "delivery", visits: visits.length });
+    return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
   } catch (cause) {
     const refused = toRefusal(cause, log);
-    const { status, code, message } = refused;
-    logDelivery(log, source, { status, visits: 0, code, why: message }, startedNs);
-    return refuse(refused);
+    return logged(refuse(refused), 0, refused);
   }
 }
 
@@ -131,20 +136,6 @@ function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
   if (why !== undefined) log.error({ cause: innermost(why) }, "a delivery failed");
   if (cause instanceof DeliveryRefused) return cause;
   return new DeliveryRefused("internal_error", "The delivery could not be taken; send it again.");
-}
-
-interface Answered {
-  readonly status: number;
-  readonly visits: number;
-  /** The code and the sentence of a refusal. Many vendors show nobody the answer. */
-  readonly code?: string;
-  readonly why?: string;
-}
-
-/** Logs the ID of the source and the answer. Neither the token nor anything that was delivered is logged. */
-function logDelivery(log: Logger, source: Source | null, answered: Answered, startedNs: number): void {
-  const us = Math.round((Bun.nanoseconds() - startedNs) / 1000);
-  log.info({ source: source?.id, ...answered, us }, "delivery");
 }
 
 function refuse({ code, status, message, retryAfterSeconds }: DeliveryRefused): Response {

@@ -1,7 +1,7 @@
 /** Leads as a model may see them: persons are masked in every field, and page addresses have no query. */
 import { printable } from "../../client/program/terminal.ts";
 import type { Lead } from "../../client/src/leadfile.ts";
-import { patternOf, replaceIn } from "./person.ts";
+import { personMask } from "./person.ts";
 
 /** One text of a lead, as it is shown. */
 export type Show = (field: keyof Lead, lead: Partial<Lead>) => string | null;
@@ -16,11 +16,11 @@ const ranges: ReadonlySet<keyof Lead> = new Set(["age_range", "income_range", "n
 const maxTextLength = 2_000;
 
 const anEmail = /[^\s/@"'<>:;,?&=#]+@[^\s/@"'<>:;,?&=#]+/gu;
-const aPhone = /\+?\d(?:[\s().·_-]{0,2}\d){9,}/g;
+const aPhone = /\+?\d(?:[\s().·_\p{Cf}-]{0,2}\d){9,}/gu;
 const aPhoneOfUs = /(?<!\d)(?:\+?1[\s.-]?)?\(?\d{3}\)?[\s.-]?\d{3}[\s.-]?\d{4}(?!\d)/g;
 
-/** The patterns of leads that are being shown. A lead is shown field by field. */
-const persons = new WeakMap<Partial<Lead>, RegExp | null>();
+/** The masks of leads that are being shown. A lead is shown field by field. */
+const masks = new WeakMap<Partial<Lead>, (text: string) => string>();
 
 /** Everything except the queries of page addresses. */
 export const revealed: Show = (field, lead) => {
@@ -36,16 +36,14 @@ export const masked: Show = (field, lead) => {
   if (field === "phone") return maskPhone(text);
   if (field === "email" || field === "verified_email") return maskEmail(text);
   const clean = isAddress(field, text) ? withoutQuery : (whole: string) => whole;
-  const mask = (part: string) =>
-    maskPersons(part, persons.getOrInsertComputed(lead, patternOf), ranges.has(field) ? aPhoneOfUs : aPhone);
+  const mask = (part: string) => maskPersons(part, lead, ranges.has(field) ? aPhoneOfUs : aPhone);
   // Before the decoding, too: a stray % and two digits of a phone look encoded. After it a ? begins a query.
-  return mask(clean(decoded(mask(clean(beginningOf(text))))));
+  return mask(clean(decoded(mask(clean(beginningOf(text.normalize("NFKC")))))));
 };
 
-function maskPersons(text: string, person: RegExp | null, phone: RegExp): string {
-  const withoutEmails = replaceIn(text, anEmail, maskEmail);
-  const withoutPerson = person === null ? withoutEmails : replaceIn(withoutEmails, person, () => "…");
-  return replaceIn(withoutPerson, phone, maskPhone);
+function maskPersons(text: string, lead: Partial<Lead>, phone: RegExp): string {
+  const maskPerson = masks.getOrInsertComputed(lead, () => personMask(lead));
+  return maskPerson(text.replace(anEmail, maskEmail)).replace(phone, maskPhone);
 }
 
 /**

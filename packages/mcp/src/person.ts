@@ -1,4 +1,4 @@
-/** Finds what identifies the person of a lead in a text, whatever its case, accents, separators, and order. */
+/** Masks what identifies the person of a lead in a text, whatever its case, accents, separators, and order. */
 import type { Lead } from "../../client/src/leadfile.ts";
 
 type Person = Partial<Pick<Lead, "name" | "email" | "verified_email" | "phone">>;
@@ -45,51 +45,54 @@ function plain(letter: string): string {
   return base.replace(/[ßøæœłđðþı]/g, (special) => plainLetters[special] ?? special);
 }
 
-/** Replaces each match of a pattern in lowercase without accents, but keeps the rest of the text as it is. */
-export function replaceIn(text: string, pattern: RegExp, mask: (found: string) => string): string {
-  let folded = "";
-  /** The index in the text of each code unit of the folded one, and its end. */
-  const places: number[] = [];
-  let place = 0;
-  for (const letter of text) {
-    const units = plain(letter);
-    for (let unit = 0; unit < units.length; unit++) places.push(place);
-    folded += units;
-    place += letter.length;
-  }
-  places.push(place);
-  let shown = "";
-  let end = 0;
-  for (const { index, 0: whole, 1: found = whole } of folded.matchAll(pattern)) {
-    const from = places[index] ?? place;
-    const to = places[index + found.length] ?? place;
-    // The words behind a separator are matches, too.
-    if (to <= end || (from < end && /[^\p{L}\p{N}]/u.test(text.slice(end, to)))) continue;
-    shown += from < end ? "" : text.slice(end, from) + mask(found);
-    end = to;
-  }
-  return shown + text.slice(end);
-}
+/** A word, or several that are joined by signs that names and email addresses have. */
+const aPiece = /[\p{L}\p{M}\p{N}\p{Cf}._'’-]+/gu;
 
-/** A pattern for the person of a lead, for `replaceIn`; null if the lead names nobody. Matches, the first group, may overlap. */
-export function patternOf({ name, email, verified_email: verified, phone }: Person): RegExp | null {
+/** Returns a function that masks each piece of a text in which the person of a lead is named. */
+export function personMask({ name, email, verified_email: verified, phone }: Person): (text: string) => string {
   const names = wordsOf(name ?? "").filter((word) => !titles.has(plainOf(word)));
   const addresses = [email, verified].flatMap((address) => (address == null ? [] : [address]));
   const mailboxes = addresses.map((address) => (address.split("@", 1)[0] ?? "").replace(/\+.*/, ""));
-  const personal = mailboxes.filter((mailbox) => !roles.has(plainOf(mailbox)));
-  const parts = personal
+  const inMailboxes = mailboxes
+    .filter((mailbox) => !roles.has(plainOf(mailbox)))
     .flatMap((mailbox) => [wordsOf(mailbox).join(""), ...wordsOf(mailbox)])
     .flatMap((word) => [word, word.replace(/\p{N}+$/u, "")]);
-  const patterns = [
-    ...pairs(names).flatMap(([one, other]) => joined(one, other)),
-    ...[...names, ...parts].flatMap(spellings).map(wordPattern),
-    ...personal.map((mailbox) => loosely(wordsOf(mailbox).map(plainOf))),
-    ...addresses.map((address) => domainPattern(address.split("@")[1] ?? "")),
-    ...phonePatterns(phone ?? ""),
-  ].filter((pattern) => pattern !== "");
-  // A longer alternative first: where two begin alike, the first one that matches wins.
-  const unique = [...new Set(patterns)].toSorted((one, other) => other.length - one.length);
-  return unique.length === 0 ? null : new RegExp(`(?=(${unique.join("|")}))`, "gu");
+  const words = [...names, ...inMailboxes].flatMap(spellings).filter((word) => word.length > 1);
+  const pairs = names.flatMap((one) =>
+    names
+      .filter((other) => other !== one)
+      .flatMap((other) =>
+        spellings(one).flatMap((first) => spellings(other).map((second) => [first, second] as const)),
+      ),
+  );
+  const parts = [...words, ...pairs.map((pair) => pair.join(""))].filter(isPart);
+  // Such as wli for Li Wei.
+  const initials = pairs.flatMap(([one, other]) => [`${one[0]}${other}`, `${one}${other[0]}`]);
+  const whole = new Set([...words, ...initials]);
+  const domains = addresses.map((address) => wordsOf(address.split("@")[1] ?? "").map(plainOf));
+  const joinedDomains = domains.filter((labels) => labels.length > 1).map((labels) => labels.join(""));
+  const phones = phonePatterns(phone ?? "");
+  return (text) => {
+    const masked = text.replace(aPiece, (piece: string, index: number) => {
+      const found = [...piece]
+        .map(plain)
+        .join("")
+        .split(/[^\p{L}\p{N}]+/u);
+      const joined = found.join("");
+      // As the host of an address, the domain of an email address names a site.
+      const needles = /:\/\/[^/]*$/.test(text.slice(0, index)) ? parts : [...parts, ...joinedDomains];
+      const isNamed =
+        needles.some((needle) => joined.includes(needle)) ||
+        found.some((word, place) => whole.has(word) || whole.has(word + (found[place + 1] ?? "")));
+      return isNamed ? "…" : piece;
+    });
+    return phones.reduce((rest, pattern) => rest.replace(pattern, "…"), masked);
+  };
+}
+
+/** Returns whether a word identifies a person inside other letters as well, such as whitfield in dwhitfield. */
+function isPart(word: string): boolean {
+  return word.length >= (/^[\p{Script=Latin}\p{N}]+$/u.test(word) ? minPartLength : 2);
 }
 
 function wordsOf(text: string): string[] {
@@ -114,41 +117,9 @@ function spellings(word: string): string[] {
   return [base, long, ...(short.length >= minPartLength ? [short] : [])];
 }
 
-/** A long word is found inside other words as well, such as whitfield in dwhitfield. */
-function wordPattern(word: string): string {
-  const isLatin = /^[\p{Script=Latin}\p{N}]+$/u.test(word);
-  if (word.length >= (isLatin ? minPartLength : 2)) return word;
-  return word.length < 2 ? "" : `(?<!\\p{L})${word}(?!\\p{L})`;
-}
-
-const pairs = (words: readonly string[]) =>
-  words.flatMap((one) => words.filter((other) => other !== one).map((other) => [one, other] as const));
-
-/** Two words of a name in a row, such as liwei or li-wei, and one with the initial of the other, such as wli. */
-function joined(one: string, other: string): string[] {
-  return spellings(one).flatMap((first) =>
-    spellings(other).flatMap((second) => {
-      const together = loosely([first, second]);
-      const initials = [`${first[0]}[^\\p{L}\\p{N}]?${second}`, `${first}[^\\p{L}\\p{N}]?${second[0]}`];
-      return [together, ...initials.map((pattern) => `(?<!\\p{L})(?:${pattern})(?!\\p{L})`)];
-    }),
-  );
-}
-
-/** Words in a row, with any separators; nothing if they are too short to identify anybody. */
-function loosely(words: readonly string[]): string {
-  return words.join("").length < minPartLength ? "" : words.join("[^\\p{L}\\p{N}]*");
-}
-
-/** The domain of an email address, but not as the host of an address: there it names a site. */
-function domainPattern(domain: string): string {
-  const labels = wordsOf(domain).map(plainOf);
-  return labels.length < 2 ? "" : `(?<!://[^/]*)${labels.join("[^\\p{L}\\p{N}]")}`;
-}
-
 /** A phone with and without its country code, and without its area code, in whatever groups. */
-function phonePatterns(phone: string): string[] {
+function phonePatterns(phone: string): RegExp[] {
   const digits = phone.replaceAll(/\D/g, "").slice(0, 20);
   const lengths = [digits.length, 10, 7].filter((length) => length <= digits.length && length >= 7);
-  return lengths.map((length) => `(?<!\\d)${[...digits.slice(-length)].join("\\D{0,3}")}(?!\\d)`);
+  return lengths.map((length) => new RegExp(`(?<!\\d)${[...digits.slice(-length)].join("\\D{0,3}")}(?!\\d)`, "g"));
 }

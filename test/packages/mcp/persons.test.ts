@@ -162,6 +162,9 @@ test.each([
   [{ email: "d.whitfield77+x@harbor.example" }, "https://harbor.example/whitfield/w", "https://harbor.example/…/w"],
   [{ email: "info@harbor.example" }, "https://harbor.example/info/contact", "https://harbor.example/info/contact"],
   [{ name: null }, "https://a.example/x%3Fmail=zoe", "https://a.example/x"],
+  [{ name: "Dana Whitfield" }, "https://a.example/ｄａｎａ/whit\u200bfield/dan", "https://a.example/…/…/dan"],
+  [{ email: "kim@mail.harbor.example" }, "https://harbor.example/at-mail.harbor.example", "https://harbor.example/…"],
+  [{ phone: "16195550142" }, "https://a.example/619\u200b-555\u200b-0142/５５５-0142", "https://a.example/…/…"],
 ])("masks %j in the page %s as %s", (person, page, shown) => {
   const nobody = { name: null, email: null, verified_email: null, phone: null };
   expect(masked("page_url", aLead({ ...nobody, ...person, page_url: page }))).toBe(shown);
