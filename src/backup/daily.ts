@@ -8,7 +8,7 @@ import type { Backup } from "./backup.ts";
 import { drill } from "./drill.ts";
 import { encryptedSuffix, encryptFile } from "./encryption.ts";
 import { manifestPath, readManifest, writeManifest } from "./manifest.ts";
-import { backupName, isS3, openPlace, type Place, type S3Access } from "./places.ts";
+import { backupName, isS3, openPlace, type Place, type S3Access, type StoredBackup } from "./places.ts";
 import type { Backups } from "./restore.ts";
 import { untilStopped } from "./thread.ts";
 
@@ -51,7 +51,10 @@ async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "l
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */
 export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {
-  const old = (await place.list()).slice(keep);
+  const backups = await place.list();
+  // What a clock that was ahead has dated later than now would outlive all others. It counts as the oldest.
+  const isAhead = ({ made_at }: StoredBackup) => Date.parse(made_at) > nowMs;
+  const old = [...backups.filter((one) => !isAhead(one)), ...backups.filter(isAhead)].slice(keep);
   for (const { file } of old) await place.remove(file);
   const copy = new RegExp(`^${RegExp.escape(basename(databasePath))}\\.before-\\S+$`);
   const folder = dirname(databasePath);

@@ -19,7 +19,7 @@ const Manifest = Type.Object({
   sha256: Digest,
   bytes: Count,
   schema: Count,
-  made_at: Type.String(),
+  made_at: Type.String({ pattern: "^\\d{4}-(0\\d|1[0-2])-[0-3]\\dT[0-2]\\d:[0-5]\\d:[0-5]\\d\\.\\d{3}Z$" }),
   counts: Type.Object({ accounts: Count, pixels: Count, keys: Count, leads: Count }),
   content: Digest,
 });

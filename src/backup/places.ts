@@ -74,7 +74,8 @@ export function openPlace(place: string, access: () => S3Access) {
   }
 
   return {
-    listFitting: (fits: (name: string) => boolean) => naming(place, "read", () => listFitting(fits)),
+    /** The complete backups, newest first: in a folder those with other names as well. */
+    listAll: () => naming(place, "read", () => listFitting((name) => !isS3(place) || namePattern.test(name))),
     /** The complete backups with a name of ours, newest first. */
     list: () => naming(place, "read", async () => (await listFitting((name) => namePattern.test(name))).backups),
     /** Moves a backup and its manifest into the place, and returns the address of the backup. */
@@ -190,9 +191,8 @@ export async function fetchBackup(named: string, { folder, identity, access }: F
   if (!isRemote) readManifest(named);
   const isOne = !isRemote || namePattern.test(basename(named));
   const place = isOne ? dirname(isRemote ? named : resolve(named)) : named;
-  const { listFitting, bring } = openPlace(place, access);
-  // In a folder any backup counts, whatever its name is.
-  const { backups, unreadable } = await listFitting((name) => !isRemote || namePattern.test(name));
+  const { listAll, bring } = openPlace(place, access);
+  const { backups, unreadable } = await listAll();
   const wanted = isOne ? named : backups[0]?.file;
   if (wanted === undefined)
     throw new UserError(`There are no backups in ${named}.`, "Check the bucket and the prefix.");

@@ -92,7 +92,7 @@ function listCommand(): Command {
           2,
         );
       }
-      const backups = await openPlace(wanted, readS3Settings).list();
+      const { backups } = await openPlace(wanted, readS3Settings).listAll();
       const header = ["FILE", "MADE", "LEADS", "SIZE", "ENCRYPTED"];
       outputOf(options).result(backups, table(header, backups.map(cellsOf), `There are no backups in ${wanted}.`));
     });

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
-import { keepDaily, nextAt } from "../../src/backup/daily.ts";
-import { backupName } from "../../src/backup/places.ts";
+import { keepDaily, nextAt, rotate } from "../../src/backup/daily.ts";
+import { backupName, openPlace } from "../../src/backup/places.ts";
 import { anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
 import { start } from "../support/process.ts";
@@ -157,11 +157,22 @@ test("a server deletes the old backups that a stopped one has left, although no 
   expect(await server.end("SIGTERM")).toBe(0);
 });
 
+test("a backup that a clock ahead of time has dated in the future is rotated first", async () => {
+  const admin = anAdmin();
+  const place = join(admin.folder, "backups");
+  mkdirSync(place);
+  const [made = "", ahead = ""] = ["2026", "2099"].map((year) => join(place, `leadfile-${year}0501T031500Z.db`));
+  await admin.run("backup", made);
+  await anAdmin([], { DATABASE_PATH: admin.file }, Date.parse("2099-05-01T03:15:00Z")).run("backup", ahead);
+  expect(await rotate(openPlace(place, expect.unreachable), 1, admin.file, Date.now())).toEqual([ahead]);
+  expect(await listed(admin, place)).toMatchObject([{ file: made }]);
+});
+
 test("a backup without its manifest is not listed", async () => {
   const admin = anAdmin();
   const place = join(admin.folder, "backups");
   mkdirSync(place);
-  const file = join(place, "leadfile-20260501T031500Z.db");
+  const file = join(place, "by hand.db");
   await admin.run("backup", file);
   expect(await listed(admin, place)).toHaveLength(1);
   rmSync(`${file}.manifest.json`);
