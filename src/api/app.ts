@@ -7,7 +7,7 @@ import { ApiError, errors } from "../contract/errors.ts";
 import type { Limiter } from "../limiter.ts";
 import type { RequestStore } from "../served-store.ts";
 import { createCredentialReader } from "./auth.ts";
-import { beginCall, type Call, calls, createAccessLog, createReply } from "./call.ts";
+import { beginCall, type Call, calls } from "./call.ts";
 import { createErrorReply } from "./errors.ts";
 import { createHostCheck, redirectTo } from "./host.ts";
 import { leadRoute } from "./leads.ts";
@@ -15,6 +15,7 @@ import { type Address, type Listener, startListener } from "./listener.ts";
 import { addRequestMetrics, addSizeMetrics, type Inflow } from "./ops/metrics.ts";
 import { createPages } from "./pages.ts";
 import { pixelRoute } from "./pixels.ts";
+import { createAccessLog, createReply } from "./reply.ts";
 import { usageRoute } from "./usage.ts";
 
 interface AppParts {

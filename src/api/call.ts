@@ -1,10 +1,7 @@
-/** One request of the app, from its arrival to its response, its line in the log, and its count in the metrics. */
+/** One request, from its arrival to its response. */
 import { Elysia } from "elysia";
-import type { Logger } from "pino";
-import { windowMs } from "../contract/limits.ts";
 import { paths, publicPaths } from "../contract/paths.ts";
 import type { KnownKey } from "../db/reader.ts";
-import type { RequestMetrics } from "./ops/metrics.ts";
 
 export interface Call {
   readonly request: Request;
@@ -65,80 +62,4 @@ function targetOf(url: string): Pick<Call, "path" | "search"> {
   const question = url.indexOf("?", start);
   if (question === -1) return { path: url.slice(start), search: "" };
   return { path: url.slice(start, question), search: url.slice(question + 1) };
-}
-
-interface Outcome {
-  readonly status: number;
-  /** The error code. */
-  readonly code?: string;
-  /** The cause of a failure, for the log alone. */
-  readonly cause?: string;
-}
-
-interface Answer extends Outcome {
-  readonly body: string | Uint8Array;
-  readonly headers?: Record<string, string>;
-}
-
-/** Answers a request of the API. */
-export type Reply = (call: Call, answer: Answer) => Response;
-
-/**
- * Makes the function that answers with JSON and the headers of §8, whatever the status. The headers are on the Response:
- * Elysia copies a Response through its body stream if they are in `set.headers`.
- */
-export function createReply(record: AccessLog): Reply {
-  return (call, answer) => {
-    record(call, answer);
-    const headers = {
-      "Content-Type": "application/json",
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-      "X-RateLimit-Limit": String(call.limit),
-      "X-RateLimit-Remaining": String(call.remaining),
-      "X-RateLimit-Reset": String(windowEndSeconds(call.arrivedMs)),
-      "X-Request-Id": call.id,
-      ...answer.headers,
-    };
-    return new Response(answer.body, { status: answer.status, headers });
-  };
-}
-
-/** Returns the Unix second at which the current window ends. */
-function windowEndSeconds(nowMs: number): number {
-  return (Math.floor(nowMs / windowMs) + 1) * (windowMs / 1000);
-}
-
-/** Records how a request was answered, without a key, a query, or anything of a lead. */
-export type AccessLog = (call: Call, outcome: Outcome) => void;
-
-/** Makes the function that writes a line to the log for each answer, and counts it in the metrics. */
-export function createAccessLog(log: Logger, { requests, seconds }: RequestMetrics): AccessLog {
-  return (call, { status, code, cause }) => {
-    const us = (Bun.nanoseconds() - call.startedNs) / 1000;
-    // An unknown path must not make the counts grow.
-    const route = call.route ?? "other";
-    requests.inc({ route, status, code: code ?? "" });
-    seconds.observe({ route }, us / 1e6);
-    const level = status >= 500 ? "error" : "info";
-    if (!log.isLevelEnabled(level)) return;
-    log[level]({
-      method: call.request.method,
-      path: call.route ?? safePath(call.path),
-      status,
-      code,
-      us: Math.round(us),
-      key: typeof call.credential === "string" ? undefined : call.credential.prefix,
-      id: call.id,
-      cause,
-    });
-  };
-}
-
-/** Somebody may put a key, an email address, or a phone into a path. The log must not show it. */
-function safePath(path: string): string {
-  return path
-    .slice(0, 200)
-    .replaceAll(/[^/]*(?:%|@|lf_|(?:\d[-.+()]?){7})[^/]*/gi, "…")
-    .replaceAll(/[0-9A-Za-z]{30,}/g, "…");
 }

@@ -4,9 +4,10 @@ import { ApiError, type ErrorCode, ErrorResponse, errorBody, errors, plainError 
 import { retryAfterSeconds } from "../contract/limits.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { innermost, isDatabaseFailure } from "../db/failure.ts";
-import type { Call, Reply } from "./call.ts";
+import type { Call } from "./call.ts";
 import { Redirect } from "./host.ts";
 import { invalidValue } from "./query.ts";
+import type { Reply } from "./reply.ts";
 
 /** The responses of every route apart from its 200, for the description of the API. */
 export const errorResponses = {

@@ -11,9 +11,9 @@ import { type DisclosedPage, writeFilter } from "../privacy/disclosures/ledger.t
 import type { RequestStore } from "../served-store.ts";
 import { auth } from "./auth.ts";
 import { createCache } from "./cache.ts";
-import type { Reply } from "./call.ts";
 import { errorResponses } from "./errors.ts";
 import { strictQuery } from "./query.ts";
+import type { Reply } from "./reply.ts";
 
 interface Page {
   readonly body: Uint8Array;

@@ -6,11 +6,12 @@ import { ApiError } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { build } from "../program-name.ts";
 import type { RequestStore } from "../served-store.ts";
-import { type AccessLog, type Call, calls } from "./call.ts";
+import { type Call, calls } from "./call.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsHeaders, docsPage } from "./docs/page.ts";
 import { isFromThisMachine } from "./ops/metrics.ts";
+import type { AccessLog } from "./reply.ts";
 
 interface Parts {
   readonly store: RequestStore;

@@ -4,9 +4,9 @@ import { paths } from "../contract/paths.ts";
 import { PixelList } from "../contract/pixel.ts";
 import type { RequestStore } from "../served-store.ts";
 import { auth } from "./auth.ts";
-import type { Reply } from "./call.ts";
 import { errorResponses } from "./errors.ts";
 import { noParameters, strictQuery } from "./query.ts";
+import type { Reply } from "./reply.ts";
 
 /** Makes the route. */
 export function pixelRoute({ pixels }: RequestStore, reply: Reply) {

@@ -193,7 +193,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a path in the log as it came",
-    "src/api/call.ts",
+    "src/api/reply.ts",
     "path: call.route ?? safePath(call.path)",
     "path: call.path",
     "test/ops/log.test.ts",

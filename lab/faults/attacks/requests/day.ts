@@ -24,7 +24,7 @@ export const day: Fault = {
       name: "a descriptor left open by each request",
       patches: [
         {
-          file: "src/api/call.ts",
+          file: "src/api/reply.ts",
           from: "  return (call, { status, code, cause }) => {\n",
           to: '  return (call, { status, code, cause }) => {\nif (Math.random() < 0.05) require("node:fs").openSync("/dev/null");\n',
         },
@@ -34,7 +34,7 @@ export const day: Fault = {
       name: "something kept of each request",
       patches: [
         {
-          file: "src/api/call.ts",
+          file: "src/api/reply.ts",
           from: "  return (call, { status, code, cause }) => {\n",
           to: "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(32_768, 1));\n",
         },

@@ -33,7 +33,7 @@ export const hostile: Fault = {
       name: "a server that keeps something of every request",
       patches: [
         {
-          file: "src/api/call.ts",
+          file: "src/api/reply.ts",
           from: "  return (call, { status, code, cause }) => {\n",
           to: "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
         },
