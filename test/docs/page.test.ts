@@ -254,20 +254,3 @@ test("a browser caches the large files of the explorer by version", async () => 
     expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"]);
   }
 });
-
-test.each([
-  "/docs/try",
-  "/docs/try/explorer.js",
-  "/docs/try/explorer.css",
-  "/docs/try/swagger-ui.js",
-  "/docs/try/swagger-ui.css",
-])("%s is served by GET and HEAD without a key, and rejects other methods", async (target) => {
-  const { send } = await serve();
-  const got = await send({ target });
-  expect(got.status).toBe(200);
-  expect(got.body.length).toBeGreaterThan(100);
-  expect(got.headers.get("content-security-policy") ?? "").not.toContain("unsafe");
-  expect(await send({ method: "HEAD", target })).toMatchObject({ status: 200, body: "" });
-  expect((await send({ method: "POST", target })).status).toBe(405);
-  expect((await send({ target: `${target}/x` })).status).toBe(404);
-});

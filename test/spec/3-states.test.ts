@@ -45,11 +45,6 @@ test("the subscription of one account does not affect another", async () => {
   expect((await as(aKey(anAccount())).get("/leads")).status).toBe(200);
 });
 
-test("a key revoked in an account without a subscription answers that it was revoked", async () => {
-  const { as, aRevokedKey } = await serve({ active: false });
-  expect((await as(aRevokedKey()).get("/leads")).body.error.code).toBe("revoked_api_key");
-});
-
 test("serves the leads of a pixel whatever its status", async () => {
   const { as, aKey, admin, account } = await serve({ leads: [aLead({ pixel_id: "px_shop" })] });
   const client = as(aKey());

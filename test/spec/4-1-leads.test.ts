@@ -41,6 +41,10 @@ describe("the bounds of time", () => {
     ["since", "2026-01-31T10:15:00.102%2B01:00", [third]],
     ["since", "2026-01-31T10:15:00.102+01:00", [third]],
     ["since", "2026-01-31T03:45:00.102-05:30", [third]],
+    // Python's %z writes an offset without its colon.
+    ["since", "2026-01-31T10:15:00.102%2B0100", [third]],
+    ["before", "2026-01-31T10:15:00.101+0100", [first]],
+    ["before", "2026-01-31T04:15:00.101-0500", [first]],
     ["since", "0001-01-01T00:00:00Z", [third, second, first]],
     ["before", "9999-12-31T23:59:59.9999Z", [third, second, first]],
     ["before", "0001-01-01T00:00:00Z", []],
@@ -150,15 +154,4 @@ test.each(Object.entries(narrowing))("%s=%s changes the response", async (name, 
   const all = await idsOf("");
   expect(all).toHaveLength(2);
   expect(await idsOf(`?${name}=${encodeURIComponent(value)}`)).toHaveLength(1);
-});
-
-test.each(["before", "since"])("%s accepts an offset without its colon, as Python's %%z writes it", async (name) => {
-  const { as, aKey } = await serve({ leads: someLeads(3) });
-  const client = as(aKey());
-  const dataOf = async (offset: string) =>
-    (await client.get(`/leads?${name}=2026-01-31T10:15:00.125${offset}`)).body.data;
-  const expected = await dataOf("%2B01:00");
-  for (const offset of ["%2B0100", "+0100"]) expect(await dataOf(offset)).toEqual(expected);
-  const west = await client.get(`/leads?${name}=2026-01-31T04:15:00.125-0500`);
-  expect(west.body.data).toEqual(expected);
 });

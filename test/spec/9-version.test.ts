@@ -2,19 +2,6 @@
 import { expect, test } from "bun:test";
 import { serve } from "../support/harness.ts";
 
-test.each([
-  "/api/leads",
-  "/v1/leads",
-  "/api/v0/leads",
-  "/api/v2/leads",
-  "/api/V1/leads",
-  "/api/v1.0/leads",
-  "/api/v01/leads",
-])("%s is not a version of it", async (target) => {
-  const { send, aKey } = await serve();
-  expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(404);
-});
-
 /** As much of an OpenAPI document as is looked at here. */
 interface Description {
   readonly openapi: string;
