@@ -70,9 +70,12 @@ async function postChanges(url: string, file: string, posted: Alerts, current: A
   }
 }
 
-/** Identifies a finding. Numbers in its text, such as free space or a date, change while it lasts. */
+/**
+ * Identifies a finding. Numbers in its text, such as free space or a date, change while it lasts, and with them their units.
+ * Digits of a name, such as of a folder or a node, do not.
+ */
 function keyOf({ level, thing, what }: Finding): string {
-  return `${level} ${thing} ${what.replaceAll(/\d[\d.,:TZ-]*/g, "#")}`;
+  return `${level} ${thing} ${what.replaceAll(/(?<![^\s(])\d[\d.,:TZ-]*(?: (?:[kMGT]B|bytes|files?)\b)?/g, "#")}`;
 }
 
 async function post(url: string, state: "firing" | "resolved", alert: Alert): Promise<void> {

@@ -81,6 +81,23 @@ test("a restart posts nothing again, and resolves findings that ended during the
   ]);
 });
 
+test("findings that differ in the digits of a name are posted each, and one whose unit changes is not posted again", async () => {
+  const { posts, run } = aReceiver();
+  const waiting = (folder: string, files: string) =>
+    warning("inbox", `${files} in /inbox/${folder}: waiting, the oldest since 2026-05-20T12:00:00.000Z.`, "");
+  const full = (free: string) => warning("disk", `Only ${free} are free on the disk of /data.`, "");
+  await run(60, (minute) => [
+    waiting("shop-1", minute < 20 ? "1 file" : "2 files"),
+    full(minute < 20 ? "950 MB" : "1.1 GB"),
+    ...(minute < 20 ? [] : [waiting("shop-2", "1 file")]),
+  ]);
+  expect(posts.map(({ minute, state, what }) => [minute, state, /shop-\d|disk/.exec(what)?.[0]])).toEqual([
+    [0, "firing", "shop-1"],
+    [0, "firing", "disk"],
+    [30, "firing", "shop-2"],
+  ]);
+});
+
 test("a failed post is repeated with growing pauses until it succeeds", async () => {
   const { posts, requests, receiver, run } = aReceiver();
   receiver.status = 503;
