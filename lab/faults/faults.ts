@@ -18,7 +18,6 @@ import { restores } from "./attacks/privacy/restores.ts";
 import { clock } from "./attacks/requests/clock.ts";
 import { day } from "./attacks/requests/day.ts";
 import { hostile } from "./attacks/requests/hostile.ts";
-import { isolation } from "./attacks/requests/isolation.ts";
 import { revocation } from "./attacks/requests/revocation.ts";
 import { slowClients } from "./attacks/requests/slow-clients.ts";
 import { brokenFile } from "./attacks/storage/broken-file.ts";
@@ -37,7 +36,7 @@ export const faultsOfStorage: readonly Fault[] = [powerCut, copies, brokenFile];
 export const faultsOfPrivacy: readonly Fault[] = [erasure, killErasure, disclosures, restores];
 
 /** They ask a server as nobody should, or when nobody would. */
-export const faultsOfRequests: readonly Fault[] = [revocation, isolation, clock, hostile, slowClients, day];
+export const faultsOfRequests: readonly Fault[] = [revocation, clock, hostile, slowClients, day];
 
 /** They befall a cluster of three nodes. */
 export const faultsOfCluster: readonly Fault[] = [

@@ -33,15 +33,19 @@ test("no response contains a lead or a pixel of another account", async () => {
     { requiredKeys: [] },
   );
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...owners), query, async ({ company, client }, parameters) => {
-      const { status, body, text } = await client.get(`/leads?${new URLSearchParams(parameters)}`);
-      const foreign = parameters.pixel_id?.startsWith("px_of_") && parameters.pixel_id !== `px_of_${company}`;
-      expect(status).toBe(foreign ? 404 : 200);
-      if (status === 200)
-        expect(new Set([company, ...body.data.map((lead) => lead.company)])).toEqual(new Set([company]));
-      for (const other of owners) if (other.company !== company) expect(text).not.toContain(`px_of_${other.company}`);
+    // Everybody asks the same: a page that was kept for one account must not be given to the next one.
+    fc.asyncProperty(query, async (parameters) => {
+      for (const { company, client } of owners) {
+        const { status, body, text } = await client.get(`/leads?${new URLSearchParams(parameters)}`);
+        const foreign = parameters.pixel_id?.startsWith("px_of_") && parameters.pixel_id !== `px_of_${company}`;
+        expect(status).toBe(foreign ? 404 : 200);
+        const given = status === 200 ? body.data.map((lead) => lead.company) : [];
+        expect(given.filter((other) => other !== company)).toEqual([]);
+        const pixels = text.match(/px_of_\w+/g) ?? [];
+        expect(pixels.filter((pixel) => pixel !== `px_of_${company}`)).toEqual([]);
+      }
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
   for (const { company, client } of owners) {
     const { body } = await client.get("/pixels");

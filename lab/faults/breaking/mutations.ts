@@ -90,6 +90,20 @@ export const mutations: readonly Mutation[] = [
     "test/spec/3-states.test.ts",
   ),
   line(
+    "a key that reads the leads of the first account",
+    "src/api/auth.ts",
+    "return { key: credential };",
+    "return { key: { ...credential, account: 1 } };",
+    "test/spec/5-isolation.test.ts",
+  ),
+  line(
+    "pages that are kept without their account",
+    "src/api/leads.ts",
+    "{key.account} $",
+    "",
+    "test/spec/5-isolation.test.ts",
+  ),
+  line(
     "a lapsed subscription that passes",
     "src/api/auth.ts",
     "if (!credential.subscribed) throw",

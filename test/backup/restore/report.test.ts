@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { dayMs } from "../../../src/contract/calendar.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { start } from "../../support/process.ts";
 import { onTerminal, plain } from "../../support/terminal.ts";
 import { aBackup, backUp, flip, header, kept, rows } from "./a-backup.ts";
 
-const dayMs = 86_400_000;
 const nowMs = Date.parse("2026-05-20T12:00:00Z");
 
 /** A backup after which leads were imported, a key and an account were created, and a person was erased. */

@@ -2,8 +2,11 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { dayMs } from "../../../src/contract/calendar.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { backUp, header, rows } from "./a-backup.ts";
+
+const daysAgo = (days: number) => new Date(Date.now() - days * dayMs);
 
 test("a key that was revoked after the backup stays revoked, and a retention that was set stays", async () => {
   const admin = anAdmin();
@@ -90,7 +93,6 @@ test("imports since the backup are listed as undone, and the recipients of their
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const file = await backUp(admin);
   await admin.import(header + rows(0, 3));
-  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   const day = daysAgo(2).toISOString().slice(0, 10);
   using database = new Database(admin.file);
   database.run("UPDATE imports SET at = ?1, finished_at = ?1", [daysAgo(3).getTime()]);
@@ -106,7 +108,6 @@ test("imports since the backup are listed as undone, and the recipients of their
 test("the recipients of leads that an import added during a backup are known when they are imported again", async () => {
   const admin = anAdmin();
   const { id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   using database = new Database(admin.file);
   await admin.import(header + rows(0, 3));
   database.run("UPDATE imports SET at = ?, finished_at = NULL", [daysAgo(3).getTime()]);

@@ -1,6 +1,7 @@
 /** Erasures, retention, backups, and restores in any order: no lead is lost that should stay, and none comes back. */
 import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { dayMs } from "../../../../src/contract/calendar.ts";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
 import type { Random } from "../../../random.ts";
 import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
@@ -44,7 +45,6 @@ const accounts = ["acme", "birch"] as const;
 type AccountName = (typeof accounts)[number];
 const operations = 14;
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 interface Lead {
   readonly id: string;

@@ -1,19 +1,18 @@
 /** The disk fails or fills up, the file is taken away or swapped: clear failures, no wrong data, and all well after. */
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { someLeads } from "../../../../test/support/builders.ts";
 import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
-import { duringFault, failingUnderLoad, refusedCommand } from "./failing-calls.ts";
-import { fullTmpfs, importOnFullDisk } from "./full-disk.ts";
-import { logRemoved, overwritten, replaced, takenAway } from "./lost-file.ts";
-import { aScene, expectAllWell, type Scene } from "./served-file.ts";
+import { makeAccount, prepare } from "../../product/contents.ts";
+import { duringFault, failingUnderLoad, importOnFullDisk, refusedCommand } from "./failing-calls.ts";
+import { aScene, askOften, expectAllWell, type Scene } from "./served-file.ts";
 import { missingRecorder } from "./strokes.ts";
 
 export const brokenFile: Fault = {
   name: "a failing disk, a missing file",
-  attack:
-    "EIO, ENOSPC, EROFS and a failed fsync by the system, a full tmpfs, the file gone, swapped, cut or overwritten; cases",
+  attack: "EIO, ENOSPC, EROFS and a failed fsync by the system, the file gone or swapped; cases",
   promise: "500 query_failed or one clear line and status 1, no wrong data, and all well once the cause is gone",
-  small: 12,
+  small: 9,
   full: 300,
   breakages: [
     {
@@ -43,8 +42,8 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   const { broken, expect } = createFindings();
   const figures: Record<string, number> = {};
   let turn = 0;
-  for (; turn < times && goesOn(); turn++) {
-    const [name, happen] = cases[turn % cases.length] ?? ["", async () => undefined];
+  for (; turn < times && goesOn(); progress(++turn)) {
+    const [name, happen] = cases[turn % cases.length] ?? cases[0];
     const place = join(folder, String(turn));
     mkdirSync(place);
     const scene = await aScene(build, place, random.branch(turn), (held, otherwise) =>
@@ -52,21 +51,21 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     );
     try {
       await expectAllWell(scene, "before");
-      const skipped = await happen(scene);
-      if (skipped !== "skipped") figures[name] = (figures[name] ?? 0) + 1;
+      await happen(scene);
+      await expectAllWell(scene, "after it");
+      figures[name] = (figures[name] ?? 0) + 1;
     } finally {
       await scene.server.end("SIGKILL");
       rmSync(place, { recursive: true, force: true });
     }
-    progress(turn + 1);
   }
   return { done: turn, broken, figures };
 }
 
-type Happening = (scene: Scene) => Promise<unknown>;
+type Case = readonly [name: string, happen: (scene: Scene) => Promise<void>];
 
-const cases: readonly (readonly [name: string, happen: Happening])[] = [
-  ["the file is moved away and back", takenAway],
+const cases: readonly [Case, ...Case[]] = [
+  ["the file is moved away and back", (scene) => takenAway(scene)],
   ["an import that fills the disk", importOnFullDisk],
   ["reading fails (EIO)", (scene) => duringFault(scene, "pread64:error=EIO", "some fail")],
   ["some reads fail (EIO) while 16 clients ask at once", failingUnderLoad],
@@ -77,8 +76,17 @@ const cases: readonly (readonly [name: string, happen: Happening])[] = [
     "a command on a read-only file",
     (scene) => refusedCommand(scene, ["inject=openat:error=EROFS", "-P", scene.file], /read.?only|cannot be/i),
   ],
-  ["the file is replaced by another", replaced],
-  ["the file is overwritten", overwritten],
-  ["the log beside it is removed", logRemoved],
-  ["a tmpfs that is full", fullTmpfs],
+  ["the file is replaced by another", (scene) => takenAway(scene, true)],
 ];
+
+/** Every request fails while the file is away, or another one is in its place. */
+async function takenAway(scene: Scene, hasOther = false): Promise<void> {
+  const { file, folder, expect } = scene;
+  const other = join(folder, "other.db");
+  if (hasOther) prepare(other, (store) => makeAccount(store, "other", someLeads(3)));
+  renameSync(file, `${file}.aside`);
+  if (hasOther) renameSync(other, file);
+  const failed = await askOften(scene, 20);
+  expect(failed === 20, () => `only ${failed} of 20 requests failed meanwhile`);
+  renameSync(`${file}.aside`, file);
+}
