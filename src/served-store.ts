@@ -9,7 +9,7 @@ import type { KeyNumber } from "./db/keys.ts";
 import { takeLock, writeWhenFree } from "./db/locks.ts";
 import { openDatabase } from "./db/open.ts";
 import { openReader, type ReadStore } from "./db/reader.ts";
-import { addUsage, createUsageCounter, type Flushed, openUsageReader, type UsageCounter } from "./db/usage.ts";
+import { addUsage, type CountedUsage, createUsageCounter, type Flushed, openUsageReader } from "./db/usage.ts";
 import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
 import { ledgerBegins, ledgerEnds, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
 import { createDisclosureLedger, type DisclosedPage, writeDisclosures } from "./privacy/disclosures/ledger.ts";
@@ -18,7 +18,7 @@ import { UserError } from "./user-error.ts";
 
 /** The store of a request: it is read, counts the request, and records its page, in memory until the server writes it. */
 export interface RequestStore extends ReadStore {
-  readonly usage: UsageCounter;
+  readonly usage: Pick<CountedUsage, "count" | "of">;
   readonly disclosures: {
     /** Records a page that is answered; it is in the ledger a second later at the latest. */
     note(key: KeyNumber, page: DisclosedPage, nowMs: number): void;
@@ -165,7 +165,7 @@ function writeAll({ $client }: Connection, flush: () => Flushed): void {
  */
 function createFlush(
   database: Connection,
-  usage: ReturnType<typeof createUsageCounter>,
+  usage: CountedUsage,
   ledger: ReturnType<typeof createDisclosureLedger>,
   { keepsLedger, startMs }: { readonly keepsLedger: boolean; readonly startMs: number },
 ): () => Flushed {

@@ -24,7 +24,7 @@ export function isWellFormed(key: string, marker: Marker = "lf_"): boolean {
 }
 
 /** The time at which a key ends (§5). */
-export interface KeyLife {
+interface KeyLife {
   /** The time at which it was revoked; null if it was not. */
   readonly revokedMs: number | null;
   /** The time at which it expires; null if it never does. */

@@ -8,32 +8,17 @@ import { accounts } from "./schema.ts";
 /** The number by which other tables refer to an account; people see its ID. */
 export type AccountNumber = number;
 
-export interface Account {
-  readonly number: AccountNumber;
-  readonly id: string;
-  readonly name: string;
-  readonly active: boolean;
-  /** Leads older than this many days are erased; null keeps them all. */
-  readonly retainDays: number | null;
-}
-
-const columns = {
-  number: accounts.number,
-  id: accounts.id,
-  name: accounts.name,
-  active: accounts.active,
-  retainDays: accounts.retainDays,
-};
+export type Account = Readonly<typeof accounts.$inferSelect>;
 
 /** Lists all accounts in the order of their creation. */
 export function listAccounts(read: Connection): Account[] {
-  return read.select(columns).from(accounts).orderBy(asc(accounts.number)).all();
+  return read.select().from(accounts).orderBy(asc(accounts.number)).all();
 }
 
 /** Finds an account by its ID or its exact name; null if there is none. */
 export function findAccount(read: Connection, idOrName: string): Account | null {
   const either = or(eq(accounts.id, idOrName), eq(accounts.name, idOrName));
-  return read.select(columns).from(accounts).where(either).get() ?? null;
+  return read.select().from(accounts).where(either).get() ?? null;
 }
 
 /** Creates an account with an active subscription; null if the name is taken. */

@@ -4,27 +4,8 @@ import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { imports } from "./schema.ts";
 
-/** The rows of an import by their result. */
-type BatchCounts = Readonly<
-  Record<"read" | "imported" | "duplicates" | "replaced" | "moved" | "late" | "suppressed" | "rejected", number>
->;
-
 /** An import as `import list` shows it. */
-export interface Batch extends BatchCounts {
-  readonly number: number;
-  readonly startedMs: number;
-  /** Null while the import runs, and if it was interrupted. */
-  readonly finishedMs: number | null;
-  readonly file: string;
-  readonly by: string;
-  /** The times of the oldest and the newest lead that it added; null if it added none. */
-  readonly oldestMs: number | null;
-  readonly newestMs: number | null;
-  /** The number of leads of other imports that it replaced. An import with any cannot be undone. */
-  readonly overwritten: number;
-  /** The time at which it was undone; null if it was not. */
-  readonly undoneMs: number | null;
-}
+export type Batch = Readonly<ReturnType<typeof listBatches>[number]>;
 
 const { account, rejectsFile, layout, at, finishedAt, oldest, newest, undoneAt, ...others } = getTableColumns(imports);
 const times = { startedMs: at, finishedMs: finishedAt, oldestMs: oldest, newestMs: newest, undoneMs: undoneAt };
@@ -34,7 +15,7 @@ const columns = { ...times, ...others };
 export const hasBrought = sql`${imports.imported} + ${imports.replaced} > 0`;
 
 /** Returns the batches of an account that added or replaced leads, newest first. */
-export function listBatches(database: Connection, account: AccountNumber): Batch[] {
+export function listBatches(database: Connection, account: AccountNumber) {
   const theirs = and(eq(imports.account, account), hasBrought);
   return database.select(columns).from(imports).where(theirs).orderBy(desc(imports.number)).all();
 }

@@ -1,6 +1,6 @@
 /** Keys (§3, §5): only the digest is kept, and a revocation is final. */
 import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { type KeyLife, randomText } from "../contract/key.ts";
+import { randomText } from "../contract/key.ts";
 import type { Account, AccountNumber } from "./accounts.ts";
 import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
@@ -9,17 +9,7 @@ import { accounts, deletedKeys, keys, usage } from "./schema.ts";
 /** The number by which the database refers to a key; people see its ID. */
 export type KeyNumber = number;
 
-export interface KeyRecord extends KeyLife {
-  readonly id: string;
-  readonly prefix: string;
-  readonly label: string | null;
-  /** The ID of its account. */
-  readonly account: string;
-  readonly accountName: string;
-  readonly createdMs: number;
-  /** The last UTC day with a request, `2026-01-31`. */
-  readonly lastUsed: string | null;
-}
+export type KeyRecord = ReturnType<typeof listKeys>[number];
 
 interface NewKey {
   readonly digest: Buffer;
@@ -101,17 +91,19 @@ export function listKeysOf(read: Connection, account: AccountNumber): KeyRecord[
 }
 
 /** Lists the keys that meet a condition, or all, in the order of their creation. */
-export function listKeys(read: Connection, where?: SQL): KeyRecord[] {
+export function listKeys(read: Connection, where?: SQL) {
   return read
     .select({
       id: keys.id,
       prefix: keys.prefix,
       label: keys.label,
+      /** The ID of its account. */
       account: accounts.id,
       accountName: accounts.name,
       createdMs: keys.createdAt,
       revokedMs: keys.revokedAt,
       expiresMs: keys.expiresAt,
+      /** The last UTC day with a request, `2026-01-31`. */
       lastUsed: sql<string | null>`(SELECT max(${usage.day}) FROM ${usage} WHERE ${usage.key} = ${keys.number})`,
     })
     .from(keys)

@@ -69,24 +69,6 @@ function sourceFor({ pixelId, state, city, hasEmail }: Filters): SQL {
   return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
 }
 
-/** One page of leads. */
-export interface LeadPage {
-  /** Stored documents in UTF-8, to be served as they are. */
-  readonly documents: readonly Uint8Array[];
-  /** The time of the last lead if there are more, in Unix milliseconds; otherwise null. */
-  readonly nextMs: number | null;
-  /**
-   * The time of which the page has all leads that fit: from its oldest lead, or from `since` if there are no more, to its
-   * newest lead. Null for a page without leads.
-   */
-  readonly span: {
-    readonly oldestMs: number;
-    readonly newestMs: number;
-    /** Twice the number of the newest import that it can contain, plus one if that was complete; null if unknown. */
-    readonly seen: number | null;
-  } | null;
-}
-
 /** Opens what reads pages, newest lead first. A statement is prepared when its filters are first requested. */
 export function openLeads(database: Connection) {
   const statements = new Map<string, ReturnType<typeof preparePage>>();
@@ -102,7 +84,7 @@ export function openLeads(database: Connection) {
   }
 
   return {
-    page(account: AccountNumber, query: LeadQuery): LeadPage {
+    page(account: AccountNumber, query: LeadQuery) {
       // One row more than requested determines has_more without a second query. It is never served.
       const rows = statementFor(query).values({
         account,
@@ -117,10 +99,17 @@ export function openLeads(database: Connection) {
       const oldestMs = rows.at(-1)?.[1];
       // Without a further page there is nothing between `since` and the oldest lead.
       const reachMs = hasMore ? oldestMs : (query.sinceMs ?? oldestMs);
+      const span = newestMs === undefined ? null : { oldestMs: reachMs ?? newestMs, newestMs, seen: seen ?? 0 };
       return {
+        /** Stored documents in UTF-8, to be served as they are. */
         documents: rows.map(([document]) => document),
+        /** The time of the last lead if there are more, in Unix milliseconds; otherwise null. */
         nextMs: hasMore ? (oldestMs ?? null) : null,
-        span: newestMs === undefined ? null : { oldestMs: reachMs ?? newestMs, newestMs, seen: seen ?? 0 },
+        /**
+         * The times between which the page has all leads that fit, and the state of the newest import that it can contain: twice
+         * its number, plus one if it was complete. Null for a page without leads.
+         */
+        span,
       };
     },
   };

@@ -6,19 +6,7 @@ import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
 import { accounts, sources } from "./schema.ts";
 
-export interface Source {
-  readonly id: string;
-  /** The ID of its account. */
-  readonly account: string;
-  /** The first characters of its token. */
-  readonly prefix: string;
-  readonly label: string | null;
-  /** The options of its imports, by their long names. */
-  readonly options: Readonly<Record<string, string | boolean>>;
-  readonly createdMs: number;
-  readonly revokedMs: number | null;
-}
-
+export type Source = ReturnType<typeof select>[number];
 type NewSource = Pick<Source, "prefix" | "label" | "options"> & { readonly digest: Buffer };
 
 /**
@@ -29,10 +17,14 @@ export interface SourceFinder {
   findByDigest(digest: Buffer): Source | null;
 }
 
-function select(read: Connection, where: SQL): Source[] {
+/** The options of the imports of a source, by their long names. */
+type SourceOptions = Readonly<Record<string, string | boolean>>;
+
+function select(read: Connection, where: SQL) {
   return read
     .select({
       id: sources.id,
+      /** The ID of its account. */
       account: accounts.id,
       prefix: sources.prefix,
       label: sources.label,
@@ -45,7 +37,7 @@ function select(read: Connection, where: SQL): Source[] {
     .where(where)
     .orderBy(asc(sources.number))
     .all()
-    .map((row) => ({ ...row, options: JSON.parse(row.options) }));
+    .map((row) => ({ ...row, options: JSON.parse(row.options) as SourceOptions })); // As createSource writes them.
 }
 
 /** Finds a source by its ID; null if there is none. */

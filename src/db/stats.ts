@@ -12,35 +12,10 @@ export interface Share {
   readonly count: number;
 }
 
-export interface Stats {
-  /** Leads of all time. */
-  readonly total: number;
-  /** The time of the newest lead; null if there is none. */
-  readonly newestMs: number | null;
-  /** Days with leads, oldest first. */
-  readonly byDay: readonly Share[];
-  /** Largest first, like the two below. */
-  readonly byPixel: readonly Share[];
-  readonly byState: readonly Share[];
-  readonly bySource: readonly Share[];
-  readonly requests: readonly {
-    readonly key: string;
-    readonly prefix: string;
-    readonly label: string | null;
-    readonly day: string;
-    readonly requests: number;
-  }[];
-  /** The imports that began since then and were not undone, oldest first. */
-  readonly imports: readonly {
-    readonly number: number;
-    readonly atMs: number;
-    readonly imported: number;
-    readonly late: number;
-  }[];
-}
+export type Stats = ReturnType<typeof readStats>;
 
 /** Counts what arrived since a time, the start of a UTC day. It reads indexes, except for the sources. */
-export function readStats(database: Connection, account: AccountNumber, sinceMs: number): Stats {
+export function readStats(database: Connection, account: AccountNumber, sinceMs: number) {
   const recent = sql`account = ${account} AND identified_at >= ${sinceMs}`;
   /** The index has everything that is counted; the planner would also read the documents. */
   const counted = (what: string, index: string) =>
@@ -57,14 +32,19 @@ export function readStats(database: Connection, account: AccountNumber, sinceMs:
     .where(eq(leads.account, account))
     .get();
   return {
+    /** Leads of all time. */
     total: all?.total ?? 0,
+    /** The time of the newest lead; null if there is none. */
     newestMs: all?.newestMs ?? null,
+    /** Days with leads, oldest first. */
     byDay: days.toSorted(([a], [b]) => a - b).map(([day, count]) => ({ name: dayOf(day * dayMs), count })),
+    /** Largest first, like the two below. */
     byPixel: namePixels(database, counted("pixel", "leads_by_pixel")),
     byState: counted("state", "leads_by_state").map(toShare),
     // Only the document has the source: for a million leads, reading it takes about four seconds.
     bySource: counted("doc ->> '$.traffic_source'", "leads_by_time").map(toShare),
     requests: requestsSince(database, account, dayOf(sinceMs)),
+    /** The imports that began since then and were not undone, oldest first. */
     imports: importsSince(database, account, sinceMs),
   };
 }
@@ -79,7 +59,7 @@ function namePixels(database: Connection, counts: readonly (readonly [string | n
   return counts.map(([number, count]) => ({ name: ids.get(Number(number)) ?? null, count }));
 }
 
-function requestsSince(database: Connection, account: AccountNumber, firstDay: string): Stats["requests"] {
+function requestsSince(database: Connection, account: AccountNumber, firstDay: string) {
   return database
     .select({ key: keys.id, prefix: keys.prefix, label: keys.label, day: usage.day, requests: usage.requests })
     .from(keys)
@@ -89,7 +69,7 @@ function requestsSince(database: Connection, account: AccountNumber, firstDay: s
     .all();
 }
 
-function importsSince(database: Connection, account: AccountNumber, sinceMs: number): Stats["imports"] {
+function importsSince(database: Connection, account: AccountNumber, sinceMs: number) {
   return database
     .select({ number: imports.number, atMs: imports.at, imported: imports.imported, late: imports.late })
     .from(imports)

@@ -5,13 +5,6 @@ import type { Connection } from "./connection.ts";
 import type { KeyNumber } from "./keys.ts";
 import { keys, usage } from "./schema.ts";
 
-export interface UsageCounter {
-  /** Counts one request. It is on the disk within a second. */
-  count(key: KeyNumber, nowMs: number): void;
-  /** Returns the requests of the current UTC day and month. */
-  of(key: KeyNumber, nowMs: number): { readonly today: number; readonly month: number };
-}
-
 /** Requests of some keys on one UTC day. */
 export interface UsagePart {
   /** `2026-01-31` */
@@ -25,33 +18,32 @@ export interface UsagePart {
  */
 export type Flushed = "idle" | "done" | "more" | "locked";
 
-/** Counted requests, which leave in parts: in a cluster they are not written to the file from which requests are answered. */
-export interface CountedUsage extends UsageCounter {
-  /** Returns some of the pending counts, the oldest first; null if there are none. They stay counted until `drop`. */
-  next(): UsagePart | null;
-  /** Drops a part that is in the database now. Returns true while more is left of what was pending at the first part. */
-  drop(part: UsagePart): boolean;
-}
-
 /** Counts by the number of a UTC day since 1970, which costs less than its name, and by key. */
 type Counts = Map<number, Map<KeyNumber, number>>;
 
 /** To write the counts of this many keys takes one or two milliseconds, in which no request is answered. */
 const maxKeysPerPart = 500;
 
-/** Creates the counter of requests, on top of those that a reader finds in the database. */
-export function createUsageCounter(stored: UsageReader): CountedUsage {
+export type CountedUsage = ReturnType<typeof createUsageCounter>;
+
+/**
+ * Creates the counter of requests, on top of those that a reader finds in the database. Counts leave it in parts: in a
+ * cluster they are not written to the file from which requests are answered.
+ */
+export function createUsageCounter(stored: ReturnType<typeof openUsageReader>) {
   let pending: Counts = new Map();
   /** The counts that were pending when the writing began, until they are in the database. */
   let leaving: Counts = new Map();
 
   return {
-    count(key, nowMs) {
+    /** Counts one request. It is on the disk within a second. */
+    count(key: KeyNumber, nowMs: number): void {
       const day = Math.floor(nowMs / dayMs);
       const counts = pending.getOrInsertComputed(day, () => new Map());
       counts.set(key, (counts.get(key) ?? 0) + 1);
     },
-    of(key, nowMs) {
+    /** Returns the requests of the current UTC day and month. */
+    of(key: KeyNumber, nowMs: number): { readonly today: number; readonly month: number } {
       const today = dayOf(nowMs);
       const [first, last] = monthOf(today);
       const totals = { today: 0, month: 0 };
@@ -64,14 +56,16 @@ export function createUsageCounter(stored: UsageReader): CountedUsage {
       for (const [day, counts] of [...leaving, ...pending]) add(dayOf(day * dayMs), counts.get(key) ?? 0);
       return totals;
     },
-    next() {
+    /** Returns some of the pending counts, the oldest first; null if there are none. They stay counted until `drop`. */
+    next(): UsagePart | null {
       if (leaving.size === 0) [leaving, pending] = [pending, leaving];
       const [oldest] = leaving;
       if (oldest === undefined) return null;
       const [day, counts] = oldest;
       return { day: dayOf(day * dayMs), counts: [...counts.entries().take(maxKeysPerPart)] };
     },
-    drop({ day: name, counts }) {
+    /** Drops a part that is in the database now. Returns true while more is left of what was pending at the first part. */
+    drop({ day: name, counts }: UsagePart): boolean {
       const day = Date.parse(name) / dayMs;
       const left = leaving.get(day);
       for (const [key] of counts) left?.delete(key);
@@ -80,8 +74,6 @@ export function createUsageCounter(stored: UsageReader): CountedUsage {
     },
   };
 }
-
-export type UsageReader = ReturnType<typeof openUsageReader>;
 
 /** Prepares the query for the stored counts of a key from one UTC day to another, both included. */
 export function openUsageReader(database: Connection) {
