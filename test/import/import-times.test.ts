@@ -151,6 +151,7 @@ describe("a doubtful time column", () => {
   test.each([
     ["by its name", "email,Updated At\nd@example.com,2026-01-31\n", "Updated At"],
     ["by its values", "email,Zeitpunkt\nd@example.com,2026-01-31 09:15\nl@example.com,2026-01-31 09:16\n", "Zeitpunkt"],
+    ["by the last word of its name", "email,Renewal Date\nd@example.com,2026-01-31\n", "Renewal Date"],
     ["in JSON", '{"email":"d@example.com","zeitpunkt":"2026-01-31T09:15:00Z"}\n', "zeitpunkt"],
   ])("%s: without a terminal, the import is rejected with the flags that settle it", async (_, text, name) => {
     const admin = anAdmin();

@@ -130,6 +130,7 @@ test("of several people in one record and of several visits, those after the fir
   const addresses = [{ email: dana.email }, { email: lee.email }];
   expect(await told({ company: { name: "Harbor" }, contacts: addresses })).toEqual(["people"]);
   expect(await told({ ...dana, people: [{ name: "Lee" }, { name: "Sam" }] })).toEqual(["people"]);
+  expect(await told({ visited_at: "2026-01-31T09:15:00Z", people: [dana, { name: "Sam" }] })).toEqual(["people"]);
   expect(await told({ ...dana, emails: [{ value: dana.email }, { value: "d@home.example" }] })).toEqual([]);
   const visits = [
     { url: "/a", referrer: "/" },

@@ -55,7 +55,9 @@ export const bareNames: ReadonlySet<string> = new Set([
     "url uri href link source channel pixel timestamp datetime ts time at date day epoch unixtime unixtimestamp",
   ),
   ...combine("_ un", "created createdat createdon createddate createdtime createdate updatedat"),
-  ...words("creationdate datecreated clock hour timeofday occurred occurredat occurredon recordedat detectedat"),
+  ...words(
+    "creationdate datecreated clock hour timeofday hourofday occurred occurredat occurredon recordedat detectedat",
+  ),
   ...words("started startedat startdate start starttime starttimestamp begin beganat"),
 ]);
 
@@ -101,7 +103,10 @@ export const aliases: Record<Target, readonly string[]> = {
       "identified captured resolved matched detected recorded occurred visited viewed seen ofvisit",
     ),
     ...combine("visitor capture resolution match detection occurrence", "date time datetime timestamp"),
-    ...combine("event visit pageview pageviewed hit session activity", "timestamp time datetime ts date at hour"),
+    ...combine(
+      "event visit pageview pageviewed hit session activity landing arrival",
+      "timestamp time datetime ts date at hour",
+    ),
     ...words("timestamp datetime ts time at epoch unixtime unixtimestamp visited visitedat visitedon viewedat"),
     ...combine(
       "last timelast mostrecent latest",
@@ -109,13 +114,17 @@ export const aliases: Record<Target, readonly string[]> = {
     ),
     ...combine(
       "last mostrecent latest",
-      "visittime activity activityat activitydate active activeat activedate eventat eventdate sessionat sessiondate",
+      "visittime activity activityat activitydate activitytime active activeat activedate activetime eventat eventdate " +
+        "eventtime sessionat sessiondate sessiontime",
     ),
-    ...combine("seen clicked occurred captured resolved matched detected recorded", "at on _ date time"),
-    ...combine("_ session visit", "startedat started start starttime starttimestamp begin beganat"),
+    ...combine("seen clicked occurred captured resolved matched detected recorded", "at on _ date time hour"),
+    ...combine("_ session visit", "startedat started start startdate starttime starttimestamp begin beganat"),
     ...combine("_ session visit event", "created createdat createdon createddate createdtime createdate"),
-    ...words("creationdate datecreated date day clock hour timeofday"),
-    ...combine("first timefirst", "seenat seen seenon seendate visitedat visited visit visitat visitdate"),
+    ...words("creationdate datecreated date day clock hour timeofday hourofday"),
+    ...combine(
+      "first timefirst",
+      "seenat seen seenon seendate seentime visitedat visited visit visitat visitdate visittime",
+    ),
   ],
   pixel_id: words("pixelid pixel superpixelid superpixel trackingpixelid trackingpixel sitepixelid pixeluuid"),
   name: words("name fullname personname displayname"),

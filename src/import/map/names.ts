@@ -93,9 +93,12 @@ export function isForeignTime(path: readonly string[]): boolean {
   const words = segments.at(-1) ?? [];
   if (words.some((word) => word.startsWith("birth"))) return true;
   const endings = words.map((_, split) => words.slice(split).join("")).slice(1);
-  // `Updated At` does not say whose time it is.
-  return endings.some((ending) => ending !== "at" && aliasOf(ending)?.target === "identified_at");
+  // `Updated At` and `Renewal Date` do not say whose time it is.
+  return endings.some((ending) => !kindsOfTime.has(ending) && aliasOf(ending)?.target === "identified_at");
 }
+
+/** Words for a time that do not say what happened at it. */
+const kindsOfTime: ReadonlySet<string> = new Set(["at", "date", "day", "time", "datetime", "timestamp"]);
 
 /** Returns the field that a path which is no field would be by its last words, to suggest a --map. */
 export function likelyTarget(path: readonly string[]): Target | null {

@@ -90,7 +90,9 @@ const midnight = /(?<!\s)[T\s]\s*(?:00?:00(?::00(?:\.0+)?)?|12:00(?::00)?\s*AM)(
 function readSourceTime(row: Row, rules: TimeRules): SourceTime | null {
   const found = (row.layout.of.identified_at ?? []).flatMap((place): TimeText[] => {
     const text = firstText(row.cells[place]);
-    return text === null ? [] : [{ text, place }];
+    if (text === null) return [];
+    const isHour = /^\d{1,2}$/.test(text) && /hour/i.test(row.layout.columns[place]?.title ?? "");
+    return [{ text: isHour ? `${text}:00` : text, place }];
   });
   const [preferred] = found;
   if (preferred === undefined) return null;

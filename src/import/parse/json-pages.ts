@@ -65,8 +65,10 @@ function isRecord(
     if (lists.has(item) || item === null || item === "" || path.length === maxDepth) return false;
     const here = [...path, name];
     if (isObject(item)) return isRecord(item, here, lists, columns);
-    // The page of a listing is a number, that of a visit is not.
-    return ofLead.has(columns.meaningOf(here)?.target) && typeof item !== "number";
+    const meaning = columns.meaningOf(here);
+    // A listing may have a time and the number of a page: neither is that of a visit.
+    const isOfVisit = meaning?.target === "identified_at" && /visited|seen|identified/.test(meaning.key);
+    return isOfVisit || (ofLead.has(meaning?.target) && typeof item !== "number");
   });
 }
 
