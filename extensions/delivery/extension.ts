@@ -1,9 +1,8 @@
 /** Leads that arrive by themselves: files in an inbox, and webhooks of vendors. */
-import { statSync } from "node:fs";
 import { wrong } from "../../src/config.ts";
 import { spoolOf } from "../../src/db/files.ts";
 import type { Extension } from "../../src/extension.ts";
-import { readQueue, total } from "./inbox/queue.ts";
+import { isFolder, readQueue, total } from "./inbox/queue.ts";
 
 export const extension: Extension = {
   commands: [
@@ -26,7 +25,7 @@ export const extension: Extension = {
   findings: async (examined) => (await import("./cli/inflow.ts")).lookAtInflow(examined),
   childOf({ inbox }) {
     if (inbox === null) return null;
-    if (statSync(inbox, { throwIfNoEntry: false })?.isDirectory() === true) return ["inbox", inbox];
+    if (isFolder(inbox)) return ["inbox", inbox];
     throw wrong("INBOX", inbox, "a folder that is there, with a folder for each account in it");
   },
   inflowOf({ inbox, databasePath }) {

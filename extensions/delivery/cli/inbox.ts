@@ -1,5 +1,4 @@
 /** bun admin inbox: imports files that are dropped into a folder. */
-import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
@@ -10,6 +9,7 @@ import { takeLock } from "../../../src/db/locks.ts";
 import { statusOfService } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import { isFolder } from "../inbox/queue.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 import { destinationWith, openInbox } from "./unattended.ts";
 
@@ -43,7 +43,7 @@ if a file was not imported.`,
 
 async function run(context: CommandContext, named: string, options: InboxOptions): Promise<void> {
   const dir = pathFromShell(named);
-  if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(dir)) {
     throw new UserError(`There is no folder ${dir}.`, "Create it, with a folder for each account in it.");
   }
   // A second inbox would import half of the files, and move them while the first one reads.

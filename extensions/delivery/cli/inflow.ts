@@ -1,5 +1,4 @@
 /** Findings of the doctor about leads that arrive automatically: the last import, pending files, and failed files. */
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
 import { andMore, bytesText, grouped } from "../../../src/cli/terminal/numbers.ts";
@@ -8,7 +7,7 @@ import { writeMoment } from "../../../src/contract/time.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { adminCommand } from "../../../src/program-name.ts";
-import { type FolderQueue, readQueue, total } from "../inbox/queue.ts";
+import { type FolderQueue, isFolder, readQueue, total } from "../inbox/queue.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 
 /** If leads arrive automatically and none has come for this many days, something has stopped. */
@@ -107,4 +106,3 @@ const settled = {
 
 const filesText = (count: number) => `${grouped(count)} ${count === 1 ? "file" : "files"}`;
 const timeText = (ms: number) => writeMoment(Math.floor(ms));
-const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

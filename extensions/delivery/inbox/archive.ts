@@ -9,7 +9,6 @@ import {
   renameSync,
   rmSync,
   type Stats,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join, parse } from "node:path";
@@ -93,13 +92,7 @@ function rejectsName(name: string): string {
 }
 
 /** Moves a file and its rejected rows by its outcome. Returns the new path of the file; null if it was not moved. */
-export function archive(
-  folder: string,
-  name: string,
-  outcome: Outcome,
-  source: FileSource,
-  nowMs: number,
-): string | null {
+export function archive(folder: string, name: string, outcome: Outcome, source: FileSource): string | null {
   const file = join(folder, name);
   const rejects = rejectsDraft(folder, name);
   if (outcome.kind !== "done" || outcome.rejected === 0) rmSync(rejects, { force: true });
@@ -116,17 +109,7 @@ export function archive(
     writeFileSync(`${place}.txt`, `${`${outcome.reason} ${outcome.advice ?? ""}`.trim()}\n`, { flag: "wx" });
   }
   renameSync(file, place);
-  if (outcome.kind === "done") restartAge(place, nowMs);
   return place;
-}
-
-/** A file is kept for some days from now on, however old its upload says it is. */
-function restartAge(path: string, nowMs: number): void {
-  try {
-    utimesSync(path, nowMs / 1000, nowMs / 1000);
-  } catch {
-    // The file of another user keeps its time.
-  }
 }
 
 /** Returns a path in one of the three folders without a file, and without one next to it for the text that says why. */
@@ -156,7 +139,7 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** Deletes the files in done/ and rejected/ of a folder that are older than some days: they contain personal data. */
+/** Deletes files that have been in done/ or rejected/ of a folder for more than some days: they contain personal data. */
 export function deleteOldFiles(folder: string, keepDays: number, nowMs: number): void {
   for (const own of [doneFolder, rejectedFolder].map((name) => join(folder, name))) {
     // A link could lead to the files of somebody else.
@@ -164,7 +147,8 @@ export function deleteOldFiles(folder: string, keepDays: number, nowMs: number):
     for (const path of namesIn(own).map((name) => join(own, name))) {
       try {
         const found = entryAt(path);
-        if (found?.isFile() && nowMs - found.mtimeMs > keepDays * dayMs) rmSync(path, { force: true });
+        // The time of the last change to its content may be long before its upload.
+        if (found?.isFile() && nowMs - found.ctimeMs > keepDays * dayMs) rmSync(path, { force: true });
       } catch {
         // It is tried again in an hour.
       }

@@ -110,7 +110,7 @@ export class DropFolder {
     // During the import a folder may have become a link.
     const link = linkIn(this.path, name);
     if (link !== null) return { kind: "later", reason: link };
-    const place = archive(this.path, name, outcome, this.source, this.now());
+    const place = archive(this.path, name, outcome, this.source);
     if (place !== null) this.#archived.add(place, name, this.now());
     return outcome;
   }
@@ -187,21 +187,6 @@ function watchArchived(folder: string) {
     }
   }
 
-  /** Looks at a file. Returns whether it has changed, and was moved back. */
-  function isBroughtBack(place: string, file: ArchivedFile, nowMs: number): boolean {
-    // An upload that goes on does so soon: the older a file is, the less often it is looked at, up to once a minute.
-    file.nextMs = nowMs + Math.min((nowMs - file.sinceMs) / 10, 60_000);
-    const now = entryAt(place);
-    // Editors put another file in its place: that is no upload.
-    const isSame = now?.ino === file.ino && now.isFile();
-    if (!isSame || nowMs - file.sinceMs > watchedMs) files.delete(place);
-    if (!isSame || versionOf(now) === file.version) return false;
-    if (entryAt(join(folder, file.name)) !== undefined) return false;
-    renameSync(place, join(folder, file.name));
-    files.delete(place);
-    return true;
-  }
-
   return {
     add,
     /** Moves files that have changed back to where they were dropped, and returns their names. */
@@ -209,7 +194,18 @@ function watchArchived(folder: string) {
       if (!isStarted) addEarlier(nowMs);
       isStarted = true;
       const due = [...files].filter(([, { nextMs, sinceMs }]) => nowMs >= nextMs || nowMs < sinceMs);
-      return due.flatMap(([place, file]) => (isBroughtBack(place, file, nowMs) ? [file.name] : []));
+      return due.flatMap(([place, file]) => {
+        const { name, ino, version, sinceMs } = file;
+        // An upload that goes on does so soon: the older a file is, the less often it is looked at, up to once a minute.
+        file.nextMs = nowMs + Math.min((nowMs - sinceMs) / 10, 60_000);
+        const [now, dropped] = [entryAt(place), join(folder, name)];
+        // Editors put another file in its place: that is no upload.
+        const isSame = now?.ino === ino && now.isFile();
+        const isChanged = isSame && versionOf(now) !== version && entryAt(dropped) === undefined;
+        if (isChanged) renameSync(place, dropped);
+        if (isChanged || !isSame || nowMs - sinceMs > watchedMs) files.delete(place);
+        return isChanged ? [name] : [];
+      });
     },
   };
 }

@@ -22,27 +22,30 @@ export interface FolderQueue extends Readonly<Record<Kind, Pending>> {
 
 /** Looks once at all folders. A folder that cannot be read counts as empty. */
 export function readQueue(folder: string): FolderQueue[] {
-  return namesIn(folder)
-    .filter((name) => !name.startsWith("."))
-    .map((name) => ({ name, path: join(folder, name) }))
-    .filter(({ path }) => statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    .map(({ name, path }) => {
-      const waiting = namesIn(path).filter((file) => isDropped(file) || file.endsWith(".part"));
-      const [failedPath, rejectedPath] = [join(path, failedFolder), join(path, rejectedFolder)];
-      const failed = namesIn(failedPath);
-      // The text next to each failed file says why, and does not count.
-      const reasons = new Set(failed.map((file) => `${file}.txt`));
-      return {
-        name,
-        path,
-        waiting: countFiles(path, waiting),
-        failed: countFiles(
-          failedPath,
-          failed.filter((file) => !reasons.has(file)),
-        ),
-        rejected: countFiles(rejectedPath, namesIn(rejectedPath), rowsIn),
-      };
-    });
+  const names = namesIn(folder).filter((name) => !name.startsWith(".") && isFolder(join(folder, name)));
+  return names.map((name) => {
+    const path = join(folder, name);
+    const failedPath = join(path, failedFolder);
+    const failed = namesIn(failedPath);
+    // The text next to each failed file says why, and does not count.
+    const reasons = new Set(failed.map((file) => `${file}.txt`));
+    const rejectedPath = join(path, rejectedFolder);
+    return {
+      name,
+      path,
+      waiting: sum(
+        namesIn(path)
+          .filter((file) => isDropped(file) || file.endsWith(".part"))
+          .map((file) => countIn(path, file)),
+      ),
+      failed: sum(failed.filter((file) => !reasons.has(file)).map((file) => countIn(failedPath, file))),
+      rejected: sum(namesIn(rejectedPath).map((file) => countIn(rejectedPath, file, rowsIn))),
+    };
+  });
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Adds up one kind of several folders. */
@@ -59,14 +62,11 @@ function sum(all: readonly Pending[]): Pending {
   };
 }
 
-function countFiles(folder: string, names: readonly string[], countIn: (path: string) => number = () => 1): Pending {
-  const files = names.flatMap((name) => {
-    const path = join(folder, name);
-    // An import may just have moved it.
-    const found = statSync(path, { throwIfNoEntry: false });
-    return found?.isFile() ? [{ count: countIn(path), bytes: found.size, sinceMs: found.mtimeMs }] : [];
-  });
-  return sum(files);
+function countIn(folder: string, name: string, count: (path: string) => number = () => 1): Pending {
+  const path = join(folder, name);
+  // An import may just have moved it.
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() ? { count: count(path), bytes: found.size, sinceMs: found.mtimeMs } : sum([]);
 }
 
 /** Larger files are not counted to their end. */

@@ -9,7 +9,7 @@ import { aFolder } from "../../../support/folder.ts";
 /** Opens an inbox with a folder for acme, a clock that the test controls, and an import with given outcomes. */
 export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "done", rejected: 0 })) {
   const folder = aFolder();
-  const clock = { nowMs: 1_000_000 };
+  const clock = { nowMs: Date.now() };
   const taken: { file: string; settings: ImportSettings }[] = [];
   const said: string[] = [];
   mkdirSync(join(folder, "acme"));

@@ -234,10 +234,8 @@ test("files in done/ and rejected/ are deleted after 30 days, however old the up
   inbox.drop("acme/a.csv");
   utimesSync(inbox.path("acme/a.csv"), 0, 0);
   await inbox.lookAfter(0, 2);
-  utimesSync(inbox.path("acme/rejected/a.csv"), 1000, 1000);
   mkdirSync(inbox.path("acme/failed"), { recursive: true });
   inbox.drop("acme/failed/b.csv");
-  utimesSync(inbox.path("acme/failed/b.csv"), 0, 0);
   await inbox.lookAfter(29 * 86_400);
   expect([inbox.in("acme/done"), inbox.in("acme/rejected")]).toEqual([["a.csv"], ["a.csv"]]);
   await inbox.lookAfter(2 * 86_400);
