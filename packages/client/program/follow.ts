@@ -9,7 +9,7 @@ import { createClient, messageOf, toRefusal } from "./api-client.ts";
 import { readAddress, webhook } from "./post.ts";
 import { command, deliver, type Receiver } from "./receiver.ts";
 import { standardOutput } from "./standard-output.ts";
-import { type Host, hostOf, Refusal, readKey, refusing, say, stopSignal, systemCode } from "./terminal.ts";
+import { type Host, hostOf, Refusal, readKeys, refusing, say, stopSignal, systemCode } from "./terminal.ts";
 
 interface FollowOptions {
   readonly exec?: string;
@@ -61,7 +61,7 @@ key nor the secret.`,
 async function follow(host: Host, url: string, options: FollowOptions): Promise<void> {
   const since = readSince(options.since);
   const receiver = readReceiver(host, options);
-  const key = await readKey(host);
+  const [key = ""] = await readKeys(host, "Enter");
   const client = createClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
   const release = options.checkpoint === undefined ? null : await lockCheckpoint(options.checkpoint);
   const stop = stopSignal();

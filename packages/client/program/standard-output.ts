@@ -19,12 +19,14 @@ export function standardOutput(): Receiver {
   let pending = Buffer.from(isCutOff(kind) ? "\n" : "");
   let current: Lead | null = null;
   async function flush(): Promise<Outcome> {
-    while (pending.length > 0) {
-      const written = await write(pending);
-      if (typeof written !== "number") return written;
-      pending = pending.subarray(written);
+    try {
+      while (pending.length > 0) pending = pending.subarray(await write(pending));
+      if (kind.isFile()) fsyncSync(1);
+      return taken;
+    } catch (cause) {
+      const code = systemCode(cause) ?? "unknown";
+      return code === "EPIPE" ? { kind: "gone" } : failed(`Standard output could not be written (${code}).`);
     }
-    return kind.isFile() ? sync() : taken;
   }
   return {
     take(lead, stop) {
@@ -43,30 +45,15 @@ function lineOf(lead: Lead): string {
   return json.replaceAll(/[\p{Cc}\p{Cf}]/gu, (letter) => letter.split("").map(escaped).join(""));
 }
 
-/** Writes some bytes. Returns how many, 0 if the pipe is full, or the outcome of the try. */
-async function write(bytes: Uint8Array): Promise<number | Outcome> {
+/** Writes some bytes. Returns how many; 0 if the pipe is full. */
+async function write(bytes: Uint8Array): Promise<number> {
   try {
     return (await writeSome(1, bytes)).bytesWritten;
   } catch (cause) {
-    const code = systemCode(cause) ?? "unknown";
-    if (code === "EPIPE") return { kind: "gone" };
-    if (code !== "EAGAIN") return unwritable(code);
+    if (systemCode(cause) !== "EAGAIN") throw cause;
     await Bun.sleep(fullPipeMs);
     return 0;
   }
-}
-
-function sync(): Outcome {
-  try {
-    fsyncSync(1);
-    return taken;
-  } catch (cause) {
-    return unwritable(systemCode(cause) ?? "unknown");
-  }
-}
-
-function unwritable(code: string): Outcome {
-  return failed(`Standard output could not be written (${code}).`);
 }
 
 /** The outcome of a try, which a stop ends after a grace period. */

@@ -39,15 +39,18 @@ export function refusing<Options>(action: (url: string, options: Options, comman
   };
 }
 
-/** The key, from LEADFILE_KEY or the first line of standard input. It is no argument, because other users see those. */
-export async function readKey(host: Host): Promise<string> {
-  const key = host.environment["LEADFILE_KEY"]?.trim() || (await readInput(host, "Enter")).trim();
-  if (key !== "") return key;
+/**
+ * The keys, one per line, from LEADFILE_KEY or standard input; the first one is not empty. A person ends the first line with
+ * Enter, or all of them with Ctrl-D. A key is no argument, because other users see those.
+ */
+export async function readKeys(host: Host, endsWith: "Enter" | "Enter and Ctrl-D"): Promise<string[]> {
+  const text = host.environment["LEADFILE_KEY"]?.trim() || (await readInput(host, endsWith));
+  const keys = text.split("\n").map((line) => line.trim());
+  if (keys[0] !== "") return keys;
   throw new Refusal("No key was given. Set LEADFILE_KEY, or give the key on standard input.", 2);
 }
 
-/** Standard input as text: the first line if a person ends it with Enter, all of it otherwise. */
-export async function readInput({ standardInput }: Host, endsWith: "Enter" | "Enter and Ctrl-D"): Promise<string> {
+async function readInput({ standardInput }: Host, endsWith: "Enter" | "Enter and Ctrl-D"): Promise<string> {
   if (process.stdin.isTTY && process.stderr.isTTY) {
     say(`Waiting for the key: type or paste it, then press ${endsWith}.`);
   }
@@ -56,8 +59,7 @@ export async function readInput({ standardInput }: Host, endsWith: "Enter" | "En
     chunks.push(chunk);
     if (endsWith === "Enter" && chunk.includes(10)) break;
   }
-  const text = Buffer.concat(chunks).toString("utf8");
-  return endsWith === "Enter" ? (text.split("\n", 1)[0] ?? "") : text;
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Writes a message to standard error before it returns, so that the end of the process does not lose it. */

@@ -5,7 +5,7 @@ import {
   hostOf,
   printable,
   Refusal,
-  readInput,
+  readKeys,
   refusing,
   say,
   systemCode,
@@ -41,7 +41,7 @@ async function check(host: Host, url: string, options: Options, command: Command
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new Refusal("URL takes the address of a server, such as https://www.example.com.", 2);
   }
-  const keys = await readKeys(host);
+  const keys = await readAllKeys(host);
   await refuseUseless(url, keys.live);
   const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say });
   const text = options.json === true ? JSON.stringify(report) : reportText(report);
@@ -68,10 +68,8 @@ async function askOnce(url: string, key: string): Promise<Answer> {
   }
 }
 
-async function readKeys(host: Host): Promise<Keys> {
-  const given = host.environment["LEADFILE_KEY"]?.trim() || (await readInput(host, "Enter and Ctrl-D"));
-  const [live, revoked, unsubscribed] = given.split("\n").map((line) => line.trim());
-  if (!live) throw new Refusal("No key was given. Set LEADFILE_KEY, or give the key on standard input.", 2);
+async function readAllKeys(host: Host): Promise<Keys> {
+  const [live = "", revoked, unsubscribed] = await readKeys(host, "Enter and Ctrl-D");
   // A header can hold nothing else.
   if ([live, revoked, unsubscribed].some((key) => key !== undefined && /[^\x21-\x7e]/.test(key))) {
     throw new Refusal("A key has a character that no key has. Copy the key again.", 2);
