@@ -12,7 +12,12 @@ import { grouped } from "./terminal/numbers.ts";
 
 /** Returns a command that takes --json, and an account as its first argument. */
 export function commandOnAccount(context: CommandContext, name: string): AdminCommand {
-  return jsonCommand(name).argument("<ACCOUNT>", "ID or exact name", (text) => accountOf(context, text));
+  return jsonCommand(name).argument("<ACCOUNT>", "ID or exact name", accountIn(context));
+}
+
+/** Returns the parser of an argument or an option that is an account. */
+export function accountIn(context: CommandContext): (idOrName: string) => Account {
+  return (idOrName) => accountOf(context, idOrName);
 }
 
 /** Returns the account with this ID or exact name; throws a UserError if there is none. */
@@ -53,16 +58,20 @@ export function checkText(what: string, text: string): string {
   throw new UserError(`${what} takes 1 to 200 characters, without control characters.`, "", 2);
 }
 
-/** Returns the whole number of an option; throws a UserError that says what it takes. `orElse` names other values. */
-export function readWholeNumber(option: string, text: string, min: number, max: number, orElse = ""): number {
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min && number <= max) return number;
-  throw new UserError(`${option} takes a whole number from ${min} to ${grouped(max)}${orElse}.`, "", 2);
+/** Returns the parser of an option that takes a whole number; it throws a UserError that says so. */
+export function wholeNumber(option: string, min: number, max: number, orElse = ""): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new UserError(`${option} takes a whole number from ${min} to ${grouped(max)}${orElse}.`, "", 2);
+  };
 }
 
-/** Returns the seconds of an option, with up to three decimals; throws a UserError that says what it takes. */
-export function readSeconds(option: string, text: string, min: number, max: number): number {
-  const seconds = /^\d{1,6}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds >= min && seconds <= max) return seconds;
-  throw new UserError(`${option} takes seconds from ${min} to ${grouped(max)}, such as 5 or 0.5.`, "", 2);
+/** Returns the parser of an option that takes seconds, with up to three decimals. */
+export function seconds(option: string, min: number, max: number): (text: string) => number {
+  return (text) => {
+    const seconds = /^\d{1,6}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+    if (seconds >= min && seconds <= max) return seconds;
+    throw new UserError(`${option} takes seconds from ${min} to ${grouped(max)}, such as 5 or 0.5.`, "", 2);
+  };
 }

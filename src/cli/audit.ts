@@ -1,18 +1,17 @@
 /** bun admin audit: the record of what was done with the data, without personal data. */
 import type { Command } from "commander";
 import { writeMoment } from "../contract/time.ts";
+import type { Account } from "../db/accounts.ts";
 import { listActs } from "../db/audit.ts";
-import { accountOf, readWholeNumber } from "./arguments.ts";
+import { accountIn, wholeNumber } from "./arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { table } from "./terminal/table.ts";
 
 interface Options {
-  readonly account?: string;
-  readonly limit: string;
+  readonly account?: Account;
+  readonly limit: number;
   readonly json?: boolean;
 }
-
-const maxLimit = 100_000;
 
 export function auditCommand(context: CommandContext): Command {
   return new AdminCommand("audit").examples("audit list").addCommand(
@@ -20,16 +19,13 @@ export function auditCommand(context: CommandContext): Command {
       .description(
         "list what was done, newest first: find, erase, unblock, export, retain, backup, restore, and changes of keys and accounts",
       )
-      .option("--account <ACCOUNT>", "only those on this account: ID or exact name")
-      .option("--limit <N>", "the maximum number of lines", "100")
+      .option("--account <ACCOUNT>", "only those on this account: ID or exact name", accountIn(context))
+      .option("--limit <N>", "the maximum number of lines", wholeNumber("--limit", 1, 100_000), 100)
       .examples("audit list --limit 20", "audit list --account acme --json")
       .action((options: Options) => {
-        const limit = readWholeNumber("--limit", options.limit, 1, maxLimit);
-        const account = options.account === undefined ? null : accountOf(context, options.account).id;
-        const acts = listActs(context.database().read, limit, account).map(({ atMs, ...act }) => ({
-          at: writeMoment(atMs),
-          ...act,
-        }));
+        const { account, limit } = options;
+        const found = listActs(context.database().read, limit, account?.id ?? null);
+        const acts = found.map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));
         const rows = acts.map(({ at, act, account, detail }) => [
           at.slice(0, 19).replace("T", " "),
           act,

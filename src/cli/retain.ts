@@ -5,7 +5,7 @@ import type { Account } from "../db/accounts.ts";
 import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from "../privacy/retention.ts";
 import { statusAfter } from "../process.ts";
 import { printable, UserError } from "../user-error.ts";
-import { commandOnAccount, readWholeNumber } from "./arguments.ts";
+import { commandOnAccount, wholeNumber } from "./arguments.ts";
 import { type CommandContext, outputOf } from "./command.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
@@ -15,20 +15,22 @@ import { canAsk, confirm } from "./terminal/prompt.ts";
 import { runSteps } from "./terminal/signals.ts";
 
 interface Options {
-  readonly days: string;
+  readonly days: number | "off";
   readonly yes?: boolean;
   readonly json?: boolean;
 }
 
-const maxDays = 36_500;
+const numberOfDays = wholeNumber("--days", 1, 36_500, ", or off");
 
 export function retainCommand(context: CommandContext): Command {
   return commandOnAccount(context, "retain")
-    .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on")
+    .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on", (text) =>
+      text === "off" ? text : numberOfDays(text),
+    )
     .option("--yes", "do not ask, even if every lead would be erased or the clock may be wrong")
     .examples("retain acme --days 365", "retain acme --days off")
     .action(async (account: Account, options: Options) => {
-      const days = options.days === "off" ? null : readWholeNumber("--days", options.days, 1, maxDays, ", or off");
+      const days = options.days === "off" ? null : options.days;
       const database = context.database();
       const nowMs = context.now();
       const survey = days === null ? null : surveyRetention(database.read, account.number, days, nowMs);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Command, Option } from "commander";
 import type { Logger } from "pino";
 import { startChild } from "../../../src/child-process.ts";
-import { readSeconds } from "../../../src/cli/arguments.ts";
+import { seconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, examples, jsonCommand } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { readConfig, readDatabasePath, receiveOrigin } from "../../../src/config.ts";
@@ -29,11 +29,7 @@ interface ReceiveOptions {
 
 export function receiveCommand(context: CommandContext): Command {
   return jsonCommand("receive")
-    .addOption(
-      new Option("--every <SECONDS>", "from one import of what was delivered to the next")
-        .default(60)
-        .argParser((text) => readSeconds("--every", text, 0.1, 3600)),
-    )
+    .option("--every <SECONDS>", "from one import of what was delivered to the next", seconds("--every", 0.1, 3600), 60)
     .addOption(new Option("--import").hideHelp())
     .addHelpText(
       "after",

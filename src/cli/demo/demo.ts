@@ -1,6 +1,6 @@
 /** bun admin demo: an account with pixels, made-up leads, and a key, and the commands to try them with. */
 import { randomInt } from "node:crypto";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { publicOrigin, readConfig } from "../../config.ts";
 import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
@@ -11,7 +11,7 @@ import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { Importer } from "../../import/staged-import.ts";
-import { accountOf, readSeconds, readWholeNumber } from "../arguments.ts";
+import { accountOf, seconds, wholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
@@ -21,14 +21,7 @@ import { createInventor, demoLeads, demoPixels, newLead } from "./leads.ts";
 const demoName = "Demo";
 const leadCount = 1000;
 
-interface Demo {
-  readonly account: string;
-  readonly pixels: readonly string[];
-  readonly key: string;
-  /** A cursor to try paging with, and a time to try polling with. */
-  readonly cursor: string;
-  readonly newest: string;
-}
+type Demo = Awaited<ReturnType<typeof makeDemo>>;
 
 interface DemoOptions {
   readonly live?: boolean;
@@ -40,16 +33,8 @@ interface DemoOptions {
 export function demoCommand(context: CommandContext): Command {
   return jsonCommand("demo")
     .option("--live", "then invent more leads until Ctrl-C, to watch a poller work")
-    .addOption(
-      new Option("--every <SECONDS>", "seconds from one lead to the next")
-        .default(5)
-        .argParser((text) => readSeconds("--every", text, 0.01, 86_400)),
-    )
-    .addOption(
-      new Option("--seed <NUMBER>", "invent the same visitors each time").argParser((text) =>
-        readWholeNumber("--seed", text, 0, 999_999_999),
-      ),
-    )
+    .option("--every <SECONDS>", "seconds from one lead to the next", seconds("--every", 0.01, 86_400), 5)
+    .option("--seed <NUMBER>", "invent the same visitors each time", wholeNumber("--seed", 0, 999_999_999))
     .examples("demo", "demo --live --every 2 --seed 7")
     .action(async (options: DemoOptions) => {
       const url = publicOrigin(readConfig());
@@ -63,7 +48,7 @@ export function demoCommand(context: CommandContext): Command {
 }
 
 /** Creates what does not exist yet, and a new key in any case. */
-export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs: number): Promise<Demo> {
+export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs: number) {
   const account = findAccount(database.read, demoName) ?? (await createAccount(database, demoName, nowMs));
   if (account === null) throw new Error("another program created the account at the same time");
   const key = generateKey();
@@ -74,6 +59,7 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
     account: account.id,
     pixels: listPixels(database.read, account.number).map(({ id }) => id),
     key,
+    /** A cursor to try paging with, and a time to try polling with. */
     cursor: writeMoment(page(3).nextMs ?? nowMs),
     newest: writeMoment(page(1).nextMs ?? nowMs),
   };

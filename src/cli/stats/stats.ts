@@ -8,28 +8,27 @@ import { writeMoment } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { UserError } from "../../user-error.ts";
-import { commandOnAccount, readWholeNumber } from "../arguments.ts";
+import { commandOnAccount, wholeNumber } from "../arguments.ts";
 import { type CommandContext, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type Chart, draw, leadCharts, requestCharts, sumOf } from "./charts.ts";
 import { type Figures, statsPage } from "./page.ts";
 
-const defaultDays = 30;
 const maxDays = 3_660;
 
 interface StatsOptions {
-  readonly days: string;
+  readonly days: number;
   readonly html?: string;
   readonly json?: boolean;
 }
 
 export function statsCommand(context: CommandContext): Command {
   return commandOnAccount(context, "stats")
-    .option("--days <N>", "how many UTC days back, today included", String(defaultDays))
+    .option("--days <N>", "how many UTC days back, today included", wholeNumber("--days", 1, maxDays), 30)
     .option("--html <FILE>", "write the charts to a web page that loads nothing and has no personal data")
     .examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json")
     .action((account: Account, options: StatsOptions) => {
-      const days = readWholeNumber("--days", options.days, 1, maxDays);
+      const { days } = options;
       const todayMs = Math.floor(context.now() / dayMs) * dayMs;
       const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
       const stats = readStats(context.database().read, account.number, todayMs - (days - 1) * dayMs);
