@@ -12,7 +12,8 @@ import { openReader, type ReadStore } from "./db/reader.ts";
 import { addUsage, type CountedUsage, createUsageCounter, type Flushed, openUsageReader } from "./db/usage.ts";
 import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
 import { ledgerBegins, ledgerEnds, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
-import { createDisclosureLedger, type DisclosedPage, writeDisclosures } from "./privacy/disclosures/ledger.ts";
+import { type DisclosurePart, planPart, writeDisclosures } from "./privacy/disclosures/ledger.ts";
+import { createPendingPages, type DisclosedPage } from "./privacy/disclosures/pending-pages.ts";
 import { type Retained, retainInThread } from "./privacy/retention.ts";
 import { UserError } from "./user-error.ts";
 
@@ -76,7 +77,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   const wal = openWal(path);
   const reader = openReader(database, path);
   const usage = createUsageCounter(openUsageReader(database));
-  const ledger = createDisclosureLedger(() => database);
+  const ledger = createPendingPages((pages) => planPart(database, pages));
   const flush = createFlush(database, usage, ledger, { keepsLedger, startMs: now() });
   const reserve = `${path}.reserve`;
   tryOnDisk(() => {
@@ -166,7 +167,7 @@ function writeAll({ $client }: Connection, flush: () => Flushed): void {
 function createFlush(
   database: Connection,
   usage: CountedUsage,
-  ledger: ReturnType<typeof createDisclosureLedger>,
+  ledger: ReturnType<typeof createPendingPages<DisclosurePart>>,
   { keepsLedger, startMs }: { readonly keepsLedger: boolean; readonly startMs: number },
 ): () => Flushed {
   const marker = openGapMarker(database);

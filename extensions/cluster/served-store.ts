@@ -12,7 +12,8 @@ import type { StoreGauge } from "../../src/db/reader.ts";
 import { accounts } from "../../src/db/schema.ts";
 import { createUsageCounter } from "../../src/db/usage.ts";
 import { ledgerBegins, ledgerEnds } from "../../src/privacy/disclosures/gaps.ts";
-import { createDisclosureLedger } from "../../src/privacy/disclosures/ledger.ts";
+import { planPart } from "../../src/privacy/disclosures/ledger.ts";
+import { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
 import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";
 import type { ServedStore } from "../../src/served-store.ts";
 import { UserError } from "../../src/user-error.ts";
@@ -32,7 +33,7 @@ export function openClusterStore(path: string, node: RqliteNode, name: string, k
   const leased = openLeasedFile(file, node, sender);
   const serving = () => file.current().serving();
   const usage = createUsageCounter({ between: (...asked) => serving().usage.between(...asked) });
-  const ledger = createDisclosureLedger(() => file.current().connection);
+  const ledger = createPendingPages((pages) => planPart(file.current().connection, pages));
   const flush = createFlush(node, sender, { usage, ledger }, () => serving().shownPart(name, sender.process));
   const reading = <Asked extends unknown[], Answer>(read: (serving: Serving, ...asked: Asked) => Answer) =>
     leased.reading((opening, ...asked: Asked) => read(opening.serving(), ...asked));

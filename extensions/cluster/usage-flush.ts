@@ -8,7 +8,8 @@ import { windowMs } from "../../src/contract/limits.ts";
 import type { KeyNumber } from "../../src/db/keys.ts";
 import { usage } from "../../src/db/schema.ts";
 import type { CountedUsage, UsagePart } from "../../src/db/usage.ts";
-import { type createDisclosureLedger, disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
+import { type DisclosurePart, disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
+import type { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
 import { type RqliteNode, statementOf } from "./node.ts";
 import { flushes } from "./tables.ts";
 import { independentId, sendOnce } from "./transaction.ts";
@@ -27,7 +28,7 @@ interface Sender {
 /** The counts and the disclosures that are not sent yet. */
 interface Pending {
   readonly usage: CountedUsage;
-  readonly ledger: Pick<ReturnType<typeof createDisclosureLedger>, "next" | "drop">;
+  readonly ledger: Pick<ReturnType<typeof createPendingPages<DisclosurePart>>, "next" | "drop">;
 }
 
 /** Makes the flush of a server. `shown` is the number of the last part of this process that the local file shows. */

@@ -7,7 +7,7 @@ import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/paramet
 import { paths } from "../contract/paths.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
-import { type DisclosedPage, writeFilter } from "../privacy/disclosures/ledger.ts";
+import { type DisclosedPage, writeFilter } from "../privacy/disclosures/pending-pages.ts";
 import type { RequestStore } from "../served-store.ts";
 import { auth } from "./auth.ts";
 import { createCache } from "./cache.ts";

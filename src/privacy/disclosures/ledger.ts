@@ -1,12 +1,11 @@
 /** The ledger of disclosures: which leads each key received on each UTC day. It contains nothing of a person. */
 import { and, between, eq, gte, lte, max, type SQL, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
-import { namesOf } from "../../contract/names.ts";
-import type { LeadFilter, LeadFilters } from "../../contract/parameters.ts";
 import type { Connection, Statement } from "../../db/connection.ts";
 import { disclosures, imports, keys } from "../../db/schema.ts";
 import type { Matcher } from "../mentions.ts";
-import { type IsUnchanged, mergePages, type Page, type Range, type Span } from "./spans.ts";
+import type { PendingPages } from "./pending-pages.ts";
+import { type IsUnchanged, mergePages, type Range, type Span } from "./spans.ts";
 
 /** The days for which the ledger is kept: a person may ask who received a lead during the last thirteen months. */
 export const keptDays = 400;
@@ -15,36 +14,6 @@ export const keptDays = 400;
 export function oldestKeptDay(nowMs: number): string {
   return dayOf(nowMs - keptDays * dayMs);
 }
-
-/** The filters by their names in the ledger. The order decides that equal filters are the same text. */
-const filterNames = {
-  city: "city",
-  hasEmail: "has_email",
-  pixelId: "pixel_id",
-  state: "state",
-} as const satisfies Record<LeadFilter, string>;
-
-/** The values of a lead with which filters are compared. */
-export type Filterable = Readonly<Record<(typeof filterNames)[LeadFilter], string | boolean | null>>;
-
-/** Returns the filters of a query as text: the same text for the same leads, and an empty one for a page of all. */
-export function writeFilter(query: LeadFilters): string {
-  const used = namesOf(filterNames).filter((filter) => query[filter]);
-  return used.length === 0 ? "" : JSON.stringify(Object.fromEntries(used.map((one) => [filterNames[one], query[one]])));
-}
-
-/** Returns a function that tells whether a lead is on the pages with a filter. */
-export function readFilter(filter: string): (lead: Filterable) => boolean {
-  const wanted: Partial<Filterable> = filter === "" ? {} : JSON.parse(filter);
-  const names = Object.values(filterNames).filter((name) => wanted[name] !== undefined);
-  return (lead) => names.every((name) => lead[name] === wanted[name]);
-}
-
-/** One page: it had every lead that fits the filter, from its oldest to its newest timestamp. */
-export type DisclosedPage = Page & {
-  /** As `writeFilter` writes it. */
-  readonly filter: string;
-};
 
 /** The leads that one key received through one filter on one UTC day, as a change of the ledger. */
 export interface DisclosurePart {
@@ -61,68 +30,8 @@ export const recordedWithinMs = 1_500;
 
 /** A key with more filters on a day gets pages without a filter: that says too much, and never too little. */
 const maxFilters = 100;
-/** This many pages take some milliseconds to write, in which no request is answered. */
-const pagesAtOnce = 2500;
-/** The number of pending pages at which they are merged; the next merge is at twice the remaining number. */
-const maxPending = 5000;
-
-interface PendingPages {
-  readonly day: string;
-  readonly key: number;
-  readonly filter: string;
-  pages: Page[];
-  /** The number of pages from which on they are joined. */
-  joinAt: number;
-}
-
-/** Makes what keeps the pages that were answered until they are in the ledger, and hands them over in parts. */
-export function createDisclosureLedger(database: () => Connection) {
-  /** By UTC day, key, and filter. */
-  const pending = new Map<string, PendingPages>();
-  let oldestMs: number | null = null;
-  let leaving: PendingPages | null = null;
-
-  function take(): PendingPages | null {
-    const [first] = pending;
-    if (first === undefined) return null;
-    const [name, one] = first;
-    const pages = one.pages.splice(0, pagesAtOnce);
-    if (one.pages.length === 0) pending.delete(name);
-    return { ...one, pages };
-  }
-
-  return {
-    /** Records a page that is answered. */
-    note(key: number, page: DisclosedPage, nowMs: number): void {
-      const { filter } = page;
-      const begin = () => ({ day: dayOf(nowMs), key, filter, pages: [], joinAt: maxPending });
-      const one = pending.getOrInsertComputed(`${Math.floor(nowMs / dayMs)} ${key} ${filter}`, begin);
-      // Most pages come from the response cache.
-      if (one.pages.at(-1) === page) return;
-      one.pages.push(page);
-      oldestMs ??= nowMs;
-      if (one.pages.length < one.joinAt) return;
-      one.pages = mergePages([], one.pages, () => false).map((span) => ({ ...span, beforeMs: null }));
-      one.joinAt = Math.max(maxPending, 2 * one.pages.length);
-    },
-    /** Returns when the first page was answered of those that are not in the ledger yet; null without any. */
-    pendingSince: (): number | null => oldestMs,
-    /** Returns some of the pending pages as a change of the ledger; null without any. They stay until they are dropped. */
-    next(): DisclosurePart | null {
-      leaving ??= take();
-      return leaving === null ? null : planPart(database(), leaving);
-    },
-    /** Drops the part that was returned last, because the ledger has it now. Returns whether more is pending. */
-    drop(): boolean {
-      leaving = null;
-      if (pending.size === 0) oldestMs = null;
-      return pending.size > 0;
-    },
-  };
-}
-
 /** Merges pages with the spans of the ledger that they overlap or touch. */
-function planPart(database: Connection, { key, day, filter: asked, pages }: PendingPages): DisclosurePart {
+export function planPart(database: Connection, { key, day, filter: asked, pages }: PendingPages): DisclosurePart {
   const filters = listFilters(database, key, day);
   const isOneTooMany = filters.length >= maxFilters && !filters.includes(asked);
   const filter = isOneTooMany ? "" : asked;

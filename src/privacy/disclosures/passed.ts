@@ -3,7 +3,8 @@ import { and, asc, eq, gt, gte, isNull, max, or } from "drizzle-orm";
 import type { Connection } from "../../db/connection.ts";
 import { disclosures, imports, keys } from "../../db/schema.ts";
 import { readLeads } from "../find.ts";
-import { oldestKeptDay, readFilter } from "./ledger.ts";
+import { oldestKeptDay } from "./ledger.ts";
+import { readFilter } from "./pending-pages.ts";
 import { arrivedLead } from "./recipients.ts";
 
 /** The newest timestamp that a live key has read through one filter. */

@@ -6,7 +6,8 @@ import type { Connection } from "../../db/connection.ts";
 import { disclosures, keys } from "../../db/schema.ts";
 import { type Departure, openArrivals } from "./arrivals.ts";
 import { type Gap, gapsOfKeys } from "./gaps.ts";
-import { type Filterable, oldestKeptDay, readFilter } from "./ledger.ts";
+import { oldestKeptDay } from "./ledger.ts";
+import { type Filterable, readFilter } from "./pending-pages.ts";
 import { byOldest, countUntil, type Range, type Span } from "./spans.ts";
 
 /** A key that received a lead, with the earliest and the latest UTC day. */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { createDisclosureLedger, writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
+import { planPart, writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
+import { createPendingPages } from "../../../src/privacy/disclosures/pending-pages.ts";
 import { openServedStore } from "../../../src/served-store.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
 import { noonMs } from "../../support/builders.ts";
@@ -18,7 +19,7 @@ function aLedger() {
   aKey(admin, anAccount(admin));
   admin.close();
   const database = openDatabase(path);
-  const ledger = createDisclosureLedger(() => database);
+  const ledger = createPendingPages((pages) => planPart(database, pages));
   return {
     path,
     note: (filter: string, oldestMs: number, newestMs: number, nowMs = noonMs) =>

@@ -1,0 +1,99 @@
+/** The pages that were answered, as the ledger of disclosures names them, until they are in it. */
+import { dayMs, dayOf } from "../../contract/calendar.ts";
+import { namesOf } from "../../contract/names.ts";
+import type { LeadFilter, LeadFilters } from "../../contract/parameters.ts";
+import { mergePages, type Page } from "./spans.ts";
+
+/** The filters by their names in the ledger. The order decides that equal filters are the same text. */
+const filterNames = {
+  city: "city",
+  hasEmail: "has_email",
+  pixelId: "pixel_id",
+  state: "state",
+} as const satisfies Record<LeadFilter, string>;
+
+/** The values of a lead with which filters are compared. */
+export type Filterable = Readonly<Record<(typeof filterNames)[LeadFilter], string | boolean | null>>;
+
+/** Returns the filters of a query as text: the same text for the same leads, and an empty one for a page of all. */
+export function writeFilter(query: LeadFilters): string {
+  const used = namesOf(filterNames).filter((filter) => query[filter]);
+  return used.length === 0 ? "" : JSON.stringify(Object.fromEntries(used.map((one) => [filterNames[one], query[one]])));
+}
+
+/** Returns a function that tells whether a lead is on the pages with a filter. */
+export function readFilter(filter: string): (lead: Filterable) => boolean {
+  const wanted: Partial<Filterable> = filter === "" ? {} : JSON.parse(filter);
+  const names = Object.values(filterNames).filter((name) => wanted[name] !== undefined);
+  return (lead) => names.every((name) => lead[name] === wanted[name]);
+}
+
+/** One page: it had every lead that fits the filter, from its oldest to its newest timestamp. */
+export type DisclosedPage = Page & {
+  /** As `writeFilter` writes it. */
+  readonly filter: string;
+};
+
+/** This many pages take some milliseconds to write, in which no request is answered. */
+const pagesAtOnce = 2500;
+/** The number of pending pages at which they are merged; the next merge is at twice the remaining number. */
+const maxPending = 5000;
+
+/** The pages of one key with one filter on one UTC day. */
+export interface PendingPages {
+  readonly day: string;
+  readonly key: number;
+  readonly filter: string;
+  pages: Page[];
+  /** The number of pages from which on they are joined. */
+  joinAt: number;
+}
+
+/**
+ * Makes what keeps the pages that were answered until they are in the ledger, and hands them over in parts: `plan` makes a
+ * change of the ledger of some pages.
+ */
+export function createPendingPages<Part>(plan: (pages: PendingPages) => Part) {
+  /** By UTC day, key, and filter. */
+  const pending = new Map<string, PendingPages>();
+  let oldestMs: number | null = null;
+  let leaving: PendingPages | null = null;
+
+  function take(): PendingPages | null {
+    const [first] = pending;
+    if (first === undefined) return null;
+    const [name, one] = first;
+    const pages = one.pages.splice(0, pagesAtOnce);
+    if (one.pages.length === 0) pending.delete(name);
+    return { ...one, pages };
+  }
+
+  return {
+    /** Records a page that is answered. */
+    note(key: number, page: DisclosedPage, nowMs: number): void {
+      const { filter } = page;
+      const begin = () => ({ day: dayOf(nowMs), key, filter, pages: [], joinAt: maxPending });
+      const one = pending.getOrInsertComputed(`${Math.floor(nowMs / dayMs)} ${key} ${filter}`, begin);
+      // Most pages come from the response cache.
+      if (one.pages.at(-1) === page) return;
+      one.pages.push(page);
+      oldestMs ??= nowMs;
+      if (one.pages.length < one.joinAt) return;
+      one.pages = mergePages([], one.pages, () => false).map((span) => ({ ...span, beforeMs: null }));
+      one.joinAt = Math.max(maxPending, 2 * one.pages.length);
+    },
+    /** Returns when the first page was answered of those that are not in the ledger yet; null without any. */
+    pendingSince: (): number | null => oldestMs,
+    /** Returns some of the pending pages as a change of the ledger; null without any. They stay until they are dropped. */
+    next(): Part | null {
+      leaving ??= take();
+      return leaving === null ? null : plan(leaving);
+    },
+    /** Drops the part that was returned last, because the ledger has it now. Returns whether more is pending. */
+    drop(): boolean {
+      leaving = null;
+      if (pending.size === 0) oldestMs = null;
+      return pending.size > 0;
+    },
+  };
+}
