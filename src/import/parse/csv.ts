@@ -43,8 +43,6 @@ class CsvReader {
   private header: Header | null = null;
   /** The beginning of a record that continues in the next text. */
   private rest = "";
-  /** True while the rest of a line that is too long to be a record is skipped. */
-  private isSkipping = false;
   private mayHoldNul = false;
 
   constructor(
@@ -55,7 +53,7 @@ class CsvReader {
 
   /** Returns the rows that are complete with the next text. In the last one, a record without an end is damaged. */
   read(next: string, isLast: boolean): Row[] {
-    const text = this.rest + this.skipLongLine(next);
+    const text = this.rest + next;
     // Few files have a NUL, and to look through each cell takes time.
     this.mayHoldNul = text.includes("\0");
     const rows: Row[] = [];
@@ -63,7 +61,7 @@ class CsvReader {
     while (at < text.length) {
       const end = this.takeRecord(text, at, isLast, rows);
       if (end === null) break;
-      if (!this.isSkipping) this.line += text.slice(at, end - 1).split("\n").length;
+      this.line += text.slice(at, end - 1).split("\n").length;
       at = end;
     }
     this.rest = text.slice(at);
@@ -74,20 +72,10 @@ class CsvReader {
   private takeRecord(text: string, at: number, isLast: boolean, rows: Row[]): number | null {
     const newline = indexOf(text, "\n", at);
     const line = text.slice(at, endOfLine(text, newline));
-    const isCut = newline === text.length && !isLast;
-    this.isSkipping = isCut && line.length > maxRecordLength;
-    if (isCut && !this.isSkipping) return null;
-    if (!this.isSkipping && line.includes('"')) return this.takeQuoted(text, at, line, isLast, rows);
-    if (line !== "") this.take(line.split(this.delimiter), line, rows);
+    if (line.includes('"')) return this.takeQuoted(text, at, line, isLast, rows);
+    const cells = line.length > maxRecordLength ? null : line.split(this.delimiter);
+    if (line !== "") this.take(cells, line, rows);
     return newline + 1;
-  }
-
-  private skipLongLine(text: string): string {
-    if (!this.isSkipping) return text;
-    const end = text.indexOf("\n") + 1;
-    this.isSkipping = end === 0;
-    if (!this.isSkipping) this.line++;
-    return this.isSkipping ? "" : text.slice(end);
   }
 
   private takeQuoted(text: string, at: number, line: string, isLast: boolean, rows: Row[]): number | null {

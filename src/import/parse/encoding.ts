@@ -1,12 +1,13 @@
 /** Bytes to text in whole lines: some programs write an older character set, UTF-16, or a byte order mark. */
 import { isUtf8 } from "node:buffer";
+import { maxPageBytes } from "../row.ts";
 
 const lineFeed = 10;
 const carriageReturn = 13;
 const endMark = 0x1a;
 
-/** A line that is longer than this is decoded in pieces, so that memory does not grow with the file. */
-const maxLineBytes = 4 * 1024 * 1024;
+/** A line is kept up to this size: no format takes one that is larger than a page. */
+const maxLineBytes = maxPageBytes + 1;
 
 /** A character set from before UTF-8, by its common name. */
 export type LegacyEncoding = "Windows-1252" | "Mac OS Roman";
@@ -27,7 +28,7 @@ export async function* toText(
   const encoding = isOfMac ? "Mac OS Roman" : "Windows-1252";
   const legacy = new TextDecoder(isOfMac ? "macintosh" : "windows-1252");
   const decode = (line: Buffer) => {
-    if (isUtf8(line)) return line.toString("utf8");
+    if (isUtf8(line) || line.length >= maxLineBytes) return line.toString("utf8");
     onLegacyLine(encoding);
     return legacy.decode(line);
   };
@@ -36,33 +37,26 @@ export async function* toText(
   }
 }
 
-/** Cuts chunks after a line, so that no character is cut in two. */
+/** Cuts chunks after a line, so that no character is cut in two. What a line has beyond the limit is dropped. */
 async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
-    waiting.push(chunk);
-    bytes += chunk.length;
-    if (!chunk.includes(lineFeed) && bytes < maxLineBytes) continue;
-    const piece = Buffer.concat(waiting);
-    const cut = piece.lastIndexOf(lineFeed) + 1 || lastCharacter(piece);
-    yield piece.subarray(0, cut);
-    waiting = [piece.subarray(cut)];
-    bytes = piece.length - cut;
+    const cut = chunk.lastIndexOf(lineFeed) + 1;
+    if (cut > 0) {
+      yield Buffer.concat([...waiting, chunk.subarray(0, cut)]);
+      waiting = [];
+      bytes = 0;
+    }
+    const rest = chunk.subarray(cut, cut + maxLineBytes - bytes);
+    if (rest.length > 0) waiting.push(rest);
+    bytes += rest.length;
   }
   const last = Buffer.concat(waiting);
   // DOS ends a text with a mark, or fills its last block with it.
   let end = last.length;
   while (last[end - 1] === endMark) end--;
   if (end > 0) yield last.subarray(0, end);
-}
-
-/** Returns the place of the last character of a piece, which may continue in the next piece. */
-function lastCharacter(piece: Buffer): number {
-  const continues = (byte = 0) => byte >= 0x80 && byte < 0xc0;
-  let start = piece.length - 1;
-  while (start > 0 && piece.length - start < 4 && continues(piece[start])) start--;
-  return start;
 }
 
 function splitLines(bytes: Buffer): Buffer[] {

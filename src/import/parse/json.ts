@@ -1,12 +1,10 @@
 /** JSON to rows: one object a line, or one document. Either may be a page of records. */
 import { UserError } from "../../user-error.ts";
 import { type Column, type Columns, maxColumns, noLayout } from "../map/columns.ts";
-import { type Cell, maxRecordLength, type Row, tooLarge } from "../row.ts";
+import { type Cell, maxPageBytes, maxRecordLength, type Row, tooLarge } from "../row.ts";
 import { prepend } from "./encoding.ts";
 import { isObject, readPage } from "./json-pages.ts";
 
-/** A page of records is in memory as a whole, and takes many times its size. */
-const maxPageLength = 8 * maxRecordLength;
 /** An object takes a hundred bytes and more, even an empty one. No page of leads has so many. */
 const maxObjects = 1_000_000;
 /** A new name takes about 300 bytes, with the shape of its object. No export has so many. */
@@ -25,20 +23,10 @@ export type Groups = AsyncIterable<Row[]> | Iterable<Row[]>;
 /** Reads text in whole lines; a line may hold a page of records. */
 export async function* readLines(texts: AsyncIterable<string>, columns: Columns): AsyncGenerator<Row[]> {
   let line = 0;
-  /** True if the last line continues in the next text: it is so long that it was rejected. */
-  let isCut = false;
-  function* linesOf(text: string): Generator<Row> {
-    const lines = text.split("\n");
-    const last = lines.pop();
-    for (const whole of lines) {
-      if (!isCut) yield* readLine(whole.trim(), ++line, columns);
-      isCut = false;
-    }
-    if (last === "" || last === undefined) return;
-    if (!isCut) yield* readLine(last.trim(), ++line, columns);
-    isCut = true;
+  function* rowsIn(text: string): Generator<Row> {
+    for (const one of text.replace(/\n$/, "").split("\n")) yield* readLine(one.trim(), ++line, columns);
   }
-  for await (const text of texts) yield* inGroups(linesOf(text));
+  for await (const text of texts) yield* inGroups(rowsIn(text));
 }
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
@@ -46,9 +34,9 @@ export async function readDocument(texts: AsyncGenerator<string>, columns: Colum
   let text = "";
   for (let next = await texts.next(); !next.done; next = await texts.next()) {
     text += next.value;
-    if (text.length > maxPageLength) break;
+    if (isLarger(text)) break;
   }
-  const excess = text.length > maxPageLength ? "8 MiB" : excessIn(text);
+  const excess = isLarger(text) ? "8 MiB" : excessIn(text);
   const value = excess === null ? parseJson(text) : undefined;
   if (value !== undefined) return rowsOfDocument(value, columns, text.length);
   const [, second = ""] = text.trimStart().split("\n", 2);
@@ -83,9 +71,14 @@ function* inGroups(rows: Iterable<Row>): Generator<Row[]> {
   yield group;
 }
 
+/** Returns whether a text is larger than a page may be. */
+function isLarger(text: string): boolean {
+  return text.length > maxPageBytes / 3 && Buffer.byteLength(text) > maxPageBytes;
+}
+
 function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
   if (text === "") return [];
-  if (text.length > maxPageLength) return [faulty("it is larger than 8 MiB", text, line)];
+  if (isLarger(text)) return [faulty("it is larger than 8 MiB", text, line)];
   const excess = excessIn(text);
   if (excess !== null) return [faulty(`it holds more than ${excess}`, text, line)];
   const value = parseJson(text);
