@@ -10,7 +10,7 @@ import { audit } from "../../src/db/schema.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { UserError } from "../../src/user-error.ts";
 import { type ClusterDatabase, reasonFor } from "./database.ts";
-import { requestOk } from "./node.ts";
+import { request } from "./node.ts";
 import { dropStatements } from "./tables.ts";
 
 /** `onOld` is called with the reason if no majority answers, so that the copy may be old. */
@@ -26,7 +26,7 @@ export function openClusterBackups(database: ClusterDatabase, onOld: (reason: st
         const reason = await reasonFor(database.catchUp());
         if (reason !== null) onOld(reason);
         // A large file takes as long as the disk does.
-        await requestOk(database.node, "GET", "/db/backup?noleader", 3_600_000, { saveTo: draft, stop }).catch(
+        await request(database.node, "GET", "/db/backup?noleader", 3_600_000, { saveTo: draft, stop }).catch(
           (cause) => {
             stop.throwIfAborted();
             throw cause;

@@ -6,8 +6,8 @@ import { sql } from "drizzle-orm";
 import { randomText } from "../../src/contract/key.ts";
 import {
   DatabaseUnavailable,
-  type Statement as DrizzleStatement,
   type LeadDatabase,
+  type Statement,
   WriteRefused,
   type WriteScope,
 } from "../../src/db/connection.ts";
@@ -15,24 +15,15 @@ import { residues } from "../../src/db/schema.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import { listMembers, type Member } from "./members.ts";
-import { execute, NoAnswer, query, type RqliteNode, type Statement, statementOf, unreachableNode } from "./node.ts";
+import { NoAnswer, query, type RqliteNode } from "./node.ts";
 import type { NodeFile } from "./node-file.ts";
 import { nodes, writes } from "./tables.ts";
-import {
-  incrementRevision,
-  isApplied,
-  lastPosition,
-  type Position,
-  readChanges,
-  readPosition,
-  recordingChanges,
-  transactionOf,
-} from "./transaction.ts";
+import { incrementRevision, lastPosition, type Position, readPosition, send } from "./transaction.ts";
 
 export interface ClusterDatabase extends LeadDatabase {
   readonly node: RqliteNode;
   readonly file: NodeFile;
-  /** Writes statements in the form of rqlite under an ID. Throws like `write`. */
+  /** Writes statements under an ID. Throws like `write`. */
   commit(id: string, statements: readonly Statement[]): Promise<void>;
   /** Resolves like `catchUp`, or throws DatabaseUnavailable sooner. */
   catchUp(withinMs?: number): Promise<void>;
@@ -54,7 +45,7 @@ export function openClusterDatabase(
   const retry = createRetry();
 
   async function catchUp(withinMs?: number): Promise<void> {
-    const last = await retry("read", firstTimeoutMs.everywhere, (ms) => tryToAsk(node, ms), withinMs);
+    const last = await retry("read", firstTimeoutMs.everywhere, (ms) => askLastPosition(node, ms), withinMs);
     if (last === null) return;
     // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
     const shownMs = withinMs === undefined ? patienceMs.inProgress : patienceMs.behind;
@@ -62,30 +53,29 @@ export function openClusterDatabase(
     if (chain !== last.chain) throw new NodesDiffer();
   }
 
-  async function commit(id: string, statements: readonly Statement[], scope: WriteScope = "local"): Promise<void> {
-    const isEverywhere = scope === "everywhere";
-    const sent = isEverywhere ? [...statements, incrementRevision] : statements;
-    // A node that hangs delays the list of the members, which is needed when the write is applied.
-    const listing = isEverywhere ? listMembers(node, 300).catch(() => null) : null;
-    const transaction = transactionOf(id, sent);
-    const refusal = await retry("write", firstTimeoutMs[scope], (ms) => tryToWrite(node, transaction, ms));
-    if (refusal !== null) {
+  /** Resolves when the local file shows the transaction. */
+  async function apply(id: string, statements: readonly Statement[], firstMs: number): Promise<void> {
+    try {
+      await retry("write", firstMs, (ms) => send(node, id, statements, ms));
+    } catch (cause) {
+      if (!(cause instanceof WriteRefused)) throw cause;
       // A leader that lacks writes may have refused it. Then the local file has it from an earlier try.
       await catchUp();
-      if (file.current().chainOf(id) === undefined) throw new WriteRefused(refusal);
+      if (file.current().chainOf(id) === undefined) throw cause;
     }
     await untilShown(() => file.current().chainOf(id));
-    if (!isEverywhere) return;
+  }
+
+  async function commit(id: string, statements: readonly Statement[], scope: WriteScope = "local"): Promise<void> {
+    if (scope === "local") return await apply(id, statements, firstTimeoutMs.local);
+    // A node that hangs delays the list of the members, which is needed when the write is applied.
+    const listing = listMembers(node, 300).catch(() => null);
+    await apply(id, [...statements, incrementRevision], firstTimeoutMs.everywhere);
     const unreachable = await waitForAll(node, file, id, await listing);
     if (unreachable.length > 0) onUnreachable(unreachable);
   }
 
-  async function write(queries: readonly DrizzleStatement[], scope?: WriteScope) {
-    const id = randomText(20);
-    const statements = queries.map(statementOf);
-    await commit(id, recordingChanges(statements), scope);
-    return readChanges(await untilShown(() => file.current().changesOf(id)), statements);
-  }
+  const write: LeadDatabase["write"] = (statements, scope) => commit(randomText(20), statements, scope);
 
   return {
     path: file.path,
@@ -136,7 +126,7 @@ async function waitForAll(
   }
 
   add(listed ?? (await listMembers(node)));
-  const question = statementOf(sql`SELECT count(*) FROM ${writes} WHERE id = ${id}`);
+  const question = sql`SELECT count(*) FROM ${writes} WHERE id = ${id}`;
   const voters = [...members.values()].filter(({ isVoter }) => isVoter).map(({ name }) => name);
   // A server without a row yet has asked the majority since the write. Webhooks are received under a lease as well, on a node
   // that may never have had a server.
@@ -220,28 +210,9 @@ const patienceMs = { inProgress: 30_000, unanswered: 12_000, refused: 5_000, beh
 /** A write right after one that was given up, such as the record of an import that failed, is tried once. */
 const givenUpForMs = 1_000;
 
-type Tried<Result> = { readonly result: Result } | { readonly reason: string; readonly isSent: boolean };
-
 /** Asks for the last transaction of the cluster; null if it has none. */
-async function tryToAsk(node: RqliteNode, timeoutMs: number): Promise<Tried<Position | null>> {
-  try {
-    const question = statementOf(sql`SELECT ${lastPosition}`);
-    return { result: readPosition(await query(node, question, "linearizable", timeoutMs)) };
-  } catch (cause) {
-    if (!(cause instanceof NoAnswer)) throw cause;
-    return { reason: cause.message, isSent: cause.isSent };
-  }
-}
-
-/** Sends a transaction. The result is why SQLite refused it; null if it is applied. */
-async function tryToWrite(
-  node: RqliteNode,
-  transaction: Statement[],
-  timeoutMs: number,
-): Promise<Tried<string | null>> {
-  const written = await execute(node, transaction, timeoutMs);
-  if (written.kind === "unknown") return written;
-  return { result: written.kind === "done" || isApplied(written.reason) ? null : written.reason };
+async function askLastPosition(node: RqliteNode, timeoutMs: number): Promise<Position | null> {
+  return readPosition(await query(node, sql`SELECT ${lastPosition}`, "linearizable", timeoutMs));
 }
 
 /** Makes a function that tries until there is a result, each time with a longer timeout, while a cluster has no leader. */
@@ -261,37 +232,42 @@ function createRetry() {
   return async <Result>(
     what: "read" | "write",
     firstMs: number,
-    attempt: (timeoutMs: number) => Promise<Tried<Result>>,
+    attempt: (timeoutMs: number) => Promise<Result>,
     withinMs?: number,
   ): Promise<Result> => {
     const startMs = performance.now();
     let wasSent = false;
     for (let timeoutMs = firstMs; ; timeoutMs = Math.min(10_000, timeoutMs * 1.5)) {
-      const tried = await attempt(timeoutMs);
+      const tried = await attempt(timeoutMs).then((result) => ({ result }), unlessAnswered);
       if ("result" in tried) {
         wasAnswered = true;
         return tried.result;
       }
-      wasSent ||= tried.isSent;
+      wasSent ||= tried.kind !== "unsent";
       if (performance.now() - startMs > maxMs(startMs, wasSent, withinMs)) {
         if (what === "write") gaveUpMs = performance.now();
-        throw gaveUp(tried.reason, what, wasSent);
+        throw gaveUp(tried, what, wasSent);
       }
       await Bun.sleep(100);
     }
   };
 }
 
-function gaveUp(reason: string, what: "read" | "write", wasSent: boolean): DatabaseUnavailable {
-  if (!wasSent) return unreachableNode(reason);
+function unlessAnswered(cause: unknown): NoAnswer {
+  if (cause instanceof NoAnswer) return cause;
+  throw cause;
+}
+
+function gaveUp(last: NoAnswer, what: "read" | "write", wasSent: boolean): DatabaseUnavailable {
+  if (!wasSent) return last;
   if (what === "write") {
     return new DatabaseUnavailable(
-      `The write timed out (${reason}) and may still be applied.`,
+      `The write timed out (${last.reason}) and may still be applied.`,
       `Run ${adminCommand} cluster status, then repeat the command.`,
     );
   }
   return new DatabaseUnavailable(
-    `No majority of the cluster answers (${reason}), so nothing can be written.`,
+    `No majority of the cluster answers (${last.reason}), so nothing can be written.`,
     `Run ${adminCommand} cluster status to see which nodes are unreachable.`,
   );
 }

@@ -5,7 +5,7 @@
 import { tmpdir } from "node:os";
 import { and, eq, max, sql } from "drizzle-orm";
 import type { AccountNumber } from "../../src/db/accounts.ts";
-import { premise, WriteRefused } from "../../src/db/connection.ts";
+import { premise, type Statement, WriteRefused } from "../../src/db/connection.ts";
 import { insertPixel } from "../../src/db/pixels.ts";
 import { placeholder } from "../../src/db/placeholder.ts";
 import { pixels, leads as stored } from "../../src/db/schema.ts";
@@ -18,7 +18,6 @@ import { openStaging } from "../../src/import/write/staging.ts";
 import type { Placed, StoredLeads } from "../../src/import/write/stored-leads.ts";
 import { nextSize, type Work } from "../../src/import/write/transactions.ts";
 import type { ClusterDatabase } from "./database.ts";
-import { type Statement, statementOf } from "./node.ts";
 import { type Opening, openReadOnly } from "./node-file.ts";
 import { importId, isUnchangedSince } from "./transaction.ts";
 
@@ -123,8 +122,8 @@ export function openPlans(database: Pick<ClusterDatabase, "file" | "commit">, ac
 /** A destination that collects the statements of a transaction. */
 export function openPlan({ connection, lastPosition }: Opening, account: AccountNumber, nowMs: number) {
   // The first statement fails if others have written since, and the transaction with it.
-  const statements = [statementOf(premise(isUnchangedSince(lastPosition(), account)))];
-  const run: Destination["run"] = (statement) => void statements.push(statementOf(statement));
+  const statements = [premise(isUnchangedSince(lastPosition(), account))];
+  const run: Destination["run"] = (statement) => void statements.push(statement);
   const file = openDestination(connection, account, nowMs);
   const { leads, isFull, insertStatements } = planLeads(file, account);
   const destination: Destination = {
@@ -203,13 +202,12 @@ function planLeads({ read, leads: inFile }: Destination, account: AccountNumber)
 const replacing = sql`WHERE TRUE ON CONFLICT (account, identified_at) DO UPDATE SET pixel = excluded.pixel,
   state = excluded.state, city_key = excluded.city_key, has_email = excluded.has_email, doc = excluded.doc`;
 
-/** The leads are the JSON text of the statement: within another JSON text, each quote of a document would be escaped again. */
+/** The leads are a list among the values: within a JSON text, each quote of a document would be escaped again. */
 function insertStatement(leads: readonly PlannedLead[], account: AccountNumber, otherwise = sql``): Statement {
   const rows = leads.map(({ id, at, pixel, state, cityKey, hasEmail, doc, batch }) => {
-    return [at, id.replaceAll("-", ""), pixel, state, cityKey, Number(hasEmail), doc, batch];
+    return [account, at, id.replaceAll("-", ""), pixel, state, cityKey, Number(hasEmail), doc, batch];
   });
-  const insert = sql`INSERT INTO ${stored} (account, identified_at, uuid, pixel, state, city_key, has_email, doc, import)
-    SELECT ${sql.raw(String(account))}, value ->> 0, unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-      value ->> 6, value ->> 7 FROM json_each(?1) ${otherwise}`;
-  return { sql: statementOf(insert).sql, json: JSON.stringify(rows) };
+  return sql`INSERT INTO ${stored} (account, identified_at, uuid, pixel, state, city_key, has_email, doc, import)
+    SELECT value ->> 0, value ->> 1, unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
+      value ->> 8 FROM json_each(${sql.param(rows)}) ${otherwise}`;
 }

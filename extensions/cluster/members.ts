@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { walOf } from "../../src/db/files.ts";
 import { UserError } from "../../src/user-error.ts";
-import { NoAnswer, type NodeAnswer, type RqliteNode, reasonOf, request, unreachableNode } from "./node.ts";
+import { NoAnswer, parseAnswer, type RqliteNode, request } from "./node.ts";
 
 const timeoutMs = 3_000;
 /**
@@ -31,15 +31,16 @@ interface ListedNode {
 }
 
 /**
- * Lists all nodes, with and without a vote. The local node waits for each other one for some time. Throws DatabaseUnavailable
- * if it does not answer itself.
+ * Lists all nodes, with and without a vote. The local node waits for each other one for some time. Throws NoAnswer if
+ * it does not answer itself.
  */
 export async function listMembers({ url, authorization }: RqliteNode, reachWithinMs = 1_000): Promise<Member[]> {
   const endMs = performance.now() + patienceMs;
   let listed: readonly ListedNode[];
   do {
     const path = `/nodes?nonvoters&ver=2&timeout=${reachWithinMs}ms`;
-    listed = readListed(await request({ url, authorization }, "GET", path, timeoutMs));
+    const text = await request({ url, authorization }, "GET", path, timeoutMs);
+    listed = parseAnswer<{ readonly nodes: readonly ListedNode[] }>(text).nodes;
   } while (listed.some(({ error }) => brokenConnection.test(error ?? "")) && performance.now() < endMs);
   const scheme = url.slice(0, url.indexOf("//"));
   return listed.map(({ id, api_addr: address = "", leader, voter }) => ({
@@ -51,17 +52,6 @@ export async function listMembers({ url, authorization }: RqliteNode, reachWithi
     isVoter: voter === true,
     isReachable: address !== "",
   }));
-}
-
-function readListed({ status, text }: NodeAnswer): readonly ListedNode[] {
-  try {
-    if (status !== 200) throw new NoAnswer(text.trim() || `the node answered ${status}`);
-    // As rqlite's reference promises.
-    const { nodes }: { readonly nodes: readonly ListedNode[] } = JSON.parse(text);
-    return nodes;
-  } catch (cause) {
-    throw unreachableNode(reasonOf(cause));
-  }
 }
 
 /** The state of a node, as far as it is read here. */
@@ -84,25 +74,18 @@ export interface NodeState {
 
 /** Asks a node for its state; null if it does not answer. */
 export async function stateOf(node: RqliteNode): Promise<NodeState | null> {
-  const { status, text } = await request(node, "GET", "/status", timeoutMs);
-  if (status !== 200) return null;
-  // As far as rqlite's reference promises; the rest is optional.
-  const state: NodeState = JSON.parse(text);
-  return state;
+  return await request(node, "GET", "/status", timeoutMs).then(parseAnswer<NodeState>, () => null);
 }
 
-/** Returns true if a node has a leader and has caught up with it, as it was when it was asked. */
-export async function isReady(node: RqliteNode): Promise<boolean> {
-  return (await request(node, "GET", "/readyz", 1_000)).status === 200;
-}
-
-/** Waits until a node answers and has a leader, which takes a second or two after a start. Throws DatabaseUnavailable. */
+/** Waits until a node answers and has a leader, which takes a second or two after a start. Throws NoAnswer. */
 export async function untilReady(node: RqliteNode): Promise<void> {
   for (const endMs = performance.now() + 60_000; ; await Bun.sleep(100)) {
-    const { status, text } = await request(node, "GET", "/readyz", 1_000);
-    if (status === 200) return;
-    // Waiting does not help against a wrong password.
-    if (status === 401 || performance.now() > endMs) throw unreachableNode(text.trim() || `status ${status}`);
+    try {
+      await request(node, "GET", "/readyz", 1_000);
+      return;
+    } catch (cause) {
+      if (performance.now() > endMs || (cause instanceof NoAnswer && cause.kind === "not allowed")) throw cause;
+    }
   }
 }
 

@@ -13,16 +13,7 @@ import { UserError } from "../../src/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import { listMembers, stateOf, untilReady } from "./members.ts";
-import {
-  execute,
-  plainStatement,
-  query,
-  type RqliteNode,
-  reasonOf,
-  requestOk,
-  statementOf,
-  unreachableNode,
-} from "./node.ts";
+import { execute, NoAnswer, query, type RqliteNode, request } from "./node.ts";
 import { nodes, tableStatements } from "./tables.ts";
 
 const timeoutMs = 10_000;
@@ -47,9 +38,9 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
     const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
     addTables(draft);
     const options = { body: Bun.file(draft), contentType: "application/octet-stream" };
-    await requestOk(node, "POST", "/boot", bootTimeoutMs, options);
+    await request(node, "POST", "/boot", bootTimeoutMs, options);
     const received = await countIn(node, sql`${leads}`);
-    if (received !== all) throw unreachableNode(`it has ${received} leads, but the file has ${all}`);
+    if (received !== all) throw new NoAnswer(`it has ${received} leads, but the file has ${all}`);
     return { leads: all };
   } finally {
     database.$client.close();
@@ -75,12 +66,7 @@ async function refuseUsed(node: RqliteNode): Promise<void> {
 
 /** The number of rows that a node has in a table. */
 async function countIn(node: RqliteNode, table: SQL): Promise<number> {
-  const question = statementOf(sql`SELECT count(*) FROM ${table}`);
-  return Number(
-    await query(node, question, "linearizable", timeoutMs).catch((cause) => {
-      throw unreachableNode(reasonOf(cause));
-    }),
-  );
+  return Number(await query(node, sql`SELECT count(*) FROM ${table}`, "linearizable", timeoutMs));
 }
 
 /**
@@ -111,7 +97,7 @@ export async function removeNode(database: ClusterDatabase, name: string): Promi
   await database.write([leaving]);
   await Bun.sleep(leaseMs + clockMarginMs);
   if (names.includes(name)) {
-    await requestOk(node, "DELETE", "/remove", timeoutMs, { body: JSON.stringify({ id: name }) });
+    await request(node, "DELETE", "/remove", timeoutMs, { body: JSON.stringify({ id: name }) });
   }
   await database.write([sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`]);
 }
@@ -122,14 +108,17 @@ export async function removeNode(database: ClusterDatabase, name: string): Promi
  */
 export async function migrateCluster(database: ClusterDatabase): Promise<number> {
   // No transaction can be numbered before the tables exist.
-  const created = await execute(database.node, tableStatements.map(plainStatement), timeoutMs);
-  if (created.kind !== "done") throw unreachableNode(created.reason);
+  await execute(
+    database.node,
+    tableStatements.map((statement) => sql.raw(statement)),
+    timeoutMs,
+  );
   await database.catchUp();
   const pending = pendingMigrations(database.read);
   for (const { statements, hash, madeMs } of pending) {
-    const adding = statements.filter((statement) => !/^\s*DROP TABLE/i.test(statement));
+    const adding = statements.filter((statement) => !/^\s*DROP TABLE/i.test(statement)).map((each) => sql.raw(each));
     const record = sql`INSERT INTO __drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`;
-    await database.commit(randomText(20), [...adding.map(plainStatement), statementOf(record)]);
+    await database.commit(randomText(20), [...adding, record]);
   }
   return pending.length;
 }

@@ -13,8 +13,8 @@ import { takeLock } from "../../src/db/locks.ts";
 import { audit } from "../../src/db/schema.ts";
 import { UserError } from "../../src/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
-import { isReady, listMembers, stateOf } from "./members.ts";
-import { handOverLeadership, type RqliteNode, readWritten, request, unreachableNode } from "./node.ts";
+import { listMembers, stateOf, untilReady } from "./members.ts";
+import { execute, handOverLeadership, NoAnswer, type RqliteNode, reasonOf, request } from "./node.ts";
 import { copyUsedPages, diskBytesOf } from "./raft-log.ts";
 import { locks, scrubs } from "./tables.ts";
 
@@ -37,7 +37,7 @@ export async function scrubNode(database: ClusterDatabase, restarting: Restartin
   if (release === null) throw new UserError("Another command is scrubbing this node.", "Wait until it has finished.");
   try {
     const name = (await stateOf(database.node))?.store?.node_id;
-    if (name === undefined) throw unreachableNode("it does not report its name");
+    if (name === undefined) throw new NoAnswer("it does not report its name");
     await lockCluster(database, name);
     try {
       return await scrub(database, name, log, restarting);
@@ -52,15 +52,15 @@ export async function scrubNode(database: ClusterDatabase, restarting: Restartin
 /** A second node that is away may cost the cluster its majority. */
 async function lockCluster(database: ClusterDatabase, name: string): Promise<void> {
   const nowMs = Date.now();
-  const [taken] = await database.write([
+  await database.write([
     sql`INSERT INTO ${locks} (name, holder, expires_at) VALUES ('scrub', ${name}, ${nowMs + maxMs})
       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
       WHERE holder = excluded.holder OR expires_at < ${nowMs}`,
   ]);
-  if (taken === 0) {
-    const holder = database.read.select({ name: locks.holder }).from(locks).where(eq(locks.name, "scrub")).get()?.name;
+  const holder = database.read.select({ name: locks.holder }).from(locks).where(eq(locks.name, "scrub")).get()?.name;
+  if (holder !== undefined && holder !== name) {
     throw new UserError(
-      `Node ${holder ?? "another one"} is being scrubbed.`,
+      `Node ${holder} is being scrubbed.`,
       `Run the command again when that has finished. If it was killed, scrub that node again first.`,
     );
   }
@@ -80,12 +80,12 @@ async function scrub(database: ClusterDatabase, name: string, log: string, resta
   const stoppedMs = performance.now();
   try {
     await restarting.stop();
-    await until(async () => (await stateOf(node)) === null, "it did not stop");
+    await untilStopped(node);
     replaceLog(log);
   } finally {
     await restarting.start();
   }
-  await until(() => isReady(node), "it did not start again");
+  await untilReady(node);
   const awayMs = Math.round(performance.now() - stoppedMs);
   await refuseBehind(database);
   await database.write([
@@ -116,17 +116,15 @@ function hasStaleCopies(database: Connection): boolean {
 
 /** Vacuums the database on all nodes, which apply nothing else until then: some seconds for a gigabyte. */
 async function vacuum(node: RqliteNode): Promise<void> {
-  const body = JSON.stringify(["VACUUM"]);
-  const written = readWritten(await request(node, "POST", `/db/execute?timeout=${maxMs}ms`, maxMs, { body }));
-  if (written.kind !== "done") throw unreachableNode(written.reason);
+  await execute(node, [sql`VACUUM`], maxMs, "no transaction");
 }
 
 /** Has the node make a snapshot, which removes all entries of its log but the last. */
 async function truncateLog(node: RqliteNode): Promise<void> {
-  const { status, text } = await request(node, "POST", "/snapshot?trailing_logs=1", patienceMs, { body: "" });
-  // If nothing was written since the last snapshot, there is nothing to remove.
-  if (status !== 200 && !/nothing new to snapshot/i.test(text))
-    throw unreachableNode(text.trim() || `status ${status}`);
+  await request(node, "POST", "/snapshot?trailing_logs=1", patienceMs, { body: "" }).catch((cause) => {
+    // If nothing was written since the last snapshot, there is nothing to remove.
+    if (!/nothing new to snapshot/i.test(reasonOf(cause))) throw cause;
+  });
 }
 
 /** A leader hands its role over before it stops, so that no write waits for an election. */
@@ -148,10 +146,8 @@ function replaceLog(log: string): void {
   sync(dirname(log));
 }
 
-async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
-  const endMs = performance.now() + patienceMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw unreachableNode(otherwise);
-    await Bun.sleep(pauseMs);
+async function untilStopped(node: RqliteNode): Promise<void> {
+  for (const endMs = performance.now() + patienceMs; (await stateOf(node)) !== null; await Bun.sleep(pauseMs)) {
+    if (performance.now() > endMs) throw new NoAnswer("it did not stop");
   }
 }

@@ -20,10 +20,10 @@ import { UserError } from "../../src/user-error.ts";
 import { openClusterDatabase } from "./database.ts";
 import { openLeasedFile } from "./lease/leased-file.ts";
 import { checkLocalNode } from "./members.ts";
-import { type RqliteNode, statementOf } from "./node.ts";
+import type { RqliteNode } from "./node.ts";
 import { type NodeFile, openNodeFile, type Serving } from "./node-file.ts";
 import { nodes } from "./tables.ts";
-import { independentId, sendOnce } from "./transaction.ts";
+import { independentId, send } from "./transaction.ts";
 import { createFlush } from "./usage-flush.ts";
 
 /** Opens the store of a server next to a node, by its name. `keepsLedger` is whether disclosures are recorded. */
@@ -73,7 +73,7 @@ export function openClusterStore(path: string, node: RqliteNode, name: string, k
       try {
         await flushLast(flush);
         const ends = keepsLedger ? [] : ledgerEnds(Date.now(), name);
-        if (ends.length > 0) await sendOnce(node, independentId(), ends.map(statementOf));
+        if (ends.length > 0) await send(node, independentId(), ends);
       } finally {
         file.release();
       }
@@ -161,7 +161,7 @@ async function register(
     await checkLocalNode(node, name, file.path);
     await refuseSecond(file, name, url);
     try {
-      return await sendOnce(node, independentId(), statements.map(statementOf));
+      return await send(node, independentId(), statements);
     } catch {
       await Bun.sleep(1_000);
     }

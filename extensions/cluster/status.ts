@@ -6,7 +6,7 @@ import type { Connection } from "../../src/db/connection.ts";
 import { type Act, audit, keys } from "../../src/db/schema.ts";
 import { askPosition, medianOf, questionOf } from "./lease/leased-file.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
-import { query, type RqliteNode, statementOf } from "./node.ts";
+import { query, type RqliteNode } from "./node.ts";
 import { healthOf } from "./served-store.ts";
 import { flushes, nodes, scrubs, writes } from "./tables.ts";
 
@@ -118,9 +118,8 @@ type Chains = Readonly<Record<string, readonly [chain: number, number: number]>>
  */
 async function findLacking(members: readonly Member[], samples: readonly (Sample | null)[]): Promise<Set<string>> {
   const ids = JSON.stringify(samples.flatMap((sample) => sample?.last?.id ?? []));
-  const question = statementOf(
-    sql`SELECT json_group_object(id, json_array(chain, number)) FROM ${writes} WHERE id IN (SELECT value FROM json_each(${ids}))`,
-  );
+  const question = sql`SELECT json_group_object(id, json_array(chain, number)) FROM ${writes}
+    WHERE id IN (SELECT value FROM json_each(${ids}))`;
   const all = await Promise.all(
     members.map(async (member) => {
       const value = await query(member, question, "none", timeoutMs).catch(() => null);

@@ -13,8 +13,6 @@ export const writes = sqliteTable("cluster_writes", {
   id: text().notNull().unique(),
   /** A checksum over the IDs of all transactions up to this one. It differs on a node that lacks one of them. */
   chain: integer().notNull(),
-  /** The number of rows that each statement changed. */
-  changed: text().notNull().default(""),
 });
 
 /** The usage counts that each server wrote last. If they are sent again, they are not added twice. */
@@ -60,7 +58,7 @@ export const locks = sqliteTable("cluster_locks", {
 export const tableStatements: readonly string[] = [
   "CREATE TABLE IF NOT EXISTS cluster_revision (number integer PRIMARY KEY NOT NULL, count integer NOT NULL) STRICT",
   `CREATE TABLE IF NOT EXISTS cluster_writes (number integer PRIMARY KEY NOT NULL, id text NOT NULL UNIQUE,
-    chain integer NOT NULL, changed text NOT NULL DEFAULT '') STRICT`,
+    chain integer NOT NULL) STRICT`,
   `CREATE TABLE IF NOT EXISTS cluster_flushes (node text PRIMARY KEY NOT NULL, process text NOT NULL,
     sequence integer NOT NULL, minute integer NOT NULL DEFAULT 0, keys text NOT NULL DEFAULT '[]') STRICT, WITHOUT ROWID`,
   `CREATE TABLE IF NOT EXISTS cluster_nodes (name text PRIMARY KEY NOT NULL, url text NOT NULL, version text NOT NULL,

@@ -5,8 +5,8 @@
  */
 import { eq, type SQL, sql } from "drizzle-orm";
 import { randomText } from "../../src/contract/key.ts";
-import type { Connection } from "../../src/db/connection.ts";
-import { execute, plainStatement, type RqliteNode, type Statement, statementOf } from "./node.ts";
+import { type Connection, type Statement, WriteRefused } from "../../src/db/connection.ts";
+import { execute, type RqliteNode } from "./node.ts";
 import { revision, writes } from "./tables.ts";
 
 /** The number of transactions that are remembered, which are hours of an import. A time limit would need correct clocks. */
@@ -43,12 +43,11 @@ export function isUnchangedSince(position: Position | null, account: number): SQ
 }
 
 /** Deleted bytes are overwritten. A node forgets this setting at each start, so it is sent with every transaction. */
-const overwriting = plainStatement("PRAGMA secure_delete = ON");
+const overwriting = sql`PRAGMA secure_delete = ON`;
 
 /** Increments what every node has to show before it may serve. */
-export const incrementRevision = statementOf(
-  sql`INSERT INTO ${revision} (number, count) VALUES (1, 1) ON CONFLICT (number) DO UPDATE SET count = count + 1`,
-);
+export const incrementRevision = sql`INSERT INTO ${revision} (number, count) VALUES (1, 1)
+  ON CONFLICT (number) DO UPDATE SET count = count + 1`;
 
 /** Completes the statements of a transaction. Every write of Leadfile into a cluster is made by this function. */
 export function transactionOf(id: string, statements: readonly Statement[]): Statement[] {
@@ -56,42 +55,23 @@ export function transactionOf(id: string, statements: readonly Statement[]): Sta
   const link = sql`(coalesce(${last}, 0) * 31 + ${Bun.hash.crc32(id)}) % ${sql.raw(String(chainModulus))}`;
   const remember = sql`INSERT INTO ${writes} (id, chain) VALUES (${id}, ${link})`;
   const forget = sql`DELETE FROM ${writes} WHERE number <= (SELECT max(number) FROM ${writes}) - ${maxRemembered}`;
-  return [overwriting, ...[remember, forget].map(statementOf), ...statements];
+  return [overwriting, remember, forget, ...statements];
 }
 
-const recordChanges = plainStatement(
-  `UPDATE cluster_writes SET changed = changed || changes() || ' '
-    WHERE number = (SELECT max(number) FROM cluster_writes)`,
-);
-
-/**
- * Has the transaction record the number of rows that each statement changes: the answer with these numbers may be lost. A
- * statement that asks for changes() itself has to follow the statement before it directly.
- */
-export function recordingChanges(statements: readonly Statement[]): Statement[] {
-  return statements.flatMap((one, place) => (isAsked(statements, place) ? [one] : [one, recordChanges]));
-}
-
-/** Reads the recorded numbers; NaN for a statement whose number was not recorded. */
-export function readChanges(recorded: string, statements: readonly Statement[]): number[] {
-  const numbers = recorded.trim().split(" ").map(Number);
-  return statements.map((_, place) => (isAsked(statements, place) ? Number.NaN : (numbers.shift() ?? Number.NaN)));
-}
-
-function isAsked(statements: readonly Statement[], place: number): boolean {
-  return statements[place + 1]?.sql.includes("changes()") ?? false;
-}
-
-/** Returns true if SQLite refused a transaction because it was applied before: the answer to an earlier try was lost. */
-export function isApplied(reason: string): boolean {
-  return reason.includes("UNIQUE constraint failed: cluster_writes.id");
-}
-
-/** Sends a transaction once. Throws if it is not applied for sure: it can be sent again under the same ID. */
-export async function sendOnce(node: RqliteNode, id: string, statements: readonly Statement[]): Promise<void> {
-  const written = await execute(node, transactionOf(id, statements), 2_000);
-  if (written.kind === "done" || (written.kind === "refused" && isApplied(written.reason))) return;
-  throw new Error(written.reason);
+/** Sends a transaction once. Throws like `execute`. It may be sent again under the same ID, and is applied once. */
+export async function send(
+  node: RqliteNode,
+  id: string,
+  statements: readonly Statement[],
+  timeoutMs = 2_000,
+): Promise<void> {
+  try {
+    await execute(node, transactionOf(id, statements), timeoutMs);
+  } catch (cause) {
+    // It was applied before, and the answer was lost.
+    const isApplied = cause instanceof WriteRefused && cause.message.includes("constraint failed: cluster_writes.id");
+    if (!isApplied) throw cause;
+  }
 }
 
 /** Selects the last transaction as JSON; null if there is none. */
@@ -111,9 +91,8 @@ export type ShownWrites = ReturnType<typeof openShownWrites>;
 /** Prepares the queries for the transactions that a file shows. Throws if the file has no tables yet. */
 export function openShownWrites(database: Connection) {
   const count = database.select({ count: revision.count }).from(revision).prepare();
-  const { chain, changed } = writes;
   const one = database
-    .select({ chain, changed })
+    .select({ chain: writes.chain })
     .from(writes)
     .where(eq(writes.id, sql.placeholder("id")))
     .prepare();
@@ -126,8 +105,6 @@ export function openShownWrites(database: Connection) {
     revision: () => count.get()?.count ?? 0,
     /** The chain at a transaction; undefined if the file does not show it. */
     chainOf: (id: string) => one.get({ id })?.chain,
-    /** The recorded numbers of changed rows of a transaction; undefined if the file does not show it. */
-    changesOf: (id: string) => one.get({ id })?.changed,
     /** The last transaction; null if there is none. */
     lastPosition: () => readPosition(last.get()?.last),
   };

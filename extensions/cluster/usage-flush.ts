@@ -10,9 +10,9 @@ import { usage } from "../../src/db/schema.ts";
 import type { CountedUsage, UsagePart } from "../../src/db/usage.ts";
 import { type DisclosurePart, disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
 import type { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
-import { type RqliteNode, statementOf } from "./node.ts";
+import type { RqliteNode } from "./node.ts";
 import { flushes } from "./tables.ts";
-import { independentId, sendOnce } from "./transaction.ts";
+import { independentId, send } from "./transaction.ts";
 
 /** The local file shows a part some milliseconds after it was committed, and a lagging one later. */
 const maxShownMs = 2_000;
@@ -58,7 +58,7 @@ export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, 
   async function sendUsage(): Promise<void> {
     for (let part = next(); part !== null; part = next()) {
       const statements = statementsOf(sender, sequence, part, Date.now());
-      await sendOnce(node, independentId(`${sender.process}-${sequence}`), statements);
+      await send(node, independentId(`${sender.process}-${sequence}`), statements);
       for (const endMs = performance.now() + maxShownMs; !dropShown(); await Bun.sleep(10)) {
         if (performance.now() > endMs) throw new Error("the local node does not show the counts");
       }
@@ -95,8 +95,8 @@ export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, 
 /** Sends the pages that wait. Their statements change nothing when they are applied twice. */
 async function sendPages(node: RqliteNode, ledger: Pending["ledger"]): Promise<void> {
   for (let part = ledger.next(); part !== null; part = ledger.next()) {
-    const statements = disclosureStatements(part).map(statementOf);
-    if (statements.length > 0) await sendOnce(node, independentId(), statements);
+    const statements = disclosureStatements(part);
+    if (statements.length > 0) await send(node, independentId(), statements);
     ledger.drop();
   }
 }
@@ -116,5 +116,5 @@ function statementsOf({ name, process }: Sender, sequence: number, { day, counts
         ON CONFLICT DO UPDATE SET requests = requests + excluded.requests`,
     sql`UPDATE ${flushes} SET sequence = max(sequence, ${sequence}), minute = ${minute},
           keys = (SELECT json_group_array(value) FROM (${named})) WHERE node = ${name} AND process = ${process}`,
-  ].map(statementOf);
+  ];
 }

@@ -23,10 +23,10 @@ export interface LeadDatabase {
   /** Drizzle on the file, for reading only. A cluster may replace the file: ask for it anew for each operation. */
   readonly read: Connection;
   /**
-   * Runs statements in one transaction that is on the disk when the promise resolves, and gives the number of rows that
-   * each has changed. Throws WriteRefused if one of them violates a constraint; then nothing is written.
+   * Runs statements in one transaction that is on the disk, and shown by `read`, when the promise resolves. Throws
+   * WriteRefused if one of them violates a constraint; then nothing is written, and `read` shows what others have written.
    */
-  write(statements: readonly Statement[], scope?: WriteScope): Promise<readonly number[]>;
+  write(statements: readonly Statement[], scope?: WriteScope): Promise<void>;
   /** Resolves when `read` shows all that any server has written until now. */
   catchUp(): Promise<void>;
   /**

@@ -26,9 +26,11 @@ export function databaseOn(connection: Connection): LeadDatabase {
     path: connection.$client.filename,
     read: connection,
     async write(statements) {
-      const runAll = connection.$client.transaction(() => statements.map((statement) => run(connection, statement)));
+      const runAll = connection.$client.transaction(() => {
+        for (const statement of statements) run(connection, statement);
+      });
       try {
-        return writeWhenFree(connection.$client, () => runAll.immediate());
+        writeWhenFree(connection.$client, () => runAll.immediate());
       } catch (failure) {
         const cause = underlying(failure);
         if (!codeOf(cause).startsWith("SQLITE_CONSTRAINT")) throw cause;
@@ -127,9 +129,8 @@ export function ensureInstance(database: Connection): void {
   database.insert(instances).values(made).onConflictDoNothing().run();
 }
 
-/** Runs one statement and gives the number of rows that it has changed. */
-function run(connection: Connection, statement: Statement): number {
+function run(connection: Connection, statement: Statement): void {
   const { sql, params } = "toSQL" in statement ? statement.toSQL() : new SQLiteSyncDialect().sqlToQuery(statement);
   const bindings = params as SQLQueryBindings[]; // Drizzle has turned each value into one that SQLite takes.
-  return connection.$client.query<unknown, SQLQueryBindings[]>(sql).run(...bindings).changes;
+  connection.$client.query<unknown, SQLQueryBindings[]>(sql).run(...bindings);
 }

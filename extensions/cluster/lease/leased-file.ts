@@ -2,10 +2,10 @@
  * The file of the local node under a lease. The cluster is asked twice a second how far its nodes are, and each request checks
  * the file and the lease once before it reads.
  */
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { listMembers, type Member } from "../members.ts";
-import { handOverLeadership, query, type RqliteNode, reasonOf, type Statement, statementOf } from "../node.ts";
+import { handOverLeadership, query, type RqliteNode, reasonOf } from "../node.ts";
 import type { NodeFile, Opening } from "../node-file.ts";
 import { nodes, revision, writes } from "../tables.ts";
 import { lastPosition, type Position, readPosition } from "../transaction.ts";
@@ -192,7 +192,7 @@ function openQuestions(node: RqliteNode, { name, process }: Holder) {
     members = listed.map((one) => ({ ...one, url: one.isReachable ? one.url : (known.get(one.name) ?? one.url) }));
   }
 
-  async function askMember(member: Member, question: Statement): Promise<NodePosition[]> {
+  async function askMember(member: Member, question: SQL): Promise<NodePosition[]> {
     try {
       const withinMs = unreachable.has(member.name) ? unreachableTimeoutMs : timeoutMs;
       const position = await askPosition(member, question, "none", withinMs);
@@ -231,14 +231,12 @@ function openQuestions(node: RqliteNode, { name, process }: Holder) {
 }
 
 /** The question for the state of one node as JSON. It has no answer if the process must not serve. */
-export function questionOf({ name, process }: Holder, own: Position | null): Statement {
+export function questionOf({ name, process }: Holder, own: Position | null): SQL {
   const leaving = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND leaving = 1`;
   const registered = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND process = ${process} AND leaving = 0`;
   const state = sql`json_array((SELECT coalesce(max(count), 0) FROM ${revision}), ${lastPosition},
     (SELECT chain FROM ${writes} WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000)`;
-  return statementOf(
-    sql`SELECT ${state} WHERE ${process === null ? sql`NOT EXISTS (${leaving})` : sql`EXISTS (${registered})`}`,
-  );
+  return sql`SELECT ${state} WHERE ${process === null ? sql`NOT EXISTS (${leaving})` : sql`EXISTS (${registered})`}`;
 }
 
 interface NodePosition extends VoterAnswer {
@@ -249,7 +247,7 @@ interface NodePosition extends VoterAnswer {
 /** Asks a node how far it is. Throws if it does not answer, or if the question has no answer. */
 export async function askPosition(
   node: RqliteNode,
-  question: Statement,
+  question: SQL,
   level: "strong" | "linearizable" | "none",
   withinMs: number,
 ): Promise<NodePosition> {

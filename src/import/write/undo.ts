@@ -1,7 +1,7 @@
 /** Undoes a batch: removes exactly the leads that it added, in short writes, so that nobody waits. Works on a cluster too. */
-import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
 import type { Account } from "../../db/accounts.ts";
-import type { LeadDatabase } from "../../db/connection.ts";
+import { changedExactly, type LeadDatabase, WriteRefused } from "../../db/connection.ts";
 import { type Batch, findBatch } from "../../db/imports.ts";
 import { audit, imports, leads } from "../../db/schema.ts";
 import { UserError } from "../../user-error.ts";
@@ -41,11 +41,20 @@ async function* removeLeads(database: LeadDatabase, account: Account, { number, 
     const startedMs = performance.now();
     const toMs = endOfStep(database, account, { afterMs: doneMs, toMs: newestMs }, size);
     const theirs = and(between(account, doneMs, toMs), eq(leads.import, number), canUndo(number));
-    const [removed = 0] = await database.write([
-      database.read.delete(leads).where(theirs),
-      // An undo that is interrupted must not be listed as if all leads were there.
-      database.read.update(imports).set({ finishedAt: null }).where(undoable(number)),
-    ]);
+    const { read } = database;
+    const removed = read.select({ leads: count() }).from(leads).where(theirs).get()?.leads ?? 0;
+    try {
+      await database.write([
+        read.delete(leads).where(theirs),
+        changedExactly(removed),
+        // An undo that is interrupted must not be listed as if all leads were there.
+        read.update(imports).set({ finishedAt: null }).where(undoable(number)),
+      ]);
+    } catch (cause) {
+      // Another undo has removed some of them, or the import has added some.
+      if (cause instanceof WriteRefused) continue;
+      throw cause;
+    }
     const tookMs = performance.now() - startedMs;
     size = nextSize(size, tookMs, steps);
     doneMs = toMs;

@@ -7,46 +7,53 @@ import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { openClusterDatabase } from "../../../extensions/cluster/database.ts";
 import { listMembers } from "../../../extensions/cluster/members.ts";
-import { execute, readValue, readWritten, statementOf } from "../../../extensions/cluster/node.ts";
+import { execute, NoAnswer, query, textAndValues } from "../../../extensions/cluster/node.ts";
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
 import { transactionOf } from "../../../extensions/cluster/transaction.ts";
 import { createFlush } from "../../../extensions/cluster/usage-flush.ts";
+import { WriteRefused } from "../../../src/db/connection.ts";
 import { createUsageCounter } from "../../../src/db/usage.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { noonMs } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { aHost, standIn } from "./nodes.ts";
 
-const unique = "UNIQUE constraint failed: cluster_writes.id";
-
 test.each([
-  [200, '{"results":[{"last_insert_id":1,"rows_affected":1},{}]}', { kind: "done" }],
-  [200, `{"results":[{"rows_affected":1},{"error":"${unique}"}]}`, { kind: "refused", reason: unique }],
-  [200, '{"results":[],"error":"node failed to process Execute on remote node: broken pipe"}', { kind: "unknown" }],
-  [200, '{"results":[]}', { kind: "unknown" }],
-  [200, "{", { kind: "unknown" }],
-  [503, "leader not found", { kind: "unknown" }],
-  [500, "leadership lost while committing log", { kind: "unknown" }],
-  [401, "", { kind: "unknown" }],
-  [0, "ECONNREFUSED", { kind: "unknown" }],
+  [200, '{"results":[{"last_insert_id":1,"rows_affected":1},{}]}', null],
+  [200, '{"results":[{"rows_affected":1},{"error":"UNIQUE constraint failed: keys.id"}]}', WriteRefused],
+  [200, '{"results":[],"error":"node failed to process Execute on remote node: broken pipe"}', NoAnswer],
+  [200, '{"results":[]}', NoAnswer],
+  [200, "{", NoAnswer],
+  [503, "leader not found", NoAnswer],
+  [500, "leadership lost while committing log", NoAnswer],
+  [401, "", NoAnswer],
   // The other nodes apply a write that the disk of the leader could not take.
-  [200, '{"results":[{"error":"database or disk is full"}]}', { kind: "unknown", isLeaderFault: true }],
-  [200, '{"results":[{"error":"disk I/O error"}]}', { kind: "unknown", isLeaderFault: true }],
-  [200, '{"results":[{"error":"attempt to write a readonly database"}]}', { kind: "unknown", isLeaderFault: true }],
-])("an answer to a write with the status %d and %s means %j", (status, text, outcome) => {
-  expect(readWritten({ status, text })).toMatchObject(outcome);
+  [200, '{"results":[{"error":"database or disk is full"}]}', "hands the role over"],
+  [200, '{"results":[{"error":"disk I/O error"}]}', "hands the role over"],
+  [200, '{"results":[{"error":"attempt to write a readonly database"}]}', "hands the role over"],
+])("an answer to a write with the status %d and %s means %p", async (status, text, outcome) => {
+  let asked = "";
+  const node = standIn(({ url }) => {
+    asked = new URL(url).pathname;
+    return new Response(text, { status });
+  });
+  const failed: unknown = await execute(node, [], 400).catch((cause) => cause);
+  if (outcome === null) expect(failed).toBeUndefined();
+  else expect(failed).toBeInstanceOf(typeof outcome === "function" ? outcome : NoAnswer);
+  expect(asked).toBe(outcome === "hands the role over" ? "/leader" : "/db/execute");
 });
 
 test.each([
   [200, '{"results":[],"error":"no leader"}'],
   [503, ""],
-])("an answer to a question with the status %d and %j has no value", (status, text) => {
-  expect(() => readValue({ status, text })).toThrow();
+])("an answer to a question with the status %d and %j has no value", async (status, text) => {
+  const node = standIn(() => new Response(text, { status }));
+  expect(query(node, sql`SELECT 1`, "none", 400)).rejects.toBeInstanceOf(NoAnswer);
 });
 
 test("a statement has all values in one JSON text, so that no text is read as bytes", () => {
-  const { sql: text, json } = statementOf(sql`SELECT ${"x'41'"}, '?', ${7}, ${null}, ${Buffer.from("AB")}`);
+  const [text, json] = textAndValues(sql`SELECT ${"x'41'"}, '?', ${7}, ${null}, ${Buffer.from("AB")}`);
   expect(text).toBe(
     "SELECT json_extract(?1, '$[0]'), '?', json_extract(?1, '$[1]'), json_extract(?1, '$[2]'), unhex(json_extract(?1, '$[3]'))",
   );
@@ -120,7 +127,7 @@ test("any missing transaction changes the chain of all later ones", () => {
 function lastChainOf(ids: readonly string[]): number | undefined {
   using file = new Database(":memory:");
   for (const statement of tableStatements) file.run(statement);
-  for (const { sql: text, json } of ids.flatMap((id) => transactionOf(id, []))) {
+  for (const [text, json] of ids.flatMap((id) => transactionOf(id, [])).map(textAndValues)) {
     file.query(text).run(...(text.includes("?1") ? [json] : []));
   }
   const last = "SELECT chain FROM cluster_writes ORDER BY number DESC LIMIT 1";

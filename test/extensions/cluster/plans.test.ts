@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { openPlan } from "../../../extensions/cluster/import.ts";
+import { textAndValues } from "../../../extensions/cluster/node.ts";
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
 import { importId, independentId, transactionOf } from "../../../extensions/cluster/transaction.ts";
@@ -25,7 +26,9 @@ function aNodeFile() {
 }
 
 function run(database: Database, transaction: ReturnType<typeof transactionOf>): void {
-  for (const { sql, json } of transaction) database.query(sql).run(...(sql.includes("?1") ? [json] : []));
+  for (const [text, values] of transaction.map(textAndValues)) {
+    database.query(text).run(...(text.includes("?1") ? [values] : []));
+  }
 }
 
 test("no statement of a step scans the leads of the account", () => {
@@ -35,9 +38,11 @@ test("no statement of a step scans the leads of the account", () => {
   const placed = { at: 1, batch: 1, pixel: 1, doc: "{}" };
   destination.leads.insert(added, placed);
   destination.leads.replace(replaced, placed);
-  const steps = statements().flatMap(({ sql, json }) =>
-    database.query<{ detail: string }, [string]>(`EXPLAIN QUERY PLAN ${sql}`).all(json),
-  );
+  const steps = statements()
+    .map(textAndValues)
+    .flatMap(([text, values]) =>
+      database.query<{ detail: string }, [string]>(`EXPLAIN QUERY PLAN ${text}`).all(values),
+    );
   const details = steps.map(({ detail }) => detail);
   // The latest transactions are found by their numbers.
   expect(details).toContain("SEARCH cluster_writes USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)");
