@@ -68,9 +68,7 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     },
   });
   try {
-    const stop = stopSignal();
-    if (options.once === true) await lookOnce(inbox, context, stop);
-    else await lookOn(inbox, context, stop);
+    await lookOn(inbox, context, stopSignal(), options.once);
   } finally {
     release();
   }
@@ -78,27 +76,17 @@ async function run(context: CommandContext, named: string, options: InboxOptions
   if (options.once === true && counts.failed + counts.later > 0) context.endWith(1);
 }
 
-/** Imports the files that are complete now, or in two seconds. */
-async function lookOnce(inbox: Inbox, { sleep }: CommandContext, stop: AbortSignal): Promise<void> {
-  const takeAll = async () => {
-    let looked = await inbox.look();
-    while (looked.isBusy) {
-      await sleep(0, stop);
-      if (stop.aborted) break;
-      looked = await inbox.look();
-    }
-    return looked.waiting;
-  };
-  if ((await takeAll()) === 0) return;
-  await sleep(settleMs, stop);
-  if (!stop.aborted) await takeAll();
-}
-
-/** Looks until it is told to stop. */
-export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortSignal): Promise<void> {
+/** Looks until it is told to stop, or once: until the files that are there now have been complete and were imported. */
+export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortSignal, once = false): Promise<void> {
+  let hasSettled = false;
   do {
-    const { isBusy } = await inbox.look();
-    await context.sleep(isBusy ? 0 : lookEveryMs, stop);
+    const { isBusy, waiting } = await inbox.look();
+    if (once && !isBusy) {
+      if (hasSettled || waiting === 0) return;
+      hasSettled = true;
+    }
+    const pauseMs = once ? settleMs : lookEveryMs;
+    await context.sleep(isBusy ? 0 : pauseMs, stop);
   } while (!stop.aborted);
-  context.endWith(statusOfService(stop.reason));
+  if (!once) context.endWith(statusOfService(stop.reason));
 }

@@ -1,7 +1,6 @@
 /** bun admin receive: the webhook endpoint for vendors, and the import of what they delivered. */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import type { Logger } from "pino";
 import { startChild } from "../../../src/child-process.ts";
 import { seconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, examples, jsonCommand } from "../../../src/cli/command.ts";
@@ -16,7 +15,7 @@ import { printMessage, statusOfService, systemCode, writeNow } from "../../../sr
 import { UserError } from "../../../src/user-error.ts";
 import { checkSettings } from "../inbox/settings.ts";
 import { createEndpoint, listenForDeliveries } from "../webhooks/endpoint.ts";
-import { openSpool, type Spool } from "../webhooks/spool.ts";
+import { openSpool } from "../webhooks/spool.ts";
 import { lookOn } from "./inbox.ts";
 import { destinationWith, openInbox } from "./unattended.ts";
 
@@ -63,27 +62,29 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
   while (!stop.aborted) {
     await context.sleep(every * 1000, stop);
     if (stop.aborted) await Promise.all([importing.stop(), server.stop()]);
-    await complete(spool, log);
+    // One import takes all deliveries of that time. A failure ends no deliveries.
+    await spool.complete().catch((cause) => {
+      log.error(
+        { cause: systemCode(cause) ?? "unknown" },
+        "deliveries wait in the spool until receive is started again",
+      );
+    });
   }
   release();
   context.endWith(statusOfService(stop.reason));
-}
-
-/** Completes the files, so that one import takes all deliveries of that time. A failure ends no deliveries. */
-async function complete(spool: Spool, log: Logger): Promise<void> {
-  try {
-    await spool.complete();
-  } catch (cause) {
-    log.error({ cause: systemCode(cause) ?? "unknown" }, "deliveries wait in the spool until receive is started again");
-  }
 }
 
 /** Imports complete files, in a child process: no delivery must wait for an import. */
 async function importSpool(context: CommandContext): Promise<void> {
   const folder = spoolOf(readDatabasePath());
   const stop = stopSignal();
-  const release = await lockWhenFree(join(folder, ".import"), context, stop);
-  if (release === null) return;
+  const lock = () => takeLock(join(folder, ".import"));
+  let release = lock();
+  // The import of a killed endpoint may still finish its file.
+  for (; release === null; release = lock()) {
+    await context.sleep(500, stop);
+    if (stop.aborted) return;
+  }
   const inbox = openInbox(context, folder, {
     destinationOf(sourceId) {
       const source = findSource(context.database().read, sourceId);
@@ -95,14 +96,4 @@ async function importSpool(context: CommandContext): Promise<void> {
   });
   await lookOn(inbox, context, stop);
   release();
-}
-
-/** Takes the lock, once the import of a killed endpoint has finished its file. Returns null if it is told to stop. */
-async function lockWhenFree(path: string, { sleep }: CommandContext, stop: AbortSignal): Promise<(() => void) | null> {
-  for (;;) {
-    const release = takeLock(path);
-    if (release !== null) return release;
-    await sleep(500, stop);
-    if (stop.aborted) return null;
-  }
 }

@@ -2,7 +2,7 @@
 import { Command, Option } from "commander";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
-import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
+import { type ImportRequest, readRules } from "../../../src/cli/lead/import/options.ts";
 import { sampleText } from "../../../src/cli/lead/import/sample.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { confirm } from "../../../src/cli/terminal/prompt.ts";
@@ -24,19 +24,9 @@ import { printable, UserError } from "../../../src/user-error.ts";
 import { checkSettings, requestOf, settingsOf } from "../inbox/settings.ts";
 import { readVisits } from "../webhooks/body.ts";
 import { DeliveryRefused } from "../webhooks/refusal.ts";
+import { checkOptions } from "./unattended.ts";
 
-interface CreateOptions {
-  readonly label?: string;
-  readonly map?: string;
-  readonly pixel?: string;
-  readonly createPixels?: boolean;
-  readonly identity?: string;
-  readonly stamp: "source" | "arrival";
-  readonly timezone: string;
-  readonly dayFirst?: boolean;
-  readonly monthFirst?: boolean;
-  readonly json?: boolean;
-}
+type CreateOptions = Omit<ImportRequest, "onDuplicate"> & { readonly label?: string };
 
 export function sourceCommand(context: CommandContext): Command {
   return new Command("source")
@@ -77,14 +67,12 @@ function createCommand(context: CommandContext): Command {
 async function create(context: CommandContext, idOrName: string, options: CreateOptions): Promise<void> {
   const account = accountOf(context, idOrName);
   const label = options.label === undefined ? null : checkText("--label", options.label);
-  const request = { ...options, onDuplicate: "skip" } as const;
-  readRules(account.id, request);
-  checkPixel(context, account, request);
-  readMapping(options.map ?? null);
+  const settings = settingsOf(options);
+  checkOptions(context, account, settings);
   // A token that nobody saw could only be revoked.
   refuseUnseen("address");
   const token = createKey("lfin_");
-  const made = { digest: digestOf(token), prefix: prefixOf(token), label, options: settingsOf(options) };
+  const made = { digest: digestOf(token), prefix: prefixOf(token), label, options: settings };
   const source = await createSource(context.database(), account, made, context.now());
   const url = `${receiveOrigin(readConfig())}/in/${token}`;
   const output = outputOf(options);
@@ -112,17 +100,9 @@ function listCommand(context: CommandContext): Command {
     .action((idOrName: string, options) => {
       const { number } = accountOf(context, idOrName);
       const all = listSources(context.database().read, number).map(view);
-      const rows = all.map(({ id, prefix, state, created_at, label }) => [
-        id,
-        prefix,
-        state,
-        created_at.slice(0, 10),
-        label ?? "",
-      ]);
-      outputOf(options).result(
-        all,
-        table(["ID", "TOKEN", "STATE", "MADE", "LABEL"], rows, "The account has no sources."),
-      );
+      const rows = all.map((one) => [one.id, one.prefix, one.state, one.created_at.slice(0, 10), one.label ?? ""]);
+      const text = table(["ID", "TOKEN", "STATE", "MADE", "LABEL"], rows, "The account has no sources.");
+      outputOf(options).result(all, text);
     });
 }
 
@@ -176,8 +156,11 @@ async function testDelivery(context: CommandContext, source: Source) {
   const rejected: Pick<RejectedRow, "line" | "reason">[] = [];
   const pixels = openPixelReader(read);
   const text = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+  const chunks = (async function* () {
+    yield text;
+  })();
   const { notes } = await readFile({
-    source: { chunks: chunksOf(text), bytesRead: () => text.length, size: text.length },
+    source: { chunks, bytesRead: () => text.length, size: text.length },
     columns,
     rules: readRules(account.id, request),
     options: request,
@@ -202,10 +185,6 @@ function visitsIn(payload: Uint8Array): string[] {
     if (!(cause instanceof DeliveryRefused)) throw cause;
     throw new UserError(cause.message, `The delivery would be answered with ${cause.status} ${cause.code}.`);
   }
-}
-
-async function* chunksOf(text: Buffer): AsyncGenerator<Buffer> {
-  yield text;
 }
 
 function sourceOf(context: CommandContext, id: string): Source {

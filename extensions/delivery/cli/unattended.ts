@@ -8,6 +8,7 @@ import { passedText } from "../../../src/cli/lead/import/report.ts";
 import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
 import type { Output } from "../../../src/cli/terminal/output.ts";
 import { readInboxKeepDays } from "../../../src/config.ts";
+import type { Account } from "../../../src/db/accounts.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-lead.ts";
@@ -43,16 +44,20 @@ export function destinationWith(
 ): Destination | { readonly fault: string } {
   if ("fault" in settings) return settings;
   try {
-    const request = requestOf(settings);
-    const found = accountOf(context, account);
-    readMapping(request.map ?? null);
-    readRules(found.id, request);
-    checkPixel(context, found, request);
+    checkOptions(context, accountOf(context, account), settings);
     return { account, settings };
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
     return { fault: `the options of its import are wrong, and its files wait: ${cause.sentence}` };
   }
+}
+
+/** Throws a UserError if an account cannot import with these settings. */
+export function checkOptions(context: CommandContext, account: Account, settings: ImportSettings): void {
+  const request = requestOf(settings);
+  readMapping(request.map ?? null);
+  readRules(account.id, request);
+  checkPixel(context, account, request);
 }
 
 /** Imports a file, and returns what became of it. Throws only for a mistake of Leadfile itself. */

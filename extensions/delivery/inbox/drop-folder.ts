@@ -79,8 +79,8 @@ export class DropFolder {
     const nowMs = this.now();
     const remarks = new Map(this.#archived.bringBack(nowMs).map((name) => [name, hasChanged]));
     const files = this.names().flatMap((name): SeenFile[] => {
-      const found = entryIn(this.path, name, remarks);
-      if (found?.isFile() !== true) return [];
+      const found = fileIn(this.path, name, remarks);
+      if (found === undefined) return [];
       const [version, before] = [versionOf(found), this.#seen.get(name)];
       // A clock that was set back starts the time again.
       if (before?.version === version && before.sinceMs <= nowMs) return [before];
@@ -122,24 +122,18 @@ export class DropFolder {
   }
 }
 
-/** Returns the entry of a name. Adds a remark if it is never imported. */
-function entryIn(folder: string, name: string, remarks: Map<string, string>): Stats | undefined {
+/** Returns the file of a name; undefined if it is something else, with a remark unless it has just gone. */
+function fileIn(folder: string, name: string, remarks: Map<string, string>): Stats | undefined {
   try {
     const found = entryAt(join(folder, name));
-    const why = whyNever(name, found);
-    if (why !== null) remarks.set(name, why);
-    return found;
+    if (found?.isFile()) return found;
+    if (found?.isSymbolicLink()) remarks.set(name, "it is a link; put the file itself in its place.");
+    if (found?.isDirectory()) remarks.set(name, "it is a folder; move its files out of it.");
+    if (found === undefined && name.includes("\ufffd")) remarks.set(name, "its name is not UTF-8; rename it.");
   } catch (cause) {
     remarks.set(name, `it cannot be opened (${systemCode(cause) ?? "unknown"}); it is tried again.`);
-    return undefined;
   }
-}
-
-/** Returns why an entry is never imported; null for a file. */
-function whyNever(name: string, found: Stats | undefined): string | null {
-  if (found === undefined) return name.includes("\ufffd") ? "its name is not UTF-8; rename it." : null;
-  if (found.isSymbolicLink()) return "it is a link; put the file itself in its place.";
-  return found.isDirectory() ? "it is a folder; move its files out of it." : null;
+  return undefined;
 }
 
 const hasChanged =

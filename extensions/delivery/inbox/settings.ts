@@ -57,8 +57,10 @@ export function settingsIn(folder: string): ImportSettings | { readonly fault: s
   });
   try {
     const text = readSmall(path);
-    return text === null ? unread("no file, or larger than 64 KiB") : readSettings(text.replace(/^\ufeff/, ""));
+    if (text === null) return unread("no file, or larger than 64 KiB");
+    return checkSettings(JSON.parse(text.replace(/^\ufeff/, "")), optionsFile);
   } catch (cause) {
+    if (cause instanceof SyntaxError) return { fault: "import.json is not JSON; mend it, and the files are taken." };
     return unread(systemCode(cause) ?? "unknown");
   }
 }
@@ -73,14 +75,6 @@ function readSmall(path: string): string | null {
     return found.isFile() && found.size <= maxSettingsBytes ? readFileSync(file, "utf8") : null;
   } finally {
     closeSync(file);
-  }
-}
-
-function readSettings(text: string): ImportSettings | { readonly fault: string } {
-  try {
-    return checkSettings(JSON.parse(text), optionsFile);
-  } catch {
-    return { fault: "import.json is not JSON; mend it, and the files are taken." };
   }
 }
 
