@@ -105,7 +105,8 @@ test.each(["list", "upload"])(
     const stoppedMs = performance.now();
     watch.kill("SIGTERM");
     expect([await watch.exited, await watch.stdout.text(), await watch.stderr.text()]).toEqual([0, "", ""]);
-    expect(performance.now() - stoppedMs).toBeLessThan(2_000);
+    // Far less than the requests would wait for their answer, also on a busy machine.
+    expect(performance.now() - stoppedMs).toBeLessThan(15_000);
     expect(readdirSync(admin.folder).filter((name) => name.includes("draft"))).toEqual([]);
   },
 );

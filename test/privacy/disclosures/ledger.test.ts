@@ -103,7 +103,7 @@ test("pages are kept for 400 days, and older ones are deleted daily unless the c
 
 test("a client that polls from just after the newest lead adds one row a day, whatever is imported in between", () => {
   const { ledger, write, rows, database } = aLedger();
-  const polls = 1440;
+  const polls = 300;
   for (let minute = 0; minute < polls; minute++) {
     const nowMs = Date.parse(day) + minute * 60_000;
     database.run(sql`INSERT INTO imports (number, account, at, finished_at, file, "by", read, imported, duplicates,
