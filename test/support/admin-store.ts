@@ -4,14 +4,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import { type Account, createAccount, findAccount, listAccounts, setSubscription } from "../../src/db/accounts.ts";
-import { listActs } from "../../src/db/audit.ts";
 import { createKey, expireKey, findKey, findKeyByDigest, listKeysOf, revokeKey } from "../../src/db/keys.ts";
 import { exportDocuments, openLeads } from "../../src/db/leads.ts";
 import { openFileDatabase } from "../../src/db/open.ts";
 import { createPixel, listPixels, openPixelReader, setPixelStatus } from "../../src/db/pixels.ts";
 import { createSource, findSourceByDigest, revokeSource } from "../../src/db/sources.ts";
-import { readStats } from "../../src/db/stats.ts";
-import { requestsOfMonth } from "../../src/db/usage.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
 import { importerOn } from "../../src/import/write/import.ts";
 import { openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
@@ -91,7 +88,6 @@ export function openAdminStore(path: string) {
       list: (account: number) => listKeysOf(read, account),
       find: (id: string) => findKey(read, id),
       findByDigest: (digest: Buffer) => findKeyByDigest(read, digest),
-      requestsOfMonth: (id: string, nowMs: number) => requestsOfMonth(read, id, nowMs),
       expire(id: string, expiresMs: number, nowMs: number) {
         written(expireKey(database, id, expiresMs, nowMs));
         return findKey(read, id);
@@ -120,7 +116,5 @@ export function openAdminStore(path: string) {
       revoke: (id: string, nowMs: number) => written(revokeSource(database, id, nowMs)),
       finder: () => ({ findByDigest: (digest: Buffer) => findSourceByDigest(read, digest) }),
     },
-    stats: (account: number, sinceMs: number) => readStats(read, account, sinceMs),
-    audit: { list: (max: number, account: string | null) => listActs(read, max, account) },
   };
 }

@@ -1,13 +1,13 @@
 /** A real S3 server on a folder, whose subfolders are the buckets. */
-import { createServer } from "node:net";
 import { until } from "./eventually.ts";
+import { aFreePort } from "./proxy.ts";
 
 /** The program; null if it is not installed. */
 export const gateway = Bun.which("versitygw");
 
 /** Serves a folder, and gives the environment in which backups reach it. */
 export async function serveFolder(folder: string) {
-  const port = await freePort();
+  const port = await aFreePort();
   const child = Bun.spawn([gateway ?? "", "--port", `127.0.0.1:${port}`, "--quiet", "posix", folder], {
     env: { ROOT_ACCESS_KEY: "key", ROOT_SECRET_KEY: "a secret key" },
     stdout: "ignore",
@@ -22,13 +22,4 @@ export async function serveFolder(folder: string) {
     AWS_SECRET_ACCESS_KEY: "a secret key",
   };
   return { environment, child };
-}
-
-/** A port on which nobody listens now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" ? (address?.port ?? 0) : 0;
 }

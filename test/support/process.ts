@@ -6,6 +6,8 @@ import { aFolder } from "./folder.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 
+type Signal = "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL";
+
 export interface RunningProcess {
   readonly folder: string;
   readonly pid: number;
@@ -16,7 +18,7 @@ export interface RunningProcess {
   /** The address of the listening line; throws with what the server said when it ended without one. */
   listening(): Promise<string>;
   /** Sends a signal and gives the exit status. */
-  end(signal: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL"): Promise<number>;
+  end(signal: Signal): Promise<number>;
   /** Waits until the standard output holds something. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
 }
@@ -26,22 +28,44 @@ export function start(
   settings: Readonly<Record<string, string>> = {},
   folder = aFolder(),
   command: readonly string[] = [process.execPath, main],
+  streams: Streams = {},
 ): RunningProcess {
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, PORT: "0", ...settings };
+  const running = launch(command, { cwd: folder, env, ...streams });
+  endWithTest(running.child);
+  return { ...running, folder };
+}
+
+interface Streams {
+  /** The content of standard input, which stays open. */
+  readonly input?: string;
+  /** The descriptor that is standard output; without it, what is written is kept. */
+  readonly output?: number;
+}
+
+interface Surroundings extends Streams {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Starts a program, and keeps what it says. It may outlive the test. */
+export function launch(command: readonly string[], { cwd, env, input, output }: Surroundings) {
   const child = Bun.spawn([...command], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, PORT: "0", ...settings },
-    stdin: "ignore",
-    stdout: "pipe",
+    cwd,
+    env,
+    stdin: input === undefined ? "ignore" : "pipe",
+    stdout: output ?? "pipe",
     stderr: "pipe",
   });
-  endWithTest(child);
+  child.stdin?.write(input ?? "");
+  void child.stdin?.flush();
   const said = { output: "", errors: "" };
   const waiting = new Set<() => void>();
   const tell = () => {
     for (const look of waiting) look();
   };
   const drained = Promise.all([
-    collect(child.stdout, (text) => {
+    collect(child.stdout instanceof ReadableStream ? child.stdout : new Blob().stream(), (text) => {
       said.output += text;
       tell();
     }),
@@ -70,14 +94,14 @@ export function start(
   }
 
   return {
-    folder,
+    child,
     pid: child.pid,
     output: () => said.output,
     errors: () => said.errors,
     exited,
     said: wait,
     listening: async () => (await wait(/^listening on (\S+)$/m))[1] ?? "",
-    end(signal) {
+    end(signal: Signal) {
       child.kill(signal);
       return exited;
     },

@@ -1,6 +1,7 @@
 /** The product as processes, out of any build: the server, and one admin command after another. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { launch } from "../../../test/support/process.ts";
 
 export interface Ended {
   readonly status: number | null;
@@ -48,35 +49,17 @@ export function startServer(
 
 /** Starts a program, and waits for the line with its address. Throws what it said when it ends without one. */
 export async function startListening(command: readonly string[], env: Settings, cwd = tmpdir()): Promise<Server> {
-  const child = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  let errors = "";
-  void gather(child.stderr, (text) => {
-    errors += text;
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    let said = "";
-    void gather(child.stdout, (text) => {
-      if (said.length < 1000) said += text;
-      const found = /^listening on (\S+)$/m.exec(said)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    void child.exited.then((status) => reject(new Error(`the server ended with ${status}: ${errors}`)));
-  });
+  const { child, pid, errors, listening } = launch(command, { cwd, env });
   return {
-    url,
-    pid: child.pid,
+    url: await listening(),
+    pid,
     exited: child.exited,
-    errors: () => errors,
+    errors,
     end(signal = "SIGTERM") {
       child.kill(signal);
       return child.exited;
     },
   };
-}
-
-async function gather(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
-  const decoder = new TextDecoder();
-  for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
 }
 
 /** Starts one admin command of a build; `before` is what it runs under, such as a tracer. */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { version } from "../../../../package.json";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
-import { freePort, serveFolder } from "../../../../test/support/object-store.ts";
+import { serveFolder } from "../../../../test/support/object-store.ts";
+import { aFreePort } from "../../../../test/support/proxy.ts";
 import { fill, mountAt } from "../../../../test/support/small-disk.ts";
 import { breakBuild, project } from "../../breaking/build.ts";
 import { type Server, startServer, surroundings } from "../../product/program.ts";
@@ -38,8 +39,8 @@ export async function openMachine(build: string, folder: string, clock: Clock): 
     TZ: zone,
     HOME: folder,
     LOG_LEVEL: "warn",
-    PORT: String(await freePort()),
-    RECEIVE_PORT: String(await freePort()),
+    PORT: String(await aFreePort()),
+    RECEIVE_PORT: String(await aFreePort()),
     INBOX: join(disk, "inbox"),
     BACKUP_TO: place,
     BACKUP_AT: backupAt,
