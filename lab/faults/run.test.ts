@@ -2,9 +2,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { plain, startOnTerminal } from "../../test/support/terminal.ts";
-import { brokenFile } from "./breaking/build.ts";
-import { mutations } from "./breaking/mutations.ts";
-import { faults } from "./faults.ts";
 
 const program = join(import.meta.dir, "run.ts");
 /** The quickest attack: it needs no server and no file. */
@@ -33,9 +30,4 @@ test("shows one progress line on a terminal, and clears it at the end", async ()
   const shown = terminal.shown();
   expect(shown).toMatch(/a clock that jumps: \d+ of 2000(?!\r?\n)/);
   expect(plain(shown).split("\n").length).toBeLessThan(12);
-});
-
-test("every line that a full run breaks on purpose is in the product once", () => {
-  const patches = faults.flatMap(({ breakages }) => breakages.flatMap((breakage) => breakage.patches));
-  for (const patch of [...patches, ...mutations.map(({ patch }) => patch)]) expect(brokenFile(patch)).toBeString();
 });

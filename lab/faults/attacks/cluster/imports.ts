@@ -25,7 +25,7 @@ export const clusterImports: Fault = {
       patches: [
         {
           file: "extensions/cluster/import.ts",
-          from: "premise(isUnchangedSince(since, account))",
+          from: "premise(isUnchangedSince(lastPosition(), account))",
           to: "premise(sql`1`)",
         },
       ],
