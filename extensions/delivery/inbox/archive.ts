@@ -38,30 +38,26 @@ export const ownFolders: ReadonlySet<string> = new Set([doneFolder, rejectedFold
 const maxNameBytes = 240;
 
 /**
- * Returns which link would lead an imported file or its rejected rows elsewhere; null if there is none. Whoever may drop
- * files could otherwise write into the folder of another account, or over any other file.
+ * Returns why a file could not be moved after its import, or would be led elsewhere; null if nothing is in the way. Whoever
+ * may drop files could use a link to write into the folder of another account, or over any other file.
  */
-export function linkIn(folder: string, name: string): string | null {
-  const paths = [...[...ownFolders].map((own) => join(folder, own)), rejectsDraft(folder, name)];
-  const link = paths.find((path) => entryAt(path)?.isSymbolicLink());
-  return link === undefined ? null : `${link} is a link; remove it first.`;
-}
-
-/** Returns why a file could not be moved after its import, or would be led elsewhere; null if nothing is in the way. */
 export function obstacleIn(folder: string, name: string): string | null {
-  const link = linkIn(folder, name);
-  if (link !== null) return link;
+  const isLink = "is a link; remove it first.";
+  const draft = rejectsDraft(folder, name);
+  if (entryAt(draft)?.isSymbolicLink()) return `${draft} ${isLink}`;
   if (entryAt(join(folder, name))?.isFile() !== true) return "it was replaced or removed.";
   const disk = entryAt(folder)?.dev;
-  for (const place of [folder, ...[...ownFolders].map((own) => join(folder, own)).filter(isThere)]) {
+  for (const place of [folder, ...[...ownFolders].map((own) => join(folder, own))]) {
+    const found = entryAt(place);
+    if (found === undefined) continue;
+    if (found.isSymbolicLink()) return `${place} ${isLink}`;
+    if (found.dev !== disk) return `${place} is on another disk, to which no file can be renamed; mend that first.`;
     try {
       // Only a folder has a dot in it.
       accessSync(`${place}/.`, constants.W_OK | constants.X_OK);
     } catch (cause) {
       return `${place} takes no file after its import (${systemCode(cause) ?? "unknown"}); mend that first.`;
     }
-    if (entryAt(place)?.dev !== disk)
-      return `${place} is on another disk, to which no file can be renamed; mend that first.`;
   }
   return null;
 }

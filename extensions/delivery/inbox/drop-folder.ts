@@ -7,7 +7,6 @@ import {
   entryAt,
   type FileSource,
   failedFolder,
-  linkIn,
   namesIn,
   type Outcome,
   obstacleIn,
@@ -108,8 +107,8 @@ export class DropFolder {
     const outcome = versionOf(entryAt(path)) === version ? imported : changedDuringImport;
     file.outcome = outcome.kind === "later" ? null : outcome;
     // During the import a folder may have become a link.
-    const link = linkIn(this.path, name);
-    if (link !== null) return { kind: "later", reason: link };
+    const newObstacle = outcome.kind === "later" ? null : obstacleIn(this.path, name);
+    if (newObstacle !== null) return { kind: "later", reason: newObstacle };
     const place = archive(this.path, name, outcome, this.source);
     if (place !== null) this.#archived.add(place, name, this.now());
     return outcome;

@@ -36,19 +36,11 @@ export function beginProgress(since: string | Date | undefined, overlapMs: numbe
 export function readProgress(text: string, overlapMs: number, source: string): Progress {
   const [whole = "", ...added] = text.split("\n");
   const parsed = parse(whole) as Partial<Written> | null | undefined;
-  const {
-    version,
-    from,
-    source: sourceBefore = null,
-    begun = earliestMs,
-    pixel = null,
-    older = [],
-    seen,
-  } = parsed ?? {};
+  const { version, from, source: before = null, begun = earliestMs, pixel = null, older = [], seen } = parsed ?? {};
   if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) && older.every(isTaken)) {
     // A line that a crash cut off does not count.
     const known = [...older, ...seen, ...added.map(parse).filter(isTaken)];
-    return new Progress({ from, begun, pixel, seen: known }, overlapMs, source, sourceBefore);
+    return new Progress({ from, begun, pixel, seen: known }, overlapMs, source, before);
   }
   throw new SettingError("The checkpoint cannot be read. Restore the text that was saved, or remove it to begin anew.");
 }
