@@ -6,19 +6,7 @@ import { anAdmin } from "../support/admin.ts";
 
 const two = "email,city\ndana@example.com,Reno\nlee@example.com,Austin\n";
 const px = ["--pixel", "px"];
-const shape = [
-  "import",
-  "read",
-  "imported",
-  "duplicates",
-  "replaced",
-  "moved",
-  "late",
-  "suppressed",
-  "rejected",
-  "passed",
-  "warnings",
-];
+const shape = "import,read,imported,duplicates,replaced,moved,late,suppressed,rejected,passed,warnings";
 
 describe("the same rows are imported", () => {
   test.each<[string, string | Uint8Array]>([
@@ -64,16 +52,17 @@ test("warnings count dropped and changed values", async () => {
 
 test("--json prints the counts as one value, and everything else goes to standard error", async () => {
   const { json, stderr, status } = await anAdmin().import(two, ...px);
-  expect(Object.keys(json)).toEqual(shape);
+  expect(Object.keys(json).join()).toBe(shape);
   expect({ ...json, status }).toMatchObject({ status: 0, read: 2, imported: 2, rejected: 0 });
   expect(stderr).toContain("Reading standard input as CSV.");
 });
 
-test("prints the meaning of each column before the import, and the columns that are not kept", async () => {
-  const admin = anAdmin();
-  const { stderr } = await admin.import("Shoe Size,Work Email,Personal Email\n42,,d@example.com\n", ...px, "--dry-run");
+test("prints the meaning of each column before the import, and the --map that would keep one that is not kept", async () => {
+  const text = "Shoe Size,Work Email,Personal Email,Owner Email,a\n42,,d@example.com,o@example.com,\n";
+  const { stderr } = await anAdmin().import(text, ...px, "--dry-run");
   expect(stderr).toMatch(/email +Personal Email, then Work Email/);
-  expect(stderr).toContain("Not kept: Shoe Size.");
+  expect(stderr).toContain("Not kept: Shoe Size, Owner Email, a.");
+  expect(stderr).toContain("--map 'Owner Email=email'");
 });
 
 test("says that leads of a file without times get the time of import", async () => {
@@ -114,21 +103,9 @@ test("--create-pixels creates the pixels of the file; without it, their rows are
 
 test("read is the sum of the outcomes of all records", async () => {
   const admin = anAdmin();
+  const plain = "v1 a@example.com b@example.com 2026-01-31 never".split(" ");
   const cell = fc.constantFrom(
-    ...[
-      "",
-      "v1",
-      "a@example.com",
-      "b@example.com",
-      "2026-01-31",
-      "never",
-      '"a\nb"',
-      '"a ""b"""',
-      '"a"b',
-      '"open',
-      ' "x" ',
-    ],
-    ...["a,b", "\0", "\ud83d", '"a\r\n,b"'],
+    ...["", ...plain, '"a\nb"', '"a ""b"""', '"a"b', '"open', ' "x" ', "a,b", "\0", "\ud83d", '"a\r\n,b"'],
   );
   const record = fc.array(cell, { minLength: 1, maxLength: 5 }).map((cells) => cells.join(","));
   await fc.assert(
@@ -185,12 +162,6 @@ test("a dry run shows each column with its field, and the first, the middle, and
   const sample: unknown = json["sample"];
   expect(sample).toMatchObject(["a", "c", "e"].map((name) => ({ email: `${name}@example.com`, pixel_id: "px" })));
   expect(Object.keys((sample as object[])[0] ?? {})).toHaveLength(20); // As a lead is served.
-});
-
-test("a column that is not kept is listed with the --map that would keep it", async () => {
-  const { stderr } = await anAdmin().import("email,Owner Email,a,b\nd@example.com,o@example.com,,\n", ...px);
-  expect(stderr).toContain("Not kept: Owner Email, a, b.");
-  expect(stderr).toContain("--map 'Owner Email=email'");
 });
 
 test.each(["PK", "BZh", "SQLi"])("a CSV whose first header is %s is a CSV", async (header) => {
