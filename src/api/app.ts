@@ -3,13 +3,12 @@ import type { Server } from "bun";
 import { Elysia } from "elysia";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import { ApiError, errors } from "../contract/errors.ts";
 import type { Limiter } from "../limiter.ts";
 import type { RequestStore } from "../served-store.ts";
-import { createCredentialReader } from "./auth.ts";
-import { beginCall, type Call, calls } from "./call.ts";
+import { createAdmission, createCredentialReader } from "./auth.ts";
+import { beginCall, calls } from "./call.ts";
 import { createErrorReply } from "./errors.ts";
-import { createHostCheck, redirectTo } from "./host.ts";
+import { createRedirect } from "./host.ts";
 import { leadRoute } from "./leads.ts";
 import { type Address, type Listener, startListener } from "./listener.ts";
 import { addRequestMetrics, addSizeMetrics, type Inflow } from "./ops/metrics.ts";
@@ -55,30 +54,9 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
   const accessLog = createAccessLog(log, addRequestMetrics(metrics));
   const reply = createReply(accessLog);
   const replyWithError = createErrorReply(baseUrl, reply);
-  const misdirected = createHostCheck(baseUrl, parts.trustProxy);
   const readCredential = createCredentialReader(store);
-
-  /** Redirects a request to the public address. It counts nowhere. */
-  function redirect(call: Call, reason: ReturnType<typeof misdirected>): Response {
-    const credential = reason === "plain http" ? readCredential(call) : "missing_api_key";
-    if (typeof credential !== "string") {
-      const message = "An API key crossed the network in the clear, over http. Revoke it and create a new one.";
-      log.warn({ key: credential.prefix, id: call.id }, message);
-    }
-    const body = redirectTo(baseUrl, call);
-    return reply(call, { status: 308, headers: { Location: body.url }, body: JSON.stringify(body) });
-  }
-
-  /** Finds the key of a request. One with a live key is counted in its window and in its usage, or throws the 429. */
-  function admit(call: Call): void {
-    const credential = readCredential(call);
-    call.credential = credential;
-    if (typeof credential === "string") return;
-    const { allowed, remaining } = limiter.hit(credential.number, call.arrivedMs, call.startedNs / 1e6);
-    call.remaining = remaining;
-    if (!allowed) throw new ApiError("rate_limit_exceeded", errors.rate_limit_exceeded.message(limiter.limit));
-    store.usage.count(credential.number, call.arrivedMs);
-  }
+  const redirect = createRedirect(parts, readCredential, reply);
+  const admit = createAdmission(readCredential, limiter, store);
 
   return new Elysia({
     strictPath: true,
@@ -91,8 +69,8 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
     .onRequest((context) => {
       const call = beginCall(context.request, limiter.limit, parts.now());
       context.call = call;
-      const reason = misdirected(call);
-      if (reason !== null) return redirect(call, reason);
+      const redirected = redirect(call);
+      if (redirected !== null) return redirected;
       if (!call.isPublic) admit(call);
       return undefined;
     })

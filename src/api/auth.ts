@@ -1,8 +1,9 @@
-/** Authentication (§5): the key of a request, and whether it may read leads. */
+/** The key of a request (§5): whether it may read leads, and how many requests it has left (§8). */
 import { Elysia } from "elysia";
-import { plainError } from "../contract/errors.ts";
+import { ApiError, errors, plainError } from "../contract/errors.ts";
 import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
 import type { KnownKey } from "../db/reader.ts";
+import type { Limiter } from "../limiter.ts";
 import type { RequestStore } from "../served-store.ts";
 import { createCache } from "./cache.ts";
 import { type Call, type Credential, calls } from "./call.ts";
@@ -19,8 +20,10 @@ export const auth = new Elysia({ name: "auth" }).use(calls).derive({ as: "scoped
 /** At most this many keys are kept in memory. Few instances have more. */
 const maxKeys = 20_000;
 
+export type CredentialReader = (call: Call) => Credential;
+
 /** Makes a function that reads the header `Authorization: Bearer <API_KEY>`. */
-export function createCredentialReader(store: RequestStore): (call: Call) => Credential {
+export function createCredentialReader(store: RequestStore): CredentialReader {
   const known = createCache<KnownKey>(maxKeys, () => 1);
 
   function find(secret: string, databaseVersion: number): KnownKey | null {
@@ -42,5 +45,18 @@ export function createCredentialReader(store: RequestStore): (call: Call) => Cre
     const key = find(secret, call.databaseVersion);
     if (key === null) return "invalid_api_key";
     return isActive(key, call.arrivedMs) ? key : "revoked_api_key";
+  };
+}
+
+/** Makes a function that finds the key of a request. A live one is counted in its window and in its usage, or gets the 429. */
+export function createAdmission(readCredential: CredentialReader, limiter: Limiter, store: RequestStore) {
+  return (call: Call): void => {
+    const credential = readCredential(call);
+    call.credential = credential;
+    if (typeof credential === "string") return;
+    const { allowed, remaining } = limiter.hit(credential.number, call.arrivedMs, call.startedNs / 1e6);
+    call.remaining = remaining;
+    if (!allowed) throw new ApiError("rate_limit_exceeded", errors.rate_limit_exceeded.message(limiter.limit));
+    store.usage.count(credential.number, call.arrivedMs);
   };
 }

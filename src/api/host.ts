@@ -1,7 +1,10 @@
 /** The host name of a request (§1): the bare domain and plain HTTP are redirected to the public address with a 308. */
 import { type Static, Type } from "@sinclair/typebox";
+import type { Logger } from "pino";
 import { publicPaths } from "../contract/paths.ts";
+import type { CredentialReader } from "./auth.ts";
 import type { Call } from "./call.ts";
+import type { Reply } from "./reply.ts";
 
 /** The body of a 308. */
 export const Redirect = Type.Object(
@@ -24,11 +27,34 @@ type Reason = "bare domain" | "plain http";
 /** A health check that asks by IP address must not be redirected. */
 const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, publicPaths.metrics]);
 
+interface Settings {
+  readonly baseUrl: string;
+  readonly trustProxy: boolean;
+  readonly log: Logger;
+}
+
+/** Makes a function that redirects a request to the public address, or returns null if it has come there. */
+export function createRedirect({ baseUrl, trustProxy, log }: Settings, readCredential: CredentialReader, reply: Reply) {
+  const reasonFor = createHostCheck(baseUrl, trustProxy);
+  return (call: Call): Response | null => {
+    const reason = reasonFor(call);
+    if (reason === null) return null;
+    const credential = reason === "plain http" ? readCredential(call) : "missing_api_key";
+    if (typeof credential !== "string") {
+      const message = "An API key crossed the network in the clear, over http. Revoke it and create a new one.";
+      log.warn({ key: credential.prefix, id: call.id }, message);
+    }
+    const url = baseUrl + call.path + (call.search === "" ? "" : `?${call.search}`);
+    const body: Redirect = { object: "redirect", url };
+    return reply(call, { status: 308, headers: { Location: url }, body: JSON.stringify(body) });
+  };
+}
+
 /**
  * Makes a function that returns why a request must be redirected, or null if its host and scheme are right.
  * X-Forwarded-Host and X-Forwarded-Proto count only if they come from a proxy that we trust.
  */
-export function createHostCheck(baseUrl: string, trustProxy: boolean): (call: Call) => Reason | null {
+function createHostCheck(baseUrl: string, trustProxy: boolean): (call: Call) => Reason | null {
   const { hostname, protocol } = new URL(baseUrl);
   const bare = hostname.startsWith("www.") ? hostname.slice("www.".length) : null;
   const refusesPlainHttp = trustProxy && protocol === "https:";
@@ -43,11 +69,6 @@ export function createHostCheck(baseUrl: string, trustProxy: boolean): (call: Ca
     const host = forwardedHost ?? headers.get("host");
     return bare !== null && host !== null && hostnameOf(host) === bare ? "bare domain" : null;
   };
-}
-
-/** Returns the body of the redirect of a request to the public address. */
-export function redirectTo(baseUrl: string, { path, search }: Call): Redirect {
-  return { object: "redirect", url: baseUrl + path + (search === "" ? "" : `?${search}`) };
 }
 
 /** Returns the value that the client sent: each proxy on the way appends its own. */

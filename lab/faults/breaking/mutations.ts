@@ -69,7 +69,7 @@ export const mutations: readonly Mutation[] = [
   line("a window of 61", "src/limiter.ts", "if (used >= limit)", "if (used > limit)", "test/spec/8-limits.test.ts"),
   line(
     "a refused request that counts as used",
-    "src/api/app.ts",
+    "src/api/auth.ts",
     "    if (!allowed) throw",
     "    if (!allowed) store.usage.count(credential.number, call.arrivedMs);\n    if (!allowed) throw",
     "test/spec/8-limits.test.ts",
@@ -194,8 +194,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a redirect to the host that the client named",
     "src/api/host.ts",
-    '{ path, search }: Call): Redirect {\n  return { object: "redirect", url: baseUrl + path',
-    '{ path, search, request }: Call): Redirect {\n  return { object: "redirect", url: "http://" + request.headers.get("host") + path',
+    "const url = baseUrl + call.path",
+    'const url = "http://" + call.request.headers.get("host") + call.path',
     "test/spec/1-host.test.ts",
   ),
   line(
