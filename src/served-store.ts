@@ -67,6 +67,9 @@ function openForServing(path: string): Connection {
   return database;
 }
 
+/** Another program that writes much copies the log into the file itself, within this time. */
+const othersCopyWithinMs = 10_000;
+
 interface Serving {
   readonly keepsLedger: boolean;
   readonly now: () => number;
@@ -80,6 +83,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   const ledger = createPendingPages((pages) => planPart(database, pages));
   const flush = createFlush(database, usage, ledger, { keepsLedger, startMs: now() });
   const reserve = `${path}.reserve`;
+  let othersWroteMs = Number.NEGATIVE_INFINITY;
   tryOnDisk(() => {
     // A new file, because a kill may have left one, and only a new one is certain to have its room.
     rmSync(reserve, { force: true });
@@ -100,7 +104,14 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     usage,
     // A wait would hold up every request, so the server tries again some milliseconds later.
-    flush: () => tryNow(database, flush),
+    flush() {
+      const flushed = tryNow(database, flush);
+      if (flushed === "locked") othersWroteMs = performance.now();
+      // SQLite does it in the commit. To copy what an erasure has rewritten would hold up every request for seconds.
+      const isTheirs = performance.now() - othersWroteMs < othersCopyWithinMs;
+      database.$client.run(`PRAGMA wal_autocheckpoint = ${isTheirs ? 0 : pagesUntilCopied.byServer}`);
+      return flushed;
+    },
     settle: createSettle(database, wal),
     applyRetention: (nowMs, hasJumped) => retainInThread(database, { path, nowMs, hasJumped }),
     listening: async () => {},

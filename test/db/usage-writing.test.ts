@@ -1,6 +1,7 @@
 /** Usage on its way to the file: nothing is lost, and nobody waits for another writer. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../src/contract/calendar.ts";
 import { lockWaitMs } from "../../src/db/locks.ts";
@@ -25,6 +26,27 @@ test("while another program writes, requests are answered and their counts are k
   expect([store.flush(), store.flush(), store.flush()]).toEqual(["done", "done", "idle"]);
   const written = other.query<{ requests: number }, []>("SELECT requests FROM usage").all();
   expect(written).toEqual([{ requests: 2 }]);
+});
+
+test("the server leaves a large log to the program that has written it", async () => {
+  const file = join(aFolder(), "leadfile.db");
+  // Small pages, so that 45 MB are as many as those of a million leads.
+  using empty = new Database(file);
+  empty.run("PRAGMA page_size = 512");
+  empty.run("VACUUM");
+  const { as, aKey, store } = await serve({ file });
+  const client = as(aKey());
+  using other = new Database(file);
+  other.run("PRAGMA wal_autocheckpoint = 0");
+  other.run("CREATE TABLE rewritten (page BLOB)");
+  other.run("BEGIN IMMEDIATE");
+  await client.get("/leads");
+  expect(store.flush()).toBe("locked");
+  other.run("INSERT INTO rewritten VALUES (zeroblob(45000000))");
+  other.run("COMMIT");
+  const bytes = statSync(file).size;
+  expect(store.flush()).toBe("done");
+  expect(statSync(file).size).toBe(bytes);
 });
 
 test("the counts of many keys are written in batches, and none is lost or repeated", async () => {
