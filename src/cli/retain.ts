@@ -73,5 +73,5 @@ async function confirmErasure(name: string, { older, all, isFarAhead }: Retentio
   const clock = `The clock says ${dayOf(nowMs)}, far ahead of what was last written.`;
   const why = isFarAhead ? ` ${clock}` : "";
   if (canAsk()) return confirm(`This erases ${what}.${why} Go on?`, {});
-  throw new UserError(`This would erase ${what}, and nothing was changed.${why}`, "Say --yes if you mean it.");
+  throw new UserError(`This would erase ${what}, and nothing was changed.${why}`, "To confirm, pass --yes.");
 }

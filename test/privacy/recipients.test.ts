@@ -58,7 +58,7 @@ test("find prints the keys that received each lead and when", async () => {
   expect(unread.stderr).toBe(
     "1 lead of this person in acme, and no key is known to have received it in the last 400 days.\n" +
       "Not searchable: the same values as a hash, in Base64, or encrypted, such as in the address of a page.\n" +
-      "Not looked through: other accounts, exports, rejects files, inboxes, waiting deliveries, logs and backups.\n",
+      "Not searched: other accounts, exports, rejects files, inboxes, pending deliveries, logs, and backups.\n",
   );
 });
 

@@ -34,7 +34,7 @@ export function eraseCommand(context: CommandContext): Command {
   return withPerson(commandOnAccount(context, "erase"))
     .description("remove persons for good, keep them out of later imports, and print a receipt for each")
     .option("--mentions", "also erase leads that hold a person's address elsewhere, such as in page_url")
-    .option("--dry-run", "say how many leads would go, and change nothing")
+    .option("--dry-run", "show how many leads would be erased, and change nothing")
     .examples(
       "lead erase acme --email - < address.txt >> receipts.ndjson",
       "lead erase acme --list opted-out.csv --dry-run",

@@ -46,7 +46,7 @@ export function findCommand(context: CommandContext): Command {
       }
       output.say(notSearched);
       output.say(
-        "Not looked through: other accounts, exports, rejects files, inboxes, waiting deliveries, logs and backups.",
+        "Not searched: other accounts, exports, rejects files, inboxes, pending deliveries, logs, and backups.",
       );
     });
 }

@@ -32,16 +32,16 @@ export interface ListedPerson {
 /** Adds the ways to name one person. */
 export function withIdentifier(command: AdminCommand): AdminCommand {
   return command
-    .option("--email <EMAIL>", "by email address, in whatever case; - reads it from standard input")
-    .option("--phone <PHONE>", "by phone number, with or without the 1 of the US; - reads it from standard input")
-    .option("--id <ID>", "by the ID of a lead, ours or the vendor's; - reads it from standard input");
+    .option("--email <EMAIL>", "email address, in upper or lower case; - reads it from standard input")
+    .option("--phone <PHONE>", "phone number, with or without the US prefix 1; - reads it from standard input")
+    .option("--id <ID>", "ID of a lead, ours or the vendor's; - reads it from standard input");
 }
 
 /** Adds the same, and a list of many. */
 export function withPerson(command: AdminCommand): AdminCommand {
   return withIdentifier(command).option(
     "--list <FILE>",
-    "many: on each line an address, a phone, an ID, or the SHA-256 of an address or phone; - reads standard input",
+    "file with an email address, a phone, an ID, or the SHA-256 of an address or phone per line; - reads standard input",
   );
 }
 
@@ -109,8 +109,7 @@ function kindsIn(options: IdentifierOptions) {
 type Reader = (kind: PersonReference["kind"], text: string) => PersonReference | null;
 
 function openReader(context: CommandContext, account: Account): Reader {
-  let pixels: readonly string[] | null = null;
-  const pixelIds = () => (pixels ??= listPixels(context.database().read, account.number).map(({ id }) => id));
+  const pixelIds = listPixels(context.database().read, account.number).map(({ id }) => id);
   return (kind, text) => {
     const [value, ...furtherIds] = valuesOf(kind, text, pixelIds);
     return value === undefined ? null : { kind, value, furtherIds };
@@ -118,14 +117,14 @@ function openReader(context: CommandContext, account: Account): Reader {
 }
 
 /** Returns the values in the form in which persons are compared; none for a text of another kind. */
-function valuesOf(kind: PersonReference["kind"], text: string, pixelIds: () => readonly string[]): string[] {
+function valuesOf(kind: PersonReference["kind"], text: string, pixelIds: readonly string[]): string[] {
   if (text === "") return [];
   if (kind === "email") return [firstEmail([text])].flatMap((email) => (email === null ? [] : [emailKey(email.value)]));
   if (kind === "phone") return [firstPhone([text])].flatMap((phone) => (phone === null ? [] : [phoneKey(phone.value)]));
   if (kind === "digest") return [isHex(text) ? text.toLowerCase() : Buffer.from(text, "base64").toString("hex")];
   if (uuid.test(text)) return [text.toLowerCase()];
   // A vendor's ID may have become one ID for each pixel. The one without a pixel also keeps it out of later pixels.
-  return [null, ...pixelIds()].map((pixelId) => idFromSource(text, pixelId));
+  return [null, ...pixelIds].map((pixelId) => idFromSource(text, pixelId));
 }
 
 const isHex = (text: string) => /^[0-9a-f]{64}$/i.test(text);

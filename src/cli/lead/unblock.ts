@@ -9,7 +9,7 @@ import { type IdentifierOptions, kinds, readIdentifier, withIdentifier } from ".
 
 export function unblockCommand(context: CommandContext): Command {
   return withIdentifier(commandOnAccount(context, "unblock"))
-    .description("let an erased person in again: lift the block of one email address, phone or ID")
+    .description("lift the block of an erased person, by one email address, phone, or ID")
     .addHelpText(
       "after",
       `
