@@ -313,26 +313,18 @@ export function readBackups(environment: Environment = process.env) {
  * names the variable that is missing or wrong.
  */
 export function readS3Settings(environment: Environment = process.env) {
-  const value = (name: string) => environment[name]?.trim() || null;
   const needed = (name: string): string => {
-    const found = value(name);
-    if (found !== null) return found;
+    const value = given(environment, name);
+    if (value !== null) return value;
     throw new UserError(`${name} is not set.`, "s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.", 2);
   };
-  const endpoint = value("AWS_ENDPOINT_URL");
+  const endpoint = given(environment, "AWS_ENDPOINT_URL");
   if (endpoint !== null && !isHttpUrl(endpoint)) {
-    throw new UserError(
-      "AWS_ENDPOINT_URL is not an http or https address.",
-      "Set it to an address such as https://s3.example.com.",
-      2,
-    );
+    const advice = "Set it to an address such as https://s3.example.com.";
+    throw new UserError("AWS_ENDPOINT_URL is not an http or https address.", advice, 2);
   }
-  return {
-    endpoint,
-    region: value("AWS_REGION") ?? "us-east-1",
-    accessKeyId: needed("AWS_ACCESS_KEY_ID"),
-    secretAccessKey: needed("AWS_SECRET_ACCESS_KEY"),
-  };
+  const [accessKeyId, secretAccessKey] = [needed("AWS_ACCESS_KEY_ID"), needed("AWS_SECRET_ACCESS_KEY")];
+  return { endpoint, region: given(environment, "AWS_REGION") ?? "us-east-1", accessKeyId, secretAccessKey };
 }
 
 function isHttpUrl(value: string): boolean {
@@ -343,15 +335,13 @@ function isHttpUrl(value: string): boolean {
 function readTlsPair(environment: Environment): { readonly cert: string; readonly key: string } | null {
   const [cert, key] = [read("TLS_CERT", environment), read("TLS_KEY", environment)];
   if (cert === null || key === null) return null;
-  const [certPath, keyPath] = [given(environment, "TLS_CERT"), given(environment, "TLS_KEY")];
-  let isPair: boolean;
   try {
-    isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
   } catch {
-    throw wrong("TLS_CERT", certPath, "a PEM certificate that can be read, with a TLS_KEY that can");
+    const accepts = "a PEM certificate that can be read, with a TLS_KEY that can";
+    throw wrong("TLS_CERT", given(environment, "TLS_CERT"), accepts);
   }
-  if (!isPair) throw wrong("TLS_KEY", keyPath, "the private key of the certificate in TLS_CERT");
-  return { cert, key };
+  throw wrong("TLS_KEY", given(environment, "TLS_KEY"), "the private key of the certificate in TLS_CERT");
 }
 
 /** Returns the error for a setting. A value that may be secret is passed as null. */
@@ -372,7 +362,7 @@ function withoutPassword(value: string): string {
 }
 
 /** Returns the value of a variable. An empty one counts as unset, as a compose file passes it on. */
-function given(environment: Environment, name: SettingName): string | null {
+function given(environment: Environment, name: string): string | null {
   return environment[name]?.trim() || null;
 }
 
