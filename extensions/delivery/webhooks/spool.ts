@@ -37,36 +37,33 @@ export async function openSpool(folder: string, now: () => number): Promise<Spoo
   };
 }
 
-interface Pending {
-  readonly lines: readonly string[];
-  readonly written: PromiseWithResolvers<void>;
+/** Deliveries that came together. They share one sync. */
+interface Batch {
+  text: string;
+  readonly written: Promise<void>;
 }
 
 type SourceWriter = ReturnType<typeof createWriter>;
 
-/** Writes the files of one source. Deliveries that come together share one sync. */
+/** Writes the files of one source. */
 function createWriter(folder: string, now: () => number) {
   let file: OpenFile | null = null;
-  let pending: Pending[] = [];
+  /** The batch that is not being written yet. */
+  let next: Batch | null = null;
   let turn: Promise<void> = Promise.resolve();
   let created = 0;
 
   async function write(): Promise<void> {
-    const together = pending;
-    pending = [];
-    if (together.length === 0) return;
+    const text = next?.text ?? "";
+    next = null;
     try {
       file ??= await createFile(folder, `${now()}-${process.pid}-${++created}`);
-      await writeLines(
-        file,
-        together.flatMap(({ lines }) => lines),
-      );
-      for (const { written } of together) written.resolve();
+      await writeText(file, text);
     } catch (cause) {
       // After a failed sync nothing is known of the file: the next lines go into another one.
       if (file !== null) await giveUp(file);
       file = null;
-      for (const { written } of together) written.reject(cause);
+      throw cause;
     }
   }
 
@@ -85,10 +82,9 @@ function createWriter(folder: string, now: () => number) {
   };
   return {
     append(lines: readonly string[]): Promise<void> {
-      const written = Promise.withResolvers<void>();
-      pending.push({ lines, written });
-      inTurn(write).catch(() => undefined);
-      return written.promise;
+      next ??= { text: "", written: inTurn(write) };
+      next.text += lines.map((line) => `${line}\n`).join("");
+      return next.written;
     },
     complete: () => inTurn(complete),
   };
@@ -114,9 +110,9 @@ async function createFile(folder: string, name: string): Promise<OpenFile> {
   return { path, handle, syncedBytes: 0 };
 }
 
-/** Resolves when the lines are on the disk. */
-async function writeLines(file: OpenFile, lines: readonly string[]): Promise<void> {
-  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+/** Resolves when the text is on the disk. */
+async function writeText(file: OpenFile, text: string): Promise<void> {
+  const bytes = Buffer.from(text);
   await file.handle.appendFile(bytes);
   await file.handle.datasync();
   if ((await file.handle.stat()).nlink === 0) throw new Error("the file in the spool was removed");

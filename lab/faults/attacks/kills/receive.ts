@@ -27,9 +27,9 @@ export const killReceive: Fault = {
       isSlow: true,
       patches: [
         {
-          file: "extensions/delivery/webhooks/spool.ts",
-          from: "      file ??= await createFile(",
-          to: "      for (const { written } of together) written.resolve();\n      await Bun.sleep(200);\n      file ??= await createFile(",
+          file: "extensions/delivery/webhooks/endpoint.ts",
+          from: "    await store(spool, source, visits);",
+          to: "    const delivered = source;\n    void Bun.sleep(200).then(() => store(spool, delivered, visits));",
         },
       ],
     },
