@@ -3,15 +3,15 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { pathFromShell } from "../../../src/config.ts";
+import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { statusOfService } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
-import type { Inbox } from "../inbox/inbox.ts";
+import { Inbox } from "../inbox/inbox.ts";
 import { isFolder } from "../inbox/queue.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
-import { destinationWith, openInbox } from "./unattended.ts";
+import { importWith } from "./unattended.ts";
 
 interface InboxOptions {
   readonly once?: boolean;
@@ -54,14 +54,16 @@ async function run(context: CommandContext, named: string, options: InboxOptions
   context.database("create");
   const output = outputOf(options);
   const counts = { done: 0, failed: 0, later: 0 };
-  const inbox = openInbox(context, dir, {
-    destinationOf(name, path) {
+  const inbox = new Inbox(dir, {
+    importOf(name, path) {
       const { read } = context.database();
       const account = findAccount(read, name) ?? listAccounts(read).find((one) => isFolderOf(one, name));
       if (account === undefined) return { fault: "no account has this ID or name; its files wait." };
-      return destinationWith(context, account.id, settingsIn(path));
+      return importWith(context, account.id, settingsIn(path), "uploads");
     },
     source: "uploads",
+    keepDays: readInboxKeepDays(),
+    now: context.now,
     say: output.say,
     count: (kind, files) => {
       counts[kind] += files;

@@ -5,7 +5,7 @@ import { startChild } from "../../../src/child-process.ts";
 import { seconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, examples, jsonCommand } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { readConfig, readDatabasePath, receiveOrigin } from "../../../src/config.ts";
+import { readConfig, readDatabasePath, readInboxKeepDays, receiveOrigin } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { findSource } from "../../../src/db/sources.ts";
@@ -13,11 +13,12 @@ import { warnOfPlainHttp } from "../../../src/listening.ts";
 import { openLog } from "../../../src/log.ts";
 import { printMessage, statusOfService, systemCode, writeNow } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
+import { Inbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
 import { createEndpoint, listenForDeliveries } from "../webhooks/endpoint.ts";
 import { openSpool } from "../webhooks/spool.ts";
 import { lookOn } from "./inbox.ts";
-import { destinationWith, openInbox } from "./unattended.ts";
+import { importWith } from "./unattended.ts";
 
 interface ReceiveOptions {
   readonly every: number;
@@ -63,12 +64,8 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
     await context.sleep(every * 1000, stop);
     if (stop.aborted) await Promise.all([importing.stop(), server.stop()]);
     // One import takes all deliveries of that time. A failure ends no deliveries.
-    await spool.complete().catch((cause) => {
-      log.error(
-        { cause: systemCode(cause) ?? "unknown" },
-        "deliveries wait in the spool until receive is started again",
-      );
-    });
+    const incomplete = "deliveries wait in the spool until receive is started again";
+    await spool.complete().catch((cause) => log.error({ cause: systemCode(cause) ?? "unknown" }, incomplete));
   }
   release();
   context.endWith(statusOfService(stop.reason));
@@ -85,13 +82,15 @@ async function importSpool(context: CommandContext): Promise<void> {
     await context.sleep(500, stop);
     if (stop.aborted) return;
   }
-  const inbox = openInbox(context, folder, {
-    destinationOf(sourceId) {
+  const inbox = new Inbox(folder, {
+    importOf(sourceId) {
       const source = findSource(context.database().read, sourceId);
       if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
-      return destinationWith(context, source.account, checkSettings(source.options, "the source"));
+      return importWith(context, source.account, checkSettings(source.options, "the source"), "deliveries");
     },
     source: "deliveries",
+    keepDays: readInboxKeepDays(),
+    now: context.now,
     say: printMessage,
   });
   await lookOn(inbox, context, stop);

@@ -7,7 +7,6 @@ import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
 import { passedText } from "../../../src/cli/lead/import/report.ts";
 import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
 import type { Output } from "../../../src/cli/terminal/output.ts";
-import { readInboxKeepDays } from "../../../src/config.ts";
 import type { Account } from "../../../src/db/accounts.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
@@ -16,40 +15,34 @@ import { RejectsNotWritten } from "../../../src/import/parse/rejects.ts";
 import { SourceUnreadable } from "../../../src/import/parse/source.ts";
 import { inOneLine, UserError } from "../../../src/user-error.ts";
 import { type FileSource, type Outcome, rejectedFolder } from "../inbox/archive.ts";
-import { type Destination, Inbox, type InboxParts } from "../inbox/inbox.ts";
+import type { ImportFile } from "../inbox/drop-folder.ts";
 import { type ImportSettings, requestOf } from "../inbox/settings.ts";
 
 /** The inbox says what became of a file in one line. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
 
-/** Opens an inbox whose files become leads of the database. */
-export function openInbox(
+/** Returns the import of files that are read with some settings, or what is wrong with the settings. */
+export function importWith(
   context: CommandContext,
-  folder: string,
-  parts: Omit<InboxParts, "importFile" | "keepDays" | "now">,
-): Inbox {
-  return new Inbox(folder, {
-    ...parts,
-    importFile: (destination, file, rejects) => importUnattended(context, destination, file, rejects, parts.source),
-    keepDays: readInboxKeepDays(),
-    now: context.now,
-  });
-}
-
-/** Returns where files go that are read with some options, or what is wrong with the options. */
-export function destinationWith(
-  context: CommandContext,
-  account: string,
+  idOrName: string,
   settings: ImportSettings | { readonly fault: string },
-): Destination | { readonly fault: string } {
+  source: FileSource,
+): ImportFile | { readonly fault: string } {
   if ("fault" in settings) return settings;
   try {
-    checkOptions(context, accountOf(context, account), settings);
-    return { account, settings };
+    checkOptions(context, accountOf(context, idOrName), settings);
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
     return { fault: `the options of its import are wrong, and its files wait: ${cause.sentence}` };
   }
+  const options = { ...requestOf(settings), ofDeliveries: source === "deliveries", followsNoLink: true };
+  return (file, rejects) => {
+    const request = { ...options, rejects, rejectsKept: join(dirname(file), rejectedFolder) };
+    // An inbox that is told to stop stops after this file.
+    return outcomeOf(
+      importFile(context, { idOrName, file, request, output: silent, stop: new AbortController().signal }),
+    );
+  };
 }
 
 /** Throws a UserError if an account cannot import with these settings. */
@@ -60,30 +53,10 @@ export function checkOptions(context: CommandContext, account: Account, settings
   checkPixel(context, account, request);
 }
 
-/** Imports a file, and returns what became of it. Throws only for a mistake of Leadfile itself. */
-async function importUnattended(
-  context: CommandContext,
-  { account, settings }: Destination,
-  file: string,
-  rejects: string,
-  source: FileSource,
-): Promise<Outcome> {
-  const request = {
-    ...requestOf(settings),
-    rejects,
-    rejectsKept: join(dirname(file), rejectedFolder),
-    ofDeliveries: source === "deliveries",
-    followsNoLink: true,
-  };
+/** Returns what became of a file. Throws only for a mistake of Leadfile itself. */
+async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outcome> {
   try {
-    const { counts, passed, remarks, rejectedFor } = await importFile(context, {
-      idOrName: account,
-      file,
-      request,
-      output: silent,
-      // An inbox that is told to stop stops after this file.
-      stop: new AbortController().signal,
-    });
+    const { counts, passed, remarks, rejectedFor } = await importing;
     return {
       kind: "done",
       rejected: counts.rejected,

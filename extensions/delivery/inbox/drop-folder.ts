@@ -16,7 +16,7 @@ import {
 } from "./archive.ts";
 
 /** Imports a file, and writes the rows that it rejects to another one. */
-type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
+export type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
 
 /** The files of one folder, as seen at one time. */
 interface Seen {

@@ -5,20 +5,11 @@ import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { systemCode } from "../../../src/process.ts";
 import { printable, UserError } from "../../../src/user-error.ts";
 import { deleteOldFiles, type FileSource, type Outcome } from "./archive.ts";
-import { DropFolder, type SeenFile } from "./drop-folder.ts";
-import type { ImportSettings } from "./settings.ts";
+import { DropFolder, type ImportFile, type SeenFile } from "./drop-folder.ts";
 
-/** The account of the files in a folder, and how they are read. */
-export interface Destination {
-  /** The ID or exact name of the account. */
-  readonly account: string;
-  readonly settings: ImportSettings;
-}
-
-export interface InboxParts {
-  /** Returns where the files of a folder go, or why they cannot be imported. */
-  readonly destinationOf: (name: string, path: string) => Destination | { readonly fault: string };
-  readonly importFile: (destination: Destination, file: string, rejects: string) => Promise<Outcome>;
+interface InboxParts {
+  /** Returns the import of the files of a folder, or why they cannot be imported. */
+  readonly importOf: (name: string, path: string) => ImportFile | { readonly fault: string };
   readonly source: FileSource;
   /** Older files in done/ and rejected/ are deleted; null keeps them. */
   readonly keepDays: number | null;
@@ -39,7 +30,7 @@ interface Looked {
 /** The complete files of a folder, which are imported one by one. */
 interface Turn {
   readonly folder: DropFolder;
-  readonly destination: Destination;
+  readonly importFile: ImportFile;
   readonly files: SeenFile[];
   readonly waiting: number;
 }
@@ -119,21 +110,21 @@ export class Inbox {
     const { name, path } = folder;
     if (folder.isPaused) return null;
     const pending = folder.names().length;
-    const destination = pending === 0 ? null : this.parts.destinationOf(name, path);
-    if (destination !== null && "fault" in destination) {
-      this.#complain(folder, `${name}/: ${destination.fault}`, pending);
+    const importFile = pending === 0 ? null : this.parts.importOf(name, path);
+    if (importFile !== null && "fault" in importFile) {
+      this.#complain(folder, `${name}/: ${importFile.fault}`, pending);
       return null;
     }
     const { complete: files, waiting, remarks } = folder.look();
     for (const [file, why] of remarks) this.#say(`${name}/${file}: ${why}`);
-    return destination === null ? null : { folder, destination, files, waiting };
+    return importFile === null ? null : { folder, importFile, files, waiting };
   }
 
   /** Imports the next file of a folder. Returns whether the one after it may be imported too. */
-  async #takeNext({ folder, destination, files }: Turn): Promise<boolean> {
+  async #takeNext({ folder, importFile, files }: Turn): Promise<boolean> {
     const file = files.shift();
     if (file === undefined) return false;
-    const outcome = await folder.take(file, (...paths) => this.parts.importFile(destination, ...paths));
+    const outcome = await folder.take(file, importFile);
     this.parts.count?.(outcome.kind, 1);
     const line = `${folder.name}/${file.name}: ${sentenceOf(outcome, folder.isPaused)}`;
     if (outcome.kind === "later") {

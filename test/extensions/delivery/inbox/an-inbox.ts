@@ -14,22 +14,22 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
   const said: string[] = [];
   mkdirSync(join(folder, "acme"));
   const inbox = new Inbox(folder, {
-    destinationOf(name, path) {
-      if (!name.startsWith("acme") || name === "acmee") return { fault: "no account has this name" };
+    importOf(account, path) {
+      if (!account.startsWith("acme") || account === "acmee") return { fault: "no account has this name" };
       const settings = settingsIn(path);
-      return "fault" in settings ? settings : { account: name, settings };
+      if ("fault" in settings) return settings;
+      return async (file, rejects) => {
+        const name = file.slice(folder.length + 1);
+        taken.push({ file: name, settings });
+        const outcome = outcomeOf(name);
+        writeFileSync(rejects, outcome.kind === "done" && outcome.rejected > 0 ? "rejected rows" : "");
+        return outcome;
+      };
     },
     source: "uploads",
     keepDays: 30,
     now: () => clock.nowMs,
     say: (line) => void said.push(line),
-    async importFile({ settings }, file, rejects) {
-      const name = file.slice(folder.length + 1);
-      taken.push({ file: name, settings });
-      const outcome = outcomeOf(name);
-      writeFileSync(rejects, outcome.kind === "done" && outcome.rejected > 0 ? "rejected rows" : "");
-      return outcome;
-    },
   });
   return {
     taken,
