@@ -62,6 +62,8 @@ export interface Restoration {
   readonly erasedAgain: number;
   /** The number of leads that are left out because they are older than their account keeps. */
   readonly retainedOut: number;
+  /** The number of accounts that are left out because they were deleted since. */
+  readonly deletedAccounts: number;
   readonly lost: Lost;
   /** The parts that are carried over from the replaced file, because they must outlive a restore. */
   readonly carried: readonly CarriedPart[];
@@ -226,26 +228,28 @@ function merge(database: Connection, { replaced, receipts, repeatErasures, nowMs
   database.run(sql`BEGIN IMMEDIATE`);
   ensureInstance(database);
   applyReceipts(database, receipts);
-  leaveOutDeletedAccounts(database);
+  const deletedAccounts = leaveOutDeletedAccounts(database);
   const erasedAgain = repeatErasures();
   const retainedOut = leaveOutOlder(database, nowMs);
   const leads = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;
   const detail = { leads, erased_again: erasedAgain, older: retainedOut };
   recordAct(database, { atMs: nowMs, act: "restore", account: null, detail });
   database.run(sql`COMMIT`);
-  if (erasedAgain + retainedOut > 0) vacuum(database);
-  return { leads, erasedAgain, retainedOut, carried, unread };
+  if (erasedAgain + retainedOut + deletedAccounts > 0) vacuum(database);
+  return { leads, erasedAgain, retainedOut, deletedAccounts, carried, unread };
 }
 
-/** Removes accounts that were deleted since the backup. Their keys stay revoked (`deleted_keys`). */
-function leaveOutDeletedAccounts(database: Connection): void {
+/** Removes accounts that were deleted since the backup, and returns their number. Their keys stay revoked (`deleted_keys`). */
+function leaveOutDeletedAccounts(database: Connection): number {
   const deleted = database.select({ id: deletedAccounts.id }).from(deletedAccounts);
-  for (const { number, id } of database.select().from(accounts).where(inArray(accounts.id, deleted)).all()) {
+  const found = database.select().from(accounts).where(inArray(accounts.id, deleted)).all();
+  for (const { number, id } of found) {
     database.run(sql`
       INSERT OR IGNORE INTO deleted_keys (digest, account) SELECT digest, ${id} FROM keys WHERE account = ${number}`);
     for (const statement of rowStatements(number)) database.run(statement);
     database.delete(accounts).where(eq(accounts.number, number)).run();
   }
+  return found.length;
 }
 
 /** Removes leads that are older than their account keeps: the server would serve them until its retention has run. */

@@ -89,7 +89,7 @@ function replacesText(path: string, dryRun: boolean): string {
 const shown = 5;
 
 /** One line for each kind of data that will be gone. */
-function goneTexts({ lost, erasedAgain, retainedOut, madeMs }: Restoration): string[] {
+function goneTexts({ lost, erasedAgain, retainedOut, deletedAccounts, madeMs }: Restoration): string[] {
   const since = `since the backup of ${writeMoment(madeMs)}`;
   const imports = lost.imports.slice(0, shown).map(({ account, file, leads }) => `${file} (${account}, ${leads})`);
   const lines = [
@@ -100,6 +100,8 @@ function goneTexts({ lost, erasedAgain, retainedOut, madeMs }: Restoration): str
     lost.accounts.length > 0 &&
       `Lost: ${grouped(lost.accounts.length)} accounts created ${since}: ${lost.accounts.slice(0, shown).join(", ")}${andMore(lost.accounts.length, shown)}.`,
     erasedAgain > 0 && `Erased again: ${leadsText(erasedAgain)} of persons erased ${since}.`,
+    deletedAccounts > 0 &&
+      `Left out: ${grouped(deletedAccounts)} ${deletedAccounts === 1 ? "account" : "accounts"} deleted ${since}, with all leads.`,
     retainedOut > 0 && `Left out: ${leadsText(retainedOut)} that are older than their account keeps.`,
   ];
   return lines.filter((line) => line !== false);

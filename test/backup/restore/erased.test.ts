@@ -149,8 +149,9 @@ test.each([
   const receipt = (await admin.run("account", "delete", "acme", "--yes")).stdout;
   const machine = isLost ? anAdmin([]) : admin;
   const receipts = isLost ? ["--receipts", admin.put("receipts", receipt)] : [];
-  const { status, json } = await machine.run("restore", newer, "--json", "--yes", ...receipts);
+  const { status, json, stderr } = await machine.run("restore", newer, "--json", "--yes", ...receipts);
   expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 0 });
+  expect(stderr).toMatch(/^Left out: 1 account deleted since the backup of .*, with all leads\.$/m);
   expect(JSON.parse((await machine.run("account", "list", "--json")).stdout)).toEqual([]);
   expect((await machine.give(key, "key", "check", "--json")).json["state"]).toBe("revoked");
 });
