@@ -2,7 +2,6 @@
 import { X509Certificate } from "node:crypto";
 import { listen } from "./api/app.ts";
 import type { Listener } from "./api/listener.ts";
-import { noInflow } from "./api/ops/metrics.ts";
 import { type ChildProcess, startChild } from "./child-process.ts";
 import { type Config, publicOrigin } from "./config.ts";
 import { freeBytesAt } from "./db/files.ts";
@@ -40,7 +39,7 @@ export async function serve(config: Config) {
     trustProxy: config.trustProxy,
     publicMetrics: config.publicMetrics,
     certificateEndsMs: config.tls === null ? null : Date.parse(new X509Certificate(config.tls.cert).validTo),
-    inflow: () => delivery?.inflowOf?.(config) ?? noInflow,
+    inflow: () => delivery?.inflowOf?.(config) ?? null,
   }));
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];

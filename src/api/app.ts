@@ -28,7 +28,8 @@ interface AppParts {
   readonly trustProxy: boolean;
   /** True if other machines may read /metrics. */
   readonly publicMetrics: boolean;
-  readonly inflow: () => Inflow;
+  /** Null without deliveries. */
+  readonly inflow: () => Inflow | null;
   /** The time at which the certificate of TLS_CERT expires; null without one. */
   readonly certificateEndsMs?: number | null;
 }

@@ -4,7 +4,6 @@ import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { pino } from "pino";
 import { listen } from "../../src/api/app.ts";
-import { noInflow } from "../../src/api/ops/metrics.ts";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
 import type { Pixel } from "../../src/contract/pixel.ts";
@@ -63,7 +62,7 @@ export async function serve(setup: ServerSetup = {}) {
     baseUrl: setup.baseUrl ?? `http://127.0.0.1:${port}`,
     trustProxy: setup.trustProxy ?? false,
     publicMetrics: false,
-    inflow: () => noInflow,
+    inflow: () => null,
   });
   const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, partsFor, 0);
   let running = true;

@@ -21,19 +21,12 @@ interface Counted {
   readonly sinceMs: number | null;
 }
 
-/** The inflow of a server without deliveries. */
-export const noInflow: Inflow = {
-  spoolBytes: 0,
-  waitingFiles: { count: 0, sinceMs: null },
-  failedFiles: { count: 0, sinceMs: null },
-  rejectedRows: { count: 0, sinceMs: null },
-};
-
 interface Sources {
   readonly limiter: Limiter;
   readonly store: RequestStore;
   readonly now: () => number;
-  readonly inflow: () => Inflow;
+  /** Null without deliveries. */
+  readonly inflow: () => Inflow | null;
   /** The time at which the certificate of TLS_CERT expires; null without one. */
   readonly certificateEndsMs?: number | null;
 }
@@ -114,22 +107,20 @@ export function addSizeMetrics(registry: Registry, sources: Sources): void {
   gauge("leadfile_wal_bytes", "Size of its write-ahead log.", () => store.sizes().logBytes);
   gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes().leads);
   gauge("leadfile_limiter_keys", "Keys that called in the current minute.", () => limiter.size());
-  gauge("leadfile_last_import_age_seconds", "Time since the last import that added leads.", () => {
-    const { lastImportMs } = store.sizes();
-    return lastImportMs === null ? null : (now() - lastImportMs) / 1000;
-  });
-  gauge("leadfile_spool_bytes", "Deliveries that are not imported yet.", () => inflow().spoolBytes);
+  gauge("leadfile_last_import_age_seconds", "Time since the last import that added leads.", () =>
+    secondsFrom(store.sizes().lastImportMs, now()),
+  );
+  gauge("leadfile_spool_bytes", "Deliveries that are not imported yet.", () => inflow()?.spoolBytes ?? 0);
   /** A count, and the age of the oldest. */
-  const pile = (name: string, unit: string, help: string, read: (found: Inflow) => Counted) => {
-    gauge(`leadfile_${name}_${unit}`, help, () => read(inflow()).count);
-    gauge(`leadfile_${name}_age_seconds`, `Age of the oldest of leadfile_${name}_${unit}; 0 if there is none.`, () => {
-      const { sinceMs } = read(inflow());
-      return sinceMs === null ? 0 : Math.max(0, now() - sinceMs) / 1000;
-    });
+  const pile = (name: string, unit: string, help: string, counted: "waitingFiles" | "failedFiles" | "rejectedRows") => {
+    gauge(`leadfile_${name}_${unit}`, help, () => inflow()?.[counted].count ?? 0);
+    gauge(`leadfile_${name}_age_seconds`, `Age of the oldest of leadfile_${name}_${unit}; 0 if there is none.`, () =>
+      Math.max(0, secondsFrom(inflow()?.[counted].sinceMs, now()) ?? 0),
+    );
   };
-  pile("waiting", "files", "Files in the inbox that are not imported yet.", ({ waitingFiles }) => waitingFiles);
-  pile("failed", "files", "Files in failed/, which could not be read.", ({ failedFiles }) => failedFiles);
-  pile("rejected", "rows", "Rows in rejected/.", ({ rejectedRows }) => rejectedRows);
+  pile("waiting", "files", "Files in the inbox that are not imported yet.", "waitingFiles");
+  pile("failed", "files", "Files in failed/, which could not be read.", "failedFiles");
+  pile("rejected", "rows", "Rows in rejected/.", "rejectedRows");
   // By the names that dashboards know. The library's own come with sixty about Node.js, which say nothing of Bun.
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   gauge("process_start_time_seconds", "When the process started.", () => performance.timeOrigin / 1000);

@@ -2,7 +2,6 @@
 
 import { pino } from "pino";
 import { createApp } from "../../../src/api/app.ts";
-import { noInflow } from "../../../src/api/ops/metrics.ts";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
@@ -186,7 +185,7 @@ type Answered = { readonly data: Lead[]; readonly next_cursor: string | null };
 
 function appOf(store: ServedStore, now: () => number) {
   const settings = { baseUrl: "http://localhost", trustProxy: false, publicMetrics: false };
-  const inflow = () => noInflow;
+  const inflow = () => null;
   const limiter = createLimiter(1_000_000_000);
   return createApp(
     { store, limiter, log: pino({ level: "silent" }), now, inflow, ...settings },
