@@ -1,4 +1,4 @@
-/** Accounts, pixels, keys, and usage: what a command writes, and what a server reads. */
+/** Accounts, keys, and usage: what a command writes, and what a server reads. */
 import { expect, test } from "bun:test";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import { noonMs } from "../support/builders.ts";
@@ -27,44 +27,6 @@ test("an account is found by its ID or by its exact name, which only one can hav
   expect(store.accounts.find("Harbor & Pine")).toEqual(account);
   expect(store.accounts.find("Harbor")).toBeNull();
   expect(store.accounts.list().map(({ name }) => name)).toEqual(["Harbor & Pine", "harbor & pine"]);
-});
-
-test("a pixel exists once in its account, in the order of creation, with the status that it was given last", () => {
-  const store = openStores();
-  const [one, other] = [accountIn(store, "one").number, accountIn(store, "other").number];
-  for (const id of ["px_b", "px_a"]) expect(store.pixels.create(one, { id, status: "active" }, 0)).toBe(true);
-  expect(store.pixels.create(one, { id: "px_a", status: "paused" }, 0)).toBe(false);
-  expect(store.pixels.setStatus(one, { id: "px_b", status: "paused" })).toBe(true);
-  expect(store.pixels.setStatus(other, { id: "px_b", status: "paused" })).toBe(false);
-  expect(store.served.pixels.list(one)).toEqual([
-    { id: "px_b", status: "paused" },
-    { id: "px_a", status: "active" },
-  ]);
-  expect([store.served.pixels.has(one, "px_a"), store.served.pixels.has(other, "px_a")]).toEqual([true, false]);
-});
-
-test("a key is found by its digest, with the subscription of its account", () => {
-  const store = openStores();
-  const { number } = accountIn(store);
-  const { digest, record } = keyIn(store, number, "reporting");
-  expect(record).toMatchObject({ label: "reporting", createdMs: noonMs, revokedMs: null, lastUsed: null });
-  const known = { account: number, prefix: record.prefix, revokedMs: null, subscribed: true };
-  expect(store.served.keys.find(digest)).toMatchObject(known);
-  store.accounts.setActive(number, false, noonMs);
-  expect(store.served.keys.find(digest)).toMatchObject({ ...known, subscribed: false });
-  expect(store.served.keys.find(digestOf("lf_other"))).toBeNull();
-  expect(store.keys.findByDigest(digest)).toEqual(record);
-  expect(store.keys.findByDigest(digestOf("lf_other"))).toBeNull();
-});
-
-test("a revocation is final, is seen by the next reading, and keeps its first timestamp", () => {
-  const store = openStores();
-  const { number } = accountIn(store);
-  const { digest, record } = keyIn(store, number);
-  expect(store.keys.revoke(record.id, noonMs + 1)).toMatchObject({ id: record.id, revokedMs: noonMs + 1 });
-  expect(store.served.keys.find(digest)?.revokedMs).toBe(noonMs + 1);
-  expect(store.keys.revoke(record.id, noonMs + 2)?.revokedMs).toBe(noonMs + 1);
-  expect(store.keys.revoke("key_nobodys", noonMs)).toBeNull();
 });
 
 test("lists the keys of an account in order of creation, and no other keys", () => {
