@@ -1,4 +1,5 @@
 /** The result of a tool: a value as JSON, or one sentence that says why there is none and what to do. */
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../../client/program/api-client.ts";
 import {
   ApiError,
@@ -26,15 +27,11 @@ const starter = "whoever started this program";
 /** Advice for addresses written by hand. Followed here, the + would be encoded twice. */
 const encodingHint = / \([^()]*%2B[^()]*\)/;
 
-interface Answer {
-  // The protocol's own shape is open.
-  [name: string]: unknown;
-  content: { type: "text"; text: string }[];
-  isError?: true;
-}
-
 /** Runs a tool that returns numbers alone, to its end or to its timeout. */
-export async function answer(work: (signal: AbortSignal) => Promise<unknown>, cancel: AbortSignal): Promise<Answer> {
+export async function answer(
+  work: (signal: AbortSignal) => Promise<unknown>,
+  cancel: AbortSignal,
+): Promise<CallToolResult> {
   const late = AbortSignal.timeout(timeoutMs);
   try {
     const result = await work(AbortSignal.any([cancel, late]));
@@ -46,7 +43,7 @@ export async function answer(work: (signal: AbortSignal) => Promise<unknown>, ca
 }
 
 /** Runs a tool that returns texts of leads, and says that they are data. */
-export async function answerWithTexts(...parameters: Parameters<typeof answer>): Promise<Answer> {
+export async function answerWithTexts(...parameters: Parameters<typeof answer>): Promise<CallToolResult> {
   const { content, isError } = await answer(...parameters);
   return isError === true ? { content, isError } : { content: [...content, { type: "text", text: dataNotice }] };
 }
