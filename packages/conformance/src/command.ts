@@ -1,18 +1,9 @@
 /** The program conformance: checks any server against the specification, section by section. */
 import { Command, Help } from "commander";
-import {
-  type Host,
-  hostOf,
-  printable,
-  Refusal,
-  readKeys,
-  refusing,
-  say,
-  systemCode,
-} from "../../client/program/terminal.ts";
+import { type Host, hostOf, printable, Refusal, readKeys, refusing, say } from "../../client/program/terminal.ts";
 import { conform, type Report } from "./conform.ts";
-import { type Keys, sendTo } from "./probe.ts";
-import { type Answer, codeOf } from "./shapes.ts";
+import { failureOf, type Keys, sendTo } from "./probe.ts";
+import { codeOf } from "./shapes.ts";
 import { paths } from "./specification.ts";
 
 interface Options {
@@ -51,21 +42,16 @@ async function check(host: Host, url: string, options: Options, command: Command
 
 /** Throws a Refusal if the server does not answer or the key does not work: every check would fail for that reason. */
 async function refuseUseless(url: string, key: string): Promise<void> {
-  const { status, body } = await askOnce(url, key);
+  const { status, body } = await sendTo(new URL(url), key, paths.usage).catch((cause) => {
+    throw new Refusal(
+      `${printable(url)} was not reached (${failureOf(cause)}). Check the address, and that the server runs.`,
+    );
+  });
   if (status !== 401 && status !== 403) return;
   throw new Refusal(
     `The key does not work: ${printable(`${url} answered ${status} ${codeOf(body) ?? ""}`.trim())}. ` +
       "Give a live key of an account with an active subscription; every check needs it.",
   );
-}
-
-async function askOnce(url: string, key: string): Promise<Answer> {
-  try {
-    return await sendTo(new URL(url), key, paths.usage);
-  } catch (cause) {
-    const reason = systemCode(cause) ?? (cause instanceof Error ? cause.name : "unknown");
-    throw new Refusal(`${printable(url)} was not reached (${reason}). Check the address, and that the server runs.`);
-  }
 }
 
 async function readAllKeys(host: Host): Promise<Keys> {

@@ -5,7 +5,7 @@ import { filterChecks } from "./4-filters.ts";
 import { pagingChecks } from "./4-paging.ts";
 import { accessChecks } from "./5-authentication.ts";
 import { everyAnswerChecks, limitChecks } from "./8-limits.ts";
-import { type Check, createProbe, type Keys, type Probe, type ProbeOptions } from "./probe.ts";
+import { type Check, createProbe, failureOf, type Keys, type Probe, type ProbeOptions } from "./probe.ts";
 import { Failed, Skipped } from "./verdict.ts";
 
 export type Report = Awaited<ReturnType<typeof conform>>;
@@ -51,13 +51,7 @@ async function runCheck({ section, title, run }: Check, probe: Probe): Promise<R
     return { section, title, verdict: "passed", reason: null };
   } catch (cause) {
     if (cause instanceof Skipped) return { section, title, verdict: "skipped", reason: cause.message };
-    const reason = cause instanceof Failed ? cause.message : `the request failed: ${nameOf(cause)}`;
+    const reason = cause instanceof Failed ? cause.message : `the request failed: ${failureOf(cause)}`;
     return { section, title, verdict: "failed", reason };
   }
-}
-
-/** The error of a connection may hold the request, and with it the key. So only its code is shown. */
-function nameOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return "unknown";
-  return "code" in cause ? String(cause.code) : cause.name;
 }

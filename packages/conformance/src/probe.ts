@@ -116,6 +116,12 @@ export async function sendTo(url: URL, liveKey: string, target: string, how: Req
   return { asked: `${method} ${target}`, status: response.status, headers: response.headers, body: parse(text) };
 }
 
+/** Returns the code of a failed request. Its error may hold the request, and with it the key. */
+export function failureOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return "unknown";
+  return "code" in cause ? String(cause.code) : cause.name;
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
