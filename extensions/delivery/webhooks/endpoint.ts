@@ -30,54 +30,47 @@ const bytesPerString = 64;
 /** Answers one request. */
 export type Endpoint = (request: Request) => Promise<Response>;
 
-/** Creates the endpoint. It throws nothing: it answers and logs every failure. */
+/** Creates the endpoint, which stores deliveries. It throws nothing: it answers and logs every failure. */
 export function createEndpoint(parts: EndpointParts): Endpoint {
+  const { sources, spool, log } = parts;
   let pendingBytes = 0;
   return async (request) => {
+    const startedNs = Bun.nanoseconds();
     const path = pathOf(request);
     if (path === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
     let ownBytes = 0;
-    const reserve = (bytes: number) => {
+    function reserve(bytes: number): void {
       ownBytes += bytes;
       pendingBytes += bytes;
       if (pendingBytes > maxPendingBytes) throw tryAgain("Too many deliveries come at once");
-    };
+    }
+    let source: Source | null = null;
+    /** Logs the ID of the source and the answer. Neither the token nor anything that was delivered is logged. */
+    function logged(response: Response, visits: number, refused?: DeliveryRefused): Response {
+      const us = Math.round((Bun.nanoseconds() - startedNs) / 1000);
+      // Many vendors show nobody the answer.
+      const why = refused && { code: refused.code, why: refused.message };
+      log.info({ source: source?.id, status: response.status, visits, ...why, us }, "delivery");
+      return response;
+    }
     try {
-      return await accept(parts, request, path, reserve);
+      source = findSource(request, path, sources);
+      if (isPlainHttp(request, parts)) return redirectToHttps(parts, source, path);
+      checkType(request.headers.get("content-type"));
+      const body = await readBody(request, reserve);
+      const visits = readVisits(body, request.headers.get("content-encoding"));
+      reserve(visits.reduce((sum, { length }) => sum + length + bytesPerString, 0));
+      // The token may have been revoked while the body came.
+      source = findSource(request, path, sources);
+      await store(spool, source, visits);
+      return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
+    } catch (cause) {
+      const refused = toRefusal(cause, log);
+      return logged(refuse(refused), 0, refused);
     } finally {
       pendingBytes -= ownBytes;
     }
   };
-}
-
-/** Stores a delivery, or answers why it is refused. */
-async function accept(parts: EndpointParts, request: Request, path: string, reserve: (bytes: number) => void) {
-  const startedNs = Bun.nanoseconds();
-  const { sources, spool, log } = parts;
-  let source: Source | null = null;
-  /** Logs the ID of the source and the answer. Neither the token nor anything that was delivered is logged. */
-  function logged(response: Response, visits: number, refused?: DeliveryRefused): Response {
-    const us = Math.round((Bun.nanoseconds() - startedNs) / 1000);
-    // Many vendors show nobody the answer.
-    const why = refused && { code: refused.code, why: refused.message };
-    log.info({ source: source?.id, status: response.status, visits, ...why, us }, "delivery");
-    return response;
-  }
-  try {
-    source = findSource(request, path, sources);
-    if (isPlainHttp(request, parts)) return redirectToHttps(parts, source, path);
-    checkType(request.headers.get("content-type"));
-    const body = await readBody(request, reserve);
-    const visits = readVisits(body, request.headers.get("content-encoding"));
-    reserve(visits.reduce((sum, { length }) => sum + length + bytesPerString, 0));
-    // The token may have been revoked while the body came.
-    source = findSource(request, path, sources);
-    await store(spool, source, visits);
-    return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
-  } catch (cause) {
-    const refused = toRefusal(cause, log);
-    return logged(refuse(refused), 0, refused);
-  }
 }
 
 /** Returns the path as it was sent, which may contain a token. The URL begins with `http://` and a host. */

@@ -28,8 +28,8 @@ export const killReceive: Fault = {
       patches: [
         {
           file: "extensions/delivery/webhooks/endpoint.ts",
-          from: "    await store(spool, source, visits);",
-          to: "    const delivered = source;\n    void Bun.sleep(200).then(() => store(spool, delivered, visits));",
+          from: "await store(spool, source, visits);",
+          to: "const delivered = source;\n      void Bun.sleep(200).then(() => store(spool, delivered, visits));",
         },
       ],
     },
