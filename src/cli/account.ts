@@ -9,7 +9,6 @@ import { spoolOf } from "../db/files.ts";
 import { listSources } from "../db/sources.ts";
 import { deleteAccount } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
-import { statusAfter } from "../process.ts";
 import { UserError } from "../user-error.ts";
 import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "./command.ts";
@@ -17,7 +16,7 @@ import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { ask, canAsk } from "./terminal/prompt.ts";
-import { runSteps } from "./terminal/signals.ts";
+import { runSteps, stoppedBy } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {
@@ -98,11 +97,8 @@ function deleteCommand(context: CommandContext): Command {
         progress.update(count, count);
       });
       if (done.signal !== null) {
-        throw new UserError(
-          `Stopped: ${grouped(deleted)} of ${leadsText(leads)} are deleted, and the keys are revoked.`,
-          "Run the command again to complete it.",
-          statusAfter[done.signal],
-        );
+        const what = `Stopped: ${grouped(deleted)} of ${leadsText(leads)} are deleted, and the keys are revoked.`;
+        throw stoppedBy(done.signal, what);
       }
       const spool = spoolOf(database.path);
       for (const source of sources) rmSync(join(spool, source.id), { recursive: true, force: true });

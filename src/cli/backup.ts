@@ -9,13 +9,13 @@ import { readBackups, readDatabasePath, readRecipient, readS3Settings } from "..
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import { recordReading } from "../db/audit.ts";
 import { loadBackups } from "../extensions.ts";
-import { endingSignals, statusAfter } from "../process.ts";
+import { endingSignals } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
-import { stopSignal } from "./terminal/signals.ts";
+import { stoppedBy, stopSignal } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
 
 export function backupCommand(context: CommandContext): Command {
@@ -109,7 +109,7 @@ export async function unlessStopped<Result>(work: Promise<Result>, left: string)
   } catch (cause) {
     const signal = endingSignals.find((signal) => signal === cause);
     if (signal === undefined) throw cause;
-    throw new UserError(`Stopped. ${left}`, "Run it again to complete it.", statusAfter[signal]);
+    throw stoppedBy(signal, `Stopped. ${left}`);
   }
 }
 

@@ -96,7 +96,8 @@ export async function createProgram(words: readonly string[] | "all", context: C
     program.addCommand(command.description(entry.description));
   }
   for (const command of withChildren(program)) {
-    styleHelp(command);
+    // Commander would leave a narrow terminal to wrap the lines of the help itself, within words.
+    command.configureHelp({ styleTitle: (title) => paint("bold", title), minWidthToWrap: 20 });
     throwInsteadOfEnding(command);
     refuseRepeats(command);
   }
@@ -133,12 +134,6 @@ The file is DATABASE_PATH, ${readDatabasePath()}; the server may be running.`;
 /** Returns a command and all commands below it. */
 function withChildren(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withChildren)];
-}
-
-/** Prints the titles of the help in bold on a terminal, and wraps its lines. */
-function styleHelp(command: Command): void {
-  // Commander would leave a narrow terminal to wrap the lines itself, within words.
-  command.configureHelp({ styleTitle: (title) => paint("bold", title), minWidthToWrap: 20 });
 }
 
 /** Commander would end the process. The caller ends it instead, and prints the reason in one line. */

@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
 import type { Account } from "../db/accounts.ts";
 import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from "../privacy/retention.ts";
-import { statusAfter } from "../process.ts";
 import { printable, UserError } from "../user-error.ts";
 import { commandOnAccount, wholeNumber } from "./arguments.ts";
 import { type CommandContext, outputOf } from "./command.ts";
@@ -12,7 +11,7 @@ import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
-import { runSteps } from "./terminal/signals.ts";
+import { runSteps, stoppedBy } from "./terminal/signals.ts";
 
 interface Options {
   readonly days: number | "off";
@@ -53,11 +52,9 @@ async function erase(steps: AsyncGenerator<number>, older: number, output: Outpu
     progress.update(count, count);
   });
   if (signal === null) return erased;
-  throw new UserError(
-    `Stopped: ${grouped(erased)} of ${grouped(older)} older leads are gone, and their bytes are still to be removed.`,
-    "Run it again, and it completes; the server does so too, daily.",
-    statusAfter[signal],
-  );
+  const gone = `${grouped(erased)} of ${grouped(older)} older leads are gone`;
+  const advice = "Run it again to complete it; the server does so daily.";
+  throw stoppedBy(signal, `Stopped: ${gone}, and their bytes are still to be removed.`, advice);
 }
 
 function textOf(name: string, days: number | null, erased: number): string {

@@ -163,7 +163,7 @@ async function begun({ file }: Admin): Promise<void> {
 }
 
 const said =
-  /^Stopped: ([\d,]+) of 20,000 older leads are gone, and their bytes are still to be removed\. Run it again, [^\n]+\n$/;
+  /^Stopped: ([\d,]+) of 20,000 older leads are gone, and their bytes are still to be removed\. Run it again [^\n]+\n$/;
 
 test.each([
   ["SIGINT", 130],

@@ -5,7 +5,7 @@ import { publicOrigin, readConfig } from "../../config.ts";
 import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
 import { writeMoment } from "../../contract/time.ts";
-import { type Account, createAccount, findAccount } from "../../db/accounts.ts";
+import { createAccount, findAccount } from "../../db/accounts.ts";
 import type { LeadDatabase } from "../../db/connection.ts";
 import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
@@ -54,7 +54,11 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
   const key = generateKey();
   await createKey(database, account, { digest: digestOf(key), prefix: prefixOf(key), label: "demo" }, nowMs);
   const page = (limit: number) => openLeads(database.read).page(account.number, { ...everything, limit });
-  if (page(1).documents.length === 0) await fill(database, importer, account, nowMs);
+  if (page(1).documents.length === 0) {
+    for (const id of demoPixels) await createPixel(database, account.number, { id, status: "active" }, nowMs);
+    const leads = demoLeads(account.id, leadCount, nowMs);
+    await importer.writeLeads(account.number, leads, { onDuplicate: "skip", nowMs });
+  }
   return {
     account: account.id,
     pixels: listPixels(database.read, account.number).map(({ id }) => id),
@@ -66,12 +70,6 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
 }
 
 const everything = { beforeMs: null, sinceMs: null, pixelId: null, state: null, city: null, hasEmail: false };
-
-async function fill(database: LeadDatabase, importer: Importer, account: Account, nowMs: number): Promise<void> {
-  for (const id of demoPixels) await createPixel(database, account.number, { id, status: "active" }, nowMs);
-  const leads = demoLeads(account.id, leadCount, nowMs);
-  await importer.writeLeads(account.number, leads, { onDuplicate: "skip", nowMs });
-}
 
 /** The commands to paste into another terminal. */
 export function demoText({ key, cursor, newest }: Demo, url: string): string {

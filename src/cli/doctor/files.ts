@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { filesOf, isFileOfNode, walOf } from "../../db/files.ts";
 import { adminCommand } from "../../program-name.ts";
 import { bytesText } from "../terminal/numbers.ts";
-import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
+import { broken, type Examined, type Finding, fine, onlyFound, orFine, warning } from "./finding.ts";
 
 /** A log of this size was not written into the file for a long time, because some program reads without end. */
 const maxLogBytes = 256_000_000;
@@ -39,20 +39,14 @@ function checkAccess(name: string, database: Stats): Finding[] {
   const found = statOf(name);
   if (found === null) return [];
   const { uid, gid } = database;
-  const findings: Finding[] = [];
-  if ((found.mode & 0o077) !== 0) {
-    const mode = (found.mode & 0o777).toString(8);
-    findings.push(warning("permissions", `Other users can open ${name} (mode ${mode}).`, `chmod 600 ${name}`));
-  }
-  if (found.uid !== uid) {
-    const what = `${name} belongs to user ${found.uid}, and the database to user ${uid}. Run commands as user ${uid}.`;
-    findings.push(broken("permissions", what, `chown ${uid}:${gid} ${name}`));
-  }
-  if (!mayWrite(name)) {
-    const advice = "Run the server and its commands as the owner of the file, and mount it for writing.";
-    findings.push(broken("permissions", `This user cannot write to ${name}.`, advice));
-  }
-  return findings;
+  const isOpen = `Other users can open ${name} (mode ${(found.mode & 0o777).toString(8)}).`;
+  const isOfOther = `${name} belongs to user ${found.uid}, and the database to user ${uid}. Run commands as user ${uid}.`;
+  const asOwner = "Run the server and its commands as the owner of the file, and mount it for writing.";
+  return onlyFound(
+    (found.mode & 0o077) !== 0 && warning("permissions", isOpen, `chmod 600 ${name}`),
+    found.uid !== uid && broken("permissions", isOfOther, `chown ${uid}:${gid} ${name}`),
+    !mayWrite(name) && broken("permissions", `This user cannot write to ${name}.`, asOwner),
+  );
 }
 
 function checkFolder(name: string): Finding[] {

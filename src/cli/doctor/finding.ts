@@ -35,8 +35,15 @@ export const fine = (thing: string, what: string): Finding => findingOf("fine")(
 export const warning = findingOf("warning");
 export const broken = findingOf("broken");
 
+type Found = Finding | false | null | undefined;
+
+/** Returns the findings whose conditions hold. */
+export function onlyFound(...found: readonly Found[]): Finding[] {
+  return found.filter((finding) => typeof finding === "object" && finding !== null);
+}
+
 /** Returns the findings whose conditions hold; if none does, the finding that all is well. */
-export function orFine(otherwise: Finding, ...found: readonly (Finding | false | null | undefined)[]): Finding[] {
-  const findings = found.filter((finding) => typeof finding === "object" && finding !== null);
+export function orFine(otherwise: Finding, ...found: readonly Found[]): Finding[] {
+  const findings = onlyFound(...found);
   return findings.length > 0 ? findings : [otherwise];
 }

@@ -11,8 +11,7 @@ import { filesToSearch, searchFile } from "../../privacy/files.ts";
 import { givenNamesWith, type RemainingLeads, type Survey, surveyErasure } from "../../privacy/find.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import type { Receipt } from "../../privacy/receipts.ts";
-import { statusAfter } from "../../process.ts";
-import { printable, UserError } from "../../user-error.ts";
+import { printable } from "../../user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
 import { storedCopiesText } from "../backup.ts";
 import { type CommandContext, outputOf } from "../command.ts";
@@ -20,7 +19,7 @@ import { andMore, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
-import { runSteps } from "../terminal/signals.ts";
+import { runSteps, stoppedBy } from "../terminal/signals.ts";
 import { type ListedPerson, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import { removeResidualBytes } from "./residual-bytes.ts";
 import { idsText, othersHold, severalText } from "./several-people.ts";
@@ -58,11 +57,8 @@ export function eraseCommand(context: CommandContext): Command {
       const erased = await erasure.complete();
       printReceipts(context, output, erased, options.list !== undefined);
       if (signal !== null) {
-        throw new UserError(
-          `Stopped: ${grouped(erased.length)} of ${grouped(persons.length)} have a receipt, are erased and kept out, and the rest is as it was.`,
-          "Run it again to complete it.",
-          statusAfter[signal],
-        );
+        const done = `${grouped(erased.length)} of ${grouped(persons.length)} have a receipt`;
+        throw stoppedBy(signal, `Stopped: ${done}, are erased and kept out, and the rest is as it was.`);
       }
       sayErased(output, account.name, erased);
       sayUncertain(output, erased, persons);

@@ -6,12 +6,10 @@ import { csvRecord } from "../../contract/csv.ts";
 import { type Lead, leadFields } from "../../contract/lead.ts";
 import { recordReading } from "../../db/audit.ts";
 import { exportDocuments } from "../../db/leads.ts";
-import { type EndingSignal, statusAfter } from "../../process.ts";
-import { UserError } from "../../user-error.ts";
 import { accountOf } from "../arguments.ts";
 import { AdminCommand, type CommandContext } from "../command.ts";
 import { forTerminal, print } from "../terminal/output.ts";
-import { stopSignal } from "../terminal/signals.ts";
+import { stoppedBy, stopSignal } from "../terminal/signals.ts";
 
 interface Options {
   readonly format: "ndjson" | "csv";
@@ -41,14 +39,12 @@ export function exportCommand(context: CommandContext): Command {
       await recordReading(database, "export", { atMs: context.now(), act: "lead.export", account: id, detail });
       for (const text of texts(exportDocuments(database.read, number), options)) {
         if (stop !== null) await nextTurn();
-        if (stop?.aborted === true) throw stoppedBy(stop.reason);
+        if (stop?.aborted === true) {
+          throw stoppedBy(stop.reason, "Stopped: the file does not have all leads.", "Run the export again.");
+        }
         if (!print(forTerminal(text))) return;
       }
     });
-}
-
-function stoppedBy(signal: EndingSignal): UserError {
-  return new UserError("Stopped: the file does not have all leads.", "Run the export again.", statusAfter[signal]);
 }
 
 function* texts(groups: Iterable<readonly string[]>, { format, spreadsheetSafe }: Options): Generator<string> {

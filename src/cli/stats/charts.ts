@@ -3,7 +3,7 @@ import type { Share, Stats } from "../../db/stats.ts";
 import { columnsOf } from "../../process.ts";
 import { printable } from "../../user-error.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { shorten } from "../terminal/table.ts";
+import { pad } from "../terminal/table.ts";
 
 interface Bar {
   readonly label: string;
@@ -97,16 +97,14 @@ export function lengthsOf(bars: readonly Bar[]): number[] {
 /** Draws one line for each bar. The longest fills the width; a count above 0 shows at least a sliver. */
 export function draw(bars: readonly Bar[], width = Math.min(columnsOf(process.stdout) ?? maxWidth, maxWidth)): string {
   const maxLabelWidth = Math.max(minLabelWidth, Math.floor(width * 0.3));
-  const labels = bars.map(({ label }) => shorten(printable(label), maxLabelWidth));
-  const numbers = bars.map(({ count }) => grouped(count));
-  const labelWidth = Math.max(...labels.map((label) => Bun.stringWidth(label)));
-  const numberWidth = Math.max(...numbers.map((number) => number.length));
+  const widest = Math.max(...bars.map(({ label }) => Bun.stringWidth(printable(label))));
+  const labelWidth = Math.min(maxLabelWidth, widest);
+  const numberWidth = Math.max(...bars.map(({ count }) => grouped(count).length));
   const barWidth = Math.max(1, width - labelWidth - numberWidth - 4);
-  const lines = lengthsOf(bars).map((length, place) => {
-    const label = labels[place] ?? "";
-    const pad = " ".repeat(labelWidth - Bun.stringWidth(label));
-    const number = (numbers[place] ?? "").padStart(numberWidth);
-    return `${label}${pad}  ${number}  ${drawBar(length * barWidth)}`.trimEnd();
+  const lengths = lengthsOf(bars);
+  const lines = bars.map(({ label, count }, place) => {
+    const number = grouped(count).padStart(numberWidth);
+    return `${pad(printable(label), labelWidth)}  ${number}  ${drawBar((lengths[place] ?? 0) * barWidth)}`.trimEnd();
   });
   return lines.join("\n");
 }

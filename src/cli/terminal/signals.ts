@@ -1,6 +1,7 @@
 /** Signals to commands: the first one stops them in an orderly way, the second one at once. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EndingSignal, isChildProcess, onEndingSignal } from "../../process.ts";
+import { type EndingSignal, isChildProcess, onEndingSignal, statusAfter } from "../../process.ts";
+import { UserError } from "../../user-error.ts";
 
 interface Listening {
   readonly stop: AbortSignal;
@@ -31,6 +32,11 @@ export function listenForSignals(): Listening {
  */
 export function stopSignal(): AbortSignal {
   return listenForSignals().stop;
+}
+
+/** Returns the error of a command that a signal has stopped. */
+export function stoppedBy(signal: EndingSignal, what: string, advice = "Run it again to complete it."): UserError {
+  return new UserError(what, advice, statusAfter[signal]);
 }
 
 /**

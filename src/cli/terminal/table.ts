@@ -45,13 +45,14 @@ function inBlocks([header = [], ...rows]: readonly (readonly string[])[]): strin
   return rows.map((row) => header.map((title, column) => line(title, row[column] ?? "")).join("\n")).join("\n\n");
 }
 
-function pad(cell: string, width: number): string {
+/** Cuts or fills a text to a number of columns. */
+export function pad(cell: string, width: number): string {
   const shown = shorten(cell, width);
   return shown + " ".repeat(width - Bun.stringWidth(shown));
 }
 
 /** Cuts a text to a number of columns, of which a wide character takes two. */
-export function shorten(text: string, width: number): string {
+function shorten(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text;
   const beginning = Bun.sliceAnsi(text, 0, width - 1);
   // A wide character does not fit in half.
