@@ -1,4 +1,4 @@
-/** The twelve errors of the API (§7): the status, the message, and the condition of each. */
+/** The twelve errors of the API (§7): the status and the message of each. docs/api.md has its condition and the advice. */
 import { type Static, Type } from "@sinclair/typebox";
 import { namesOf } from "./names.ts";
 import { paths, publicPaths } from "./paths.ts";
@@ -7,8 +7,6 @@ interface Definition {
   readonly status: 400 | 401 | 403 | 404 | 405 | 429 | 500;
   /** The text for the client. A function makes it from the values that it depends on. */
   readonly message: string | ((...facts: never[]) => string);
-  /** The condition of the error, for the documentation. docs/api.md has the advice. */
-  readonly condition: string;
 }
 
 const takes = (parameter: string, accepted: string) => `The parameter ${parameter} takes ${accepted}.`;
@@ -18,63 +16,51 @@ export const errors = {
   missing_api_key: {
     status: 401,
     message: "No API key was sent; send the header Authorization: Bearer <API_KEY>.",
-    condition: "No Authorization header with a Bearer key was sent.",
   },
   invalid_api_key: {
     status: 401,
     message: "This API key does not exist. Check that the whole key was sent.",
-    condition: "The key does not exist.",
   },
   revoked_api_key: {
     status: 401,
     message: "This API key was revoked or has expired. Ask for a new one.",
-    condition: "The key was revoked or has expired.",
   },
   subscription_required: {
     status: 403,
     message: "The account of this API key has no active subscription. The owner of the server can activate it.",
-    condition: "The key is valid, but its account has no active subscription.",
   },
   invalid_parameter: {
     status: 400,
     message: takes,
-    condition: "A query parameter is unknown, repeated, empty, or malformed.",
   },
   invalid_cursor: {
     status: 400,
     message: takes,
-    condition: "The cursor, which is the parameter before, is malformed.",
   },
   unknown_pixel: {
     status: 404,
     message: `The account has no pixel with this pixel_id; GET ${paths.pixels} lists them.`,
-    condition: "The account has no pixel with this pixel_id.",
   },
   not_found: {
     status: 404,
     message: `There is no endpoint here; the endpoints are ${Object.values(paths).join(", ")}.`,
-    condition: "There is no endpoint at this path.",
   },
   method_not_allowed: {
     status: 405,
     message: "This API is read-only; the only method is GET.",
-    condition: "The method is not GET.",
   },
   rate_limit_exceeded: {
     status: 429,
     message: (limitPerMin: number) =>
       `The limit of ${limitPerMin} requests per minute is used up; wait for the next minute.`,
-    condition: "The key has used up its requests of this minute.",
   },
   internal_error: {
     status: 500,
     message: "The server failed. Try again in a moment.",
-    condition: "The server failed, and not because of the request.",
   },
   query_failed: {
     status: 500,
     message: "The database could not be read. Try again in a moment.",
-    condition: "The database could not be read.",
   },
 } as const satisfies Record<string, Definition>;
 

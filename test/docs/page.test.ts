@@ -2,9 +2,6 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorCodes, errors } from "../../src/contract/errors.ts";
-import { leadFields } from "../../src/contract/lead.ts";
-import { LeadParameters } from "../../src/contract/parameters.ts";
 import { aLead, someLeads } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
@@ -201,16 +198,6 @@ describe("the address in the programs", () => {
     });
     expect(shown.stdout.toString()).toContain(`${baseUrl}/api/v1/leads?limit=5|`);
   });
-});
-
-test("it has every error with its status and condition, every field, and every parameter", async () => {
-  const page = await pageOf((await serve()).url);
-  for (const code of errorCodes) {
-    const entry = page.split(`<h3 id="${code}">`)[1]?.split("<h")[0] ?? "";
-    expect(entry).toContain(`<strong>${errors[code].status}.</strong> ${errors[code].condition}`);
-  }
-  const terms = [...leadFields, ...Object.keys(LeadParameters.properties)];
-  expect(terms.filter((term) => !page.includes(`<code>${term}</code>`))).toEqual([]);
 });
 
 test("every internal link has a target, and every anchor is unique", async () => {

@@ -119,6 +119,11 @@ const [page, pixels, usage] = [...markdown.matchAll(/^```json\n([\s\S]*?)^```$/g
   JSON.parse(text),
 );
 
+/** The condition of each error: the first sentence of its section in docs/api.md. */
+const conditions = new Map(
+  [...markdown.matchAll(/^### (\w+)\n\n\*\*\d+\.\*\* (.+?\.)\s/gm)].map(([, code, condition]) => [code, condition]),
+);
+
 /** The examples of responses that are not errors, by the name of their schema. */
 const examplesOf: Readonly<Record<string, object>> = {
   LeadList: {
@@ -150,11 +155,11 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
   function response(status: number, schema: string, described: Json | undefined, codes: readonly ErrorCode[]) {
     const failures = codes.map((code) => {
       const value = errorBody(code, exampleMessage(code, limitPerMin), baseUrl);
-      return [code, { summary: errors[code].condition, value }];
+      return [code, { summary: conditions.get(code), value }];
     });
     const carried = names.filter((name) => (statusOfHeader[name] ?? status) === status);
     return {
-      description: described ?? codes.map((code) => `\`${code}\`: ${errors[code].condition}`).join("\n\n"),
+      description: described ?? codes.map((code) => `\`${code}\`: ${conditions.get(code)}`).join("\n\n"),
       headers: Object.fromEntries(carried.map((name) => [name, reference("headers", name)])),
       content: {
         "application/json": {
