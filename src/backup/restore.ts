@@ -134,7 +134,7 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
   const manifest = readManifest(file);
   const receipts = work.receipts === null ? [] : readReceipts(work.receipts);
   if (realpathSync(file) === target) throw notABackup(`${file} is the database itself.`);
-  const release = dryRun ? () => {} : (takeLock(target) ?? refuseOpen(path));
+  const release = dryRun ? () => {} : (takeLock(target, true) ?? refuseOpen(path));
   const draft = join(folder, "restored.db");
   try {
     using database = closing(openDraft(file, draft, manifest));

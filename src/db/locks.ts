@@ -3,7 +3,18 @@
  * the lock: it adds a byte to a small file, which a program with much to write looks at (import/write/transactions.ts).
  */
 import { Database } from "bun:sqlite";
-import { appendFileSync, closeSync, constants, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { explainFailure, isLocked } from "./failure.ts";
 import { giveToOwner, lockRequestsOf, serverLockOf } from "./files.ts";
@@ -91,27 +102,45 @@ export function openLockRequests(path: string) {
 
 /**
  * Takes a lock that one process at a time has: the server of a file, because the limit per minute lives in its process and a
- * restore must know that it runs; or the import of a folder. Null if another process has it. The function that it returns
- * releases it, as the end of the process does. Keep that function, or the connection is collected as garbage, with its lock.
+ * restore must know that it runs; or the import of a folder. A restore takes it alone: then nobody opens the file either
+ * (`whileInPlace`). Null if another process has it. The function that it returns releases it, as the end of the process does.
+ * Keep that function, or the connection is collected as garbage, with its lock.
  */
-export function takeLock(path: string): (() => void) | null {
-  process.umask(0o077);
+export function takeLock(path: string, isAlone = false): (() => void) | null {
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    const client = new Database(serverLockOf(path), { create: true, readwrite: true });
-    try {
-      client.run(`PRAGMA busy_timeout = ${lockWaitMs.toServe}`);
-      // Nothing is ever written: only the lock of the operating system is needed.
-      client.run("PRAGMA journal_mode = MEMORY");
-      client.run("BEGIN EXCLUSIVE");
-      if (process.getuid?.() === 0) giveToOwner(serverLockOf(path), path);
-      return () => client.close();
-    } catch (cause) {
-      client.close();
-      if (isLocked(cause)) return null;
-      throw cause;
-    }
+    // Nothing is ever written: only the lock of the operating system is needed.
+    const client = lockAt(path, lockWaitMs.toServe, isAlone ? "BEGIN EXCLUSIVE" : "BEGIN IMMEDIATE");
+    return () => client.close();
   } catch (cause) {
+    if (isLocked(cause)) return null;
     throw explainFailure(cause, path);
+  }
+}
+
+/**
+ * Opens a file while no restore can put another one at its path. SQLite finds the log of a file by its name: a connection to
+ * the replaced file would use the log of the new one, and delete it at its end.
+ */
+export function whileInPlace<Opened>(path: string, open: () => Opened): Opened {
+  using _ = lockAt(path, lockWaitMs.toWrite, "BEGIN");
+  return open();
+}
+
+function lockAt(path: string, waitMs: number, begin: string): Database {
+  process.umask(0o077);
+  mkdirSync(dirname(path), { recursive: true });
+  const lock = serverLockOf(existsSync(path) ? realpathSync(path) : path);
+  const client = new Database(lock, { create: true, readwrite: true });
+  try {
+    client.run(`PRAGMA busy_timeout = ${waitMs}`);
+    client.run("PRAGMA journal_mode = MEMORY");
+    client.run(begin);
+    // A read shares the lock with other reads, and with one that has begun to write.
+    client.run("SELECT 1 FROM sqlite_schema");
+    if (process.getuid?.() === 0) giveToOwner(lock, path);
+    return client;
+  } catch (cause) {
+    client.close();
+    throw cause;
   }
 }

@@ -1,8 +1,7 @@
 /** The database on a file that only this program writes: opened, created, and migrated, with the settings behind every promise. */
 import { constants, Database, type SQLQueryBindings } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, statSync } from "node:fs";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
@@ -10,8 +9,7 @@ import { randomText } from "../contract/key.ts";
 import { build } from "../program-name.ts";
 import { type Connection, type LeadDatabase, type Statement, WriteRefused } from "./connection.ts";
 import { codeOf, explainFailure, underlying } from "./failure.ts";
-import { inodeOf } from "./files.ts";
-import { writeWhenFree } from "./locks.ts";
+import { whileInPlace, writeWhenFree } from "./locks.ts";
 import { lastBuild, migrateSchema, refuseUnusable } from "./migrate.ts";
 import { instances } from "./schema.ts";
 
@@ -48,9 +46,10 @@ export function openDatabase(path: string): Connection {
   // Only the owner may read the file. Its copies and its log are made with the same mask.
   process.umask(0o077);
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    closeEmpty(path);
-    return connectToPath(path);
+    return whileInPlace(path, () => {
+      closeEmpty(path);
+      return openAgain(path);
+    });
   } catch (cause) {
     throw explainFailure(cause, path);
   }
@@ -62,21 +61,8 @@ function closeEmpty(path: string): void {
   if (found?.isFile() === true && found.size === 0 && (found.mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
-/** A restore may have put another file at the path while this process waited for the old one. */
-function connectToPath(path: string): Connection {
-  for (;;) {
-    const before = inodeOf(path);
-    const database = openAgain(path, before);
-    if (before === undefined || before === inodeOf(path)) return database;
-    database.$client.close();
-  }
-}
-
-/**
- * Opens a file a second time within a process, without a look at the file itself: that would drop the locks of the
- * process. The inode is that of the file if a restore may put another one at the path.
- */
-export function openAgain(path: string, inode?: number): Connection {
+/** Opens a file a second time within a process, without a look at the file itself: that would drop the locks of the process. */
+export function openAgain(path: string): Connection {
   const client = new Database(path, { create: true, readwrite: true });
   try {
     // The log, emptied, and its index stay next to the file: on a full disk there would be no room to create them.
@@ -84,14 +70,7 @@ export function openAgain(path: string, inode?: number): Connection {
     client.run("PRAGMA journal_size_limit = 0");
     // For a new file only. A lead is about 600 bytes, so two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
-    // While this process waited, a restore may have put another file here. SQLite finds the log of a file by its name: a
-    // connection to the old file would use the log of the new one, and might delete it.
-    const isReplaced = () => inode !== undefined && inode !== inodeOf(path);
-    writeWhenFree(client, () => isReplaced() || refuseUnusable(drizzle({ client }), path));
-    if (isReplaced()) {
-      client.close();
-      return openAgain(path, inodeOf(path));
-    }
+    writeWhenFree(client, () => refuseUnusable(drizzle({ client }), path));
     // Readers and the one writer do not wait for each other then.
     writeWhenFree(client, () => client.run("PRAGMA journal_mode = WAL"));
     // A key, a revocation or an import that was reported as done survives a power cut; NORMAL would lose the last ones.

@@ -1,11 +1,11 @@
 /** bun admin restore while another process has the file open, and two servers on one file. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, readdirSync, readlinkSync, renameSync } from "node:fs";
+import { readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { restoreBackup } from "../../../src/backup/restore.ts";
+import { serverLockOf } from "../../../src/db/files.ts";
 import { anAdmin } from "../../support/admin.ts";
-import { openAdminStore } from "../../support/admin-store.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { client } from "../../support/harness.ts";
@@ -59,39 +59,38 @@ test("a second server on the same file ends with one line and status 1", async (
 test("a restore never replaces a database created while it runs", async () => {
   const { file } = await aBackup();
   const path = join(aFolder(), "leadfile.db");
-  const makeAnother = async () => openAdminStore(path).close();
+  const makeAnother = async () => {
+    using another = new Database(path);
+    another.run("CREATE TABLE another (number INTEGER)");
+  };
   const fetched = { file, newer: [], warnings: [] };
   const work = { path, folder: aFolder(), ...fetched, receipts: null, nowMs: Date.now(), dryRun: false };
   await expect(restoreBackup(work, makeAnother)).rejects.toThrow("is open in a server or another program");
-  const store = openAdminStore(path);
-  expect(store.accounts.list()).toEqual([]);
-  store.close();
+  using another = new Database(path);
+  expect(another.query("SELECT name FROM sqlite_schema").values()).toEqual([["another"]]);
 });
 
-needing("/proc")(
-  "a command that waited for the file which was replaced leaves the log of the new one alone",
-  async () => {
-    const admin = anAdmin();
-    // As a restore has it: for itself alone, without a log, and then under another name.
-    using replaced = new Database(admin.file);
-    replaced.run("PRAGMA journal_mode = DELETE");
-    copyFileSync(admin.file, `${admin.file}.draft`);
-    replaced.run("BEGIN EXCLUSIVE");
-    const waiting = admin.start("account", "list");
-    const open = () => readdirSync(`/proc/${waiting.pid}/fd`).map((each) => linkAt(`/proc/${waiting.pid}/fd/${each}`));
-    await until(() => open().includes(admin.file));
-    renameSync(`${admin.file}.draft`, admin.file);
-    using served = new Database(admin.file);
-    // The command may open the new file at the same time.
-    served.run("PRAGMA busy_timeout = 5000");
-    served.run("PRAGMA journal_mode = WAL");
-    served.run("UPDATE accounts SET name = 'renamed'");
-    replaced.run("COMMIT");
-    expect(await waiting.exited).toBe(0);
-    using another = new Database(admin.file);
-    expect(another.query("SELECT name FROM accounts").values()).toEqual([["renamed"]]);
-  },
-);
+needing("/proc")("a command that begins while a restore runs opens the restored file alone", async () => {
+  const { admin, file } = await aBackup();
+  await admin.run("account", "create", "later");
+  const link = join(admin.folder, "link.db");
+  symlinkSync(admin.file, link);
+  const isOpen = (pid: number, name: string) =>
+    readdirSync(`/proc/${pid}/fd`).some((each) => linkAt(`/proc/${pid}/fd/${each}`) === name);
+  const processes: ReturnType<typeof admin.start>[] = [];
+  const fetched = { file, newer: [], warnings: [] };
+  const work = { path: admin.file, folder: aFolder(), ...fetched, receipts: null, nowMs: Date.now(), dryRun: false };
+  await restoreBackup(work, async () => {
+    for (const path of [admin.file, link])
+      processes.push(anAdmin([], { DATABASE_PATH: path }).start("account", "list"));
+    for (const { pid } of processes) await until(() => isOpen(pid, serverLockOf(admin.file)));
+    expect(processes.map(({ pid }) => isOpen(pid, admin.file))).toEqual([false, false]);
+  });
+  for (const process of processes) {
+    expect(await process.exited).toBe(0);
+    expect(await process.stdout.text()).not.toContain("later");
+  }
+});
 
 /** Returns the target of a descriptor; empty if it was just closed. */
 function linkAt(path: string): string {
