@@ -13,7 +13,7 @@ export interface Checkpoint {
 }
 
 /** A lead that was given. */
-type Taken = readonly [id: string, ms: number, pixelId?: string];
+export type Taken = readonly [id: string, ms: number, pixelId?: string | null];
 
 /** The first millisecond of the year 1: the beginning if no other was given. */
 const earliestMs = Date.parse("0001-01-01T00:00:00.000Z");
@@ -28,8 +28,7 @@ const maxSample = 16;
 export function beginProgress(since: string | Date | undefined, overlapMs: number, source: string): Progress {
   const fromMs = since === undefined ? earliestMs : new Date(since).getTime();
   if (Number.isNaN(fromMs)) throw new SettingError("since takes a Date or an ISO 8601 time, or leave it out.");
-  const beginning = { from: fromMs, begun: fromMs, pixel: null, seen: [] };
-  return new Progress(beginning, overlapMs, source, null);
+  return new Progress({ from: fromMs, begun: fromMs, seen: [] }, overlapMs, source, null);
 }
 
 /** Reads what was written. Throws a SettingError for anything else: to begin anew would give every lead again. */
@@ -40,7 +39,8 @@ export function readProgress(text: string, overlapMs: number, source: string): P
   if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) && older.every(isTaken)) {
     // A line that a crash cut off does not count.
     const known = [...older, ...seen, ...added.map(parse).filter(isTaken)];
-    return new Progress({ from, begun, pixel, seen: known }, overlapMs, source, before);
+    const withPixels = known.map(([id, ms, own = pixel]): Taken => [id, ms, own]);
+    return new Progress({ from, begun, seen: withPixels }, overlapMs, source, before);
   }
   throw new SettingError("The checkpoint cannot be read. Restore the text that was saved, or remove it to begin anew.");
 }
@@ -50,9 +50,10 @@ interface Written {
   readonly from: number;
   readonly source: string;
   readonly seen: readonly Taken[];
-  /** Earlier versions did not write these, nor, at first, the source. */
+  /** Earlier versions did not write this, nor, at first, the source. */
   readonly begun: number;
-  readonly pixel: string | null;
+  /** Earlier versions wrote the pixel of the newest lead alone. */
+  readonly pixel?: string | null;
   /** Earlier versions wrote the leads before `from` here. */
   readonly older?: readonly Taken[];
 }
@@ -72,8 +73,8 @@ function parse(text: string): unknown {
 const takenOf = ({ id, identified_at, pixel_id }: Lead): Taken => [id, Date.parse(identified_at), pixel_id];
 
 /** Returns some of the leads in their order: the nearer to the beginning, the further apart. */
-function thinned(leads: Iterable<readonly [id: string, ms: number]>) {
-  let kept: (readonly [id: string, ms: number])[] = [];
+function thinned(leads: Iterable<Taken>): Taken[] {
+  let kept: Taken[] = [];
   for (const lead of leads) {
     kept.push(lead);
     if (kept.length > maxSample) kept = kept.filter((_, index) => index % 2 === 0);
@@ -87,14 +88,10 @@ export class Progress {
   fromMs: number;
   /** The beginning of the first poll. */
   readonly begunMs: number;
-  /** The time of the newest lead that was given, in Unix milliseconds; null if none was. */
-  newestMs: number | null = null;
-  /** The pixel of that lead; null if none was given, or an earlier version gave it. */
-  pixelId: string | null;
-  private seen = new Map<string, number>();
+  private seen = new Map<string, Taken>();
 
   constructor(
-    { from, begun, pixel, seen }: Pick<Written, "from" | "begun" | "pixel" | "seen">,
+    { from, begun, seen }: Pick<Written, "from" | "begun" | "seen">,
     private readonly overlapMs: number,
     /** Whose leads they are, as `sourceOf` returns it. */
     readonly source: string,
@@ -103,8 +100,12 @@ export class Progress {
   ) {
     this.fromMs = from;
     this.begunMs = begun;
-    this.pixelId = pixel;
     for (const taken of seen) this.add(taken);
+  }
+
+  /** The newest lead that was given; undefined if none was. */
+  get newest(): Taken | undefined {
+    return [...this.seen.values()].sort(([, one], [, other]) => one - other).at(-1);
   }
 
   /** The number of leads in the text. */
@@ -113,8 +114,8 @@ export class Progress {
   }
 
   /** Returns a few of the leads that were given, oldest first, from all the time that was followed. */
-  sample() {
-    return thinned(this.seen);
+  sample(): Taken[] {
+    return thinned(this.seen.values());
   }
 
   isNew(lead: Lead): boolean {
@@ -126,19 +127,19 @@ export class Progress {
     this.add(takenOf(lead));
   }
 
-  private add([id, ms, pixelId]: Taken): void {
-    this.seen.set(id, ms);
-    if (ms >= (this.newestMs ?? ms)) [this.newestMs, this.pixelId] = [ms, pixelId ?? this.pixelId];
+  private add(taken: Taken): void {
+    const [id, ms] = taken;
+    this.seen.set(id, taken);
     this.fromMs = Math.max(this.fromMs, ms - this.overlapMs);
   }
 
   /** Returns the text for `readProgress`. */
   write(): string {
-    const { fromMs: from, source, begunMs: begun, pixelId: pixel } = this;
-    const all = [...this.seen];
-    const isOlder = ([, ms]: readonly [string, number]) => ms < from;
-    this.seen = new Map([...thinned(all.filter(isOlder)), ...all.filter((taken) => !isOlder(taken))]);
-    return JSON.stringify({ version: 1, from, source, begun, pixel, seen: [...this.seen] } satisfies Written);
+    const { fromMs: from, source, begunMs: begun } = this;
+    const all = [...this.seen.values()];
+    const seen = [...thinned(all.filter(([, ms]) => ms < from)), ...all.filter(([, ms]) => ms >= from)];
+    this.seen = new Map(seen.map((taken) => [taken[0], taken]));
+    return JSON.stringify({ version: 1, from, source, begun, seen } satisfies Written);
   }
 
   /** Returns what a lead that was taken adds to that text. */

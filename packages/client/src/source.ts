@@ -2,7 +2,7 @@
 import type { Pixel } from "./contract.ts";
 import { SettingError } from "./errors.ts";
 import { type CallOptions, fullPage, type LeadFilter, type List } from "./leads.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress, Taken } from "./progress.ts";
 
 /** A server, as a follower uses it. */
 export interface Account {
@@ -22,10 +22,10 @@ export async function sourceOf({ baseUrl, key }: { readonly baseUrl: string; rea
  * SettingError otherwise: of another account, leads older than the checkpoint would be missed.
  */
 export async function recognize(account: Account, filter: LeadFilter & CallOptions, progress: Progress): Promise<void> {
-  const { newestMs, source, sourceBefore, fromMs } = progress;
-  if (newestMs === null || sourceBefore === null || sourceBefore === source) return;
+  const { newest, source, sourceBefore, fromMs } = progress;
+  if (newest === undefined || sourceBefore === null || sourceBefore === source) return;
   if (await hasGivenLead(account, filter, progress)) return;
-  if (await isEmptied(account, filter, progress, newestMs)) return;
+  if (await isEmptied(account, filter, progress.begunMs, newest)) return;
   const address = addressOf(sourceBefore);
   const other = address === addressOf(source) ? "another key" : address;
   throw new SettingError(
@@ -50,8 +50,8 @@ async function hasGivenLead({ list }: Account, { signal }: CallOptions, progress
 async function isEmptied(
   { list, listPixels }: Account,
   filter: LeadFilter & CallOptions,
-  { begunMs, pixelId }: Progress,
-  newestMs: number,
+  begunMs: number,
+  [, newestMs, pixelId]: Taken,
 ): Promise<boolean> {
   const { data } = await list({ ...filter, ...span(begunMs, newestMs + 1), limit: 1 });
   return data.length === 0 && (await listPixels(filter)).some(({ id }) => id === pixelId);
