@@ -24,22 +24,19 @@ export async function readBody(request: Request, reserve: (bytes: number) => voi
   if (Number(request.headers.get("content-length") ?? 0) > maxBodyBytes) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of untilClosed(request.body)) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) throw tooLarge();
-    reserve(chunk.length);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-/** A client that closes the connection early is refused: that is no failure of the server. */
-async function* untilClosed(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   try {
-    yield* body ?? [];
-  } catch {
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) throw tooLarge();
+      reserve(chunk.length);
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (cause instanceof DeliveryRefused) throw cause;
+    // A client that closes the connection early is refused: that is no failure of the server.
     throw new DeliveryRefused("invalid_body", "The connection was closed before the body was complete.");
   }
+  return Buffer.concat(chunks);
 }
 
 /** Returns one line of JSON for each visit. Throws a DeliveryRefused that names the first line that is no visit. */
