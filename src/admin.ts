@@ -69,10 +69,6 @@ function openFile(path: string): CommandDatabase {
   const database = openFileDatabase(path);
   return Object.assign(database, {
     importer: async () => (await import("./import/write/import.ts")).importerOn(database.read),
-    async sourceFinder() {
-      const { findSourceByDigest } = await import("./db/sources.ts");
-      return { findByDigest: (digest: Buffer) => findSourceByDigest(database.read, digest) };
-    },
   });
 }
 

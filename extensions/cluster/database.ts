@@ -14,7 +14,7 @@ import {
 import { residues } from "../../src/db/schema.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
-import { listMembers, type Member } from "./members.ts";
+import { type Member, openMembers } from "./members.ts";
 import { NoAnswer, query, type RqliteNode } from "./node.ts";
 import type { NodeFile } from "./node-file.ts";
 import { nodes, writes } from "./tables.ts";
@@ -25,8 +25,6 @@ export interface ClusterDatabase extends LeadDatabase {
   readonly file: NodeFile;
   /** Writes statements under an ID. Throws like `write`. */
   commit(id: string, statements: readonly Statement[]): Promise<void>;
-  /** Resolves like `catchUp`, or throws DatabaseUnavailable sooner. */
-  catchUp(withinMs?: number): Promise<void>;
   /** Waits until every node shows all writes until now. Returns the names of those that do not in time. */
   findBehind(): Promise<string[]>;
 }
@@ -43,6 +41,7 @@ export function openClusterDatabase(
   onUnreachable: (names: readonly string[]) => void = () => {},
 ): ClusterDatabase {
   const retry = createRetry();
+  const list = openMembers(node);
 
   async function catchUp(withinMs?: number): Promise<void> {
     const last = await retry("read", firstTimeoutMs.everywhere, (ms) => askLastPosition(node, ms), withinMs);
@@ -69,9 +68,9 @@ export function openClusterDatabase(
   async function commit(id: string, statements: readonly Statement[], scope: WriteScope = "local"): Promise<void> {
     if (scope === "local") return await apply(id, statements, firstTimeoutMs.local);
     // A node that hangs delays the list of the members, which is needed when the write is applied.
-    const listing = listMembers(node, 300).catch(() => null);
+    const listing = list(300).catch(() => null);
     await apply(id, [...statements, incrementRevision], firstTimeoutMs.everywhere);
-    const unreachable = await waitForAll(node, file, id, await listing);
+    const unreachable = await waitForAll(file, id, list, await listing);
     if (unreachable.length > 0) onUnreachable(unreachable);
   }
 
@@ -90,12 +89,12 @@ export function openClusterDatabase(
     async findBehind() {
       const id = randomText(20);
       await commit(id, []);
-      return await waitForAll(node, file, id, null);
+      return await waitForAll(file, id, list, null);
     },
     async removeResidualBytes() {
       // Nothing erased is served any more, but the logs of all nodes hold it until they are scrubbed.
       await write([sql`DELETE FROM ${residues}`]);
-      return (await listMembers(node)).map(({ name }) => name);
+      return (await list()).map(({ name }) => name);
     },
     close: () => file.release(),
   };
@@ -112,31 +111,22 @@ const maxApplyMs = 30_000;
  * before a majority showed the transaction. Returns the names of these nodes.
  */
 async function waitForAll(
-  node: RqliteNode,
   file: NodeFile,
   id: string,
+  list: ReturnType<typeof openMembers>,
   listed: readonly Member[] | null,
 ): Promise<string[]> {
-  const members = new Map<string, Member>();
-  // rqlite does not give the address of a node that it cannot reach.
-  function add(listing: readonly Member[]): void {
-    for (const member of listing) {
-      if (member.isReachable || !members.has(member.name)) members.set(member.name, member);
-    }
-  }
-
-  add(listed ?? (await listMembers(node)));
+  let members = listed ?? (await list());
   const question = sql`SELECT count(*) FROM ${writes} WHERE id = ${id}`;
-  const voters = [...members.values()].filter(({ isVoter }) => isVoter).map(({ name }) => name);
-  // A server without a row yet has asked the majority since the write. Webhooks are received under a lease as well, on a node
-  // that may never have had a server.
+  const voters = members.filter(({ isVoter }) => isVoter).map(({ name }) => name);
+  // A server without a row yet asks the majority after the write.
   const servers = file.current().connection.select({ name: nodes.name }).from(nodes).all();
-  const missing = new Set([...members.keys(), ...servers.map(({ name }) => name)]);
+  const missing = new Set([...members, ...servers].map(({ name }) => name));
   let endMs = performance.now() + maxApplyMs;
   let isKnownToMajority = false;
 
   async function shows(name: string): Promise<boolean> {
-    const member = members.get(name);
+    const member = members.find((one) => one.name === name);
     if (member === undefined) return false;
     const timeoutMs = Math.max(1, Math.min(500, endMs - performance.now()));
     try {
@@ -158,7 +148,9 @@ async function waitForAll(
     endMs = performance.now() + leaseMs + clockMarginMs;
   }
 
-  const listing = setInterval(() => void listMembers(node).then(add, () => {}), listEveryMs);
+  const listing = setInterval(async () => {
+    members = await list().catch(() => members);
+  }, listEveryMs);
   await Promise.all([...missing].map(waitFor));
   clearInterval(listing);
   return [...missing];
@@ -212,7 +204,7 @@ const givenUpForMs = 1_000;
 
 /** Asks for the last transaction of the cluster; null if it has none. */
 async function askLastPosition(node: RqliteNode, timeoutMs: number): Promise<Position | null> {
-  return readPosition(await query(node, sql`SELECT ${lastPosition}`, "linearizable", timeoutMs));
+  return readPosition(await query(node, sql.raw(`SELECT ${lastPosition}`), "linearizable", timeoutMs));
 }
 
 /** Makes a function that tries until there is a result, each time with a longer timeout, while a cluster has no leader. */

@@ -54,6 +54,16 @@ export async function listMembers({ url, authorization }: RqliteNode, reachWithi
   }));
 }
 
+/** Returns what lists the members like `listMembers`. A node that was reachable before keeps its address. */
+export function openMembers(node: RqliteNode): (reachWithinMs?: number) => Promise<Member[]> {
+  const urls = new Map<string, string>();
+  return async (reachWithinMs) => {
+    const listed = await listMembers(node, reachWithinMs);
+    for (const { name, url, isReachable } of listed) if (isReachable) urls.set(name, url);
+    return listed.map((member) => ({ ...member, url: urls.get(member.name) ?? member.url }));
+  };
+}
+
 /** The state of a node, as far as it is read here. */
 export interface NodeState {
   readonly build?: { readonly version?: string };

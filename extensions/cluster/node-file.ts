@@ -12,10 +12,10 @@ import { openReader } from "../../src/db/reader.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { flushes } from "./tables.ts";
-import { openShownWrites, type ShownWrites } from "./transaction.ts";
+import { openShownWrites } from "./transaction.ts";
 
-/** The inodes are compared no more often than this: a comparison takes a tenth of an answer. */
-const compareEveryMs = 1;
+/** The inodes are compared no more often than this. Until then, requests read the old file under its lease. */
+const compareEveryMs = 5;
 /** While the node rebuilds its file, each request would try to open it. After a failure, it is tried again after this time. */
 const reopenMs = 20;
 
@@ -30,19 +30,13 @@ export interface NodeFile extends Disposable {
 }
 
 /** One opening of the file. */
-export interface Opening extends ShownWrites {
-  readonly connection: Connection;
-  /** Numbers the openings. */
-  readonly number: number;
-  /** Prepares the reads of requests. Throws if the schema of the file is too old for them. */
-  serving(): Serving;
-}
+export type Opening = ReturnType<typeof open>;
 
 /** The reads of a server, on one opening. */
 export type Serving = ReturnType<typeof openServing>;
 
 export function openNodeFile(path: string): NodeFile {
-  let opened: ReturnType<typeof openStable> | null = null;
+  let opened: Opening | null = null;
   let openings = 0;
   let comparedMs = 0;
   let failedMs = Number.NEGATIVE_INFINITY;
@@ -51,7 +45,7 @@ export function openNodeFile(path: string): NodeFile {
     const nowMs = performance.now();
     if (opened !== null && nowMs - comparedMs < compareEveryMs) return opened;
     comparedMs = nowMs;
-    if (opened !== null && isSame(opened.inodes, inodesOf(path))) return opened;
+    if (opened?.inodes === inodesOf(path)) return opened;
     release();
     if (nowMs - failedMs < reopenMs) throw unreadable(path);
     try {
@@ -76,12 +70,8 @@ export function openNodeFile(path: string): NodeFile {
 }
 
 /** The inodes of the file, its log, and the index of the log. A node that restarts may replace any of them. */
-function inodesOf(path: string) {
-  return [path, walOf(path), shmOf(path)].map(inodeOf);
-}
-
-function isSame(before: ReturnType<typeof inodesOf>, now: ReturnType<typeof inodesOf>): boolean {
-  return before.every((inode, place) => inode === now[place]);
+function inodesOf(path: string): string {
+  return [path, walOf(path), shmOf(path)].map(inodeOf).join();
 }
 
 function unreadable(path: string): DatabaseUnavailable {
@@ -92,30 +82,34 @@ function unreadable(path: string): DatabaseUnavailable {
 }
 
 /** Opens a file that rqlite does not replace at the same time: one would be read, and the other one watched. */
-function openStable(path: string, number: number) {
+function openStable(path: string, number: number): Opening {
   for (let tries = 1; ; tries++) {
     const before = inodesOf(path);
     const opening = open(path, number);
-    const inodes = inodesOf(path);
     // SQLite creates the index if rqlite does not run.
-    if (isSame(before, inodes) || tries === 5) return { ...opening, inodes };
+    if (opening.inodes === before || tries === 5) return opening;
     opening.close();
   }
 }
 
 function open(path: string, number: number) {
   const connection = openReadOnly(path);
+  const close = () => connection.$client.close();
   let serving: Serving | null = null;
-  const close = () => {
-    connection.$client.close();
-    // A descriptor that is closed before the connection drops the locks of SQLite.
-    serving?.reader.close();
-  };
   try {
     const shown = openShownWrites(connection);
     // A node that starts has a file without tables at first, until it has restored its snapshot.
     shown.revision();
-    return { connection, number, close, ...shown, serving: () => (serving ??= openServing(connection, path)) };
+    return {
+      ...shown,
+      connection,
+      close,
+      /** Numbers the openings. */
+      number,
+      inodes: inodesOf(path),
+      /** Prepares the reads of requests. Throws if the schema of the file is too old for them. */
+      serving: () => (serving ??= openServing(connection, path)),
+    };
   } catch (cause) {
     close();
     throw cause;
@@ -134,7 +128,8 @@ function openServing(connection: Connection, path: string) {
     .where(and(eq(flushes.node, sql.placeholder("node")), eq(flushes.process, sql.placeholder("process"))))
     .prepare();
   return {
-    reader: openReader(connection, path),
+    // The inodes are compared here.
+    reader: openReader(connection, path, { assertSame() {}, close() {} }),
     usage: openUsageReader(connection),
     /** The number of the last part of usage that the file shows of a process next to a node; 0 if it shows none. */
     shownPart: (node: string, process: string) => part.get({ node, process })?.sequence ?? 0,

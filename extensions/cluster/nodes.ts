@@ -90,11 +90,7 @@ export async function removeNode(database: ClusterDatabase, name: string): Promi
       "Start the unreachable nodes, or remove them first.",
     );
   }
-  // A process that receives deliveries next to the node has to hear of it, even if no server was ever registered.
-  const unregistered = sql`VALUES (${name}, '', '', '', ${Date.now()}, 1)`;
-  const leaving = sql`INSERT INTO ${nodes} (name, url, version, process, started_at, leaving) ${unregistered}
-    ON CONFLICT (name) DO UPDATE SET leaving = 1`;
-  await database.write([leaving]);
+  await database.write([sql`UPDATE ${nodes} SET leaving = 1 WHERE name = ${name}`]);
   await Bun.sleep(leaseMs + clockMarginMs);
   if (names.includes(name)) {
     await request(node, "DELETE", "/remove", timeoutMs, { body: JSON.stringify({ id: name }) });

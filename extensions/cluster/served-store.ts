@@ -6,10 +6,9 @@ import { eq, sql } from "drizzle-orm";
 import { version } from "../../package.json";
 import { randomText } from "../../src/contract/key.ts";
 import { publicPaths } from "../../src/contract/paths.ts";
-import type { Statement } from "../../src/db/connection.ts";
+import { DatabaseUnavailable, type Statement } from "../../src/db/connection.ts";
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import type { StoreGauge } from "../../src/db/reader.ts";
-import { accounts } from "../../src/db/schema.ts";
 import { createUsageCounter } from "../../src/db/usage.ts";
 import { ledgerBegins, ledgerEnds } from "../../src/privacy/disclosures/gaps.ts";
 import { planPart } from "../../src/privacy/disclosures/ledger.ts";
@@ -66,7 +65,8 @@ export function openClusterStore(path: string, node: RqliteNode, name: string, k
       return await applyRetention(openClusterDatabase(file, node), nowMs, hasJumped);
     },
     listening: (url) => register(node, file, { ...sender, url, keepsLedger }, () => isClosed),
-    isEmpty: () => isEmpty(file),
+    // A cluster begins with the file of a server.
+    isEmpty: () => false,
     async close() {
       isClosed = true;
       leased.end();
@@ -92,16 +92,6 @@ async function flushLast({ begin, settle }: ReturnType<typeof createFlush>): Pro
     } catch (cause) {
       if (performance.now() > endMs) throw lastCountsLost(innermost(cause));
     }
-  }
-}
-
-/** Returns true if the cluster has no account. False while a node that has just joined has no file yet. */
-function isEmpty(file: NodeFile): boolean {
-  try {
-    const any = file.current().connection.select({ number: accounts.number }).from(accounts).limit(1);
-    return any.values().length === 0;
-  } catch {
-    return false;
   }
 }
 
@@ -157,35 +147,26 @@ async function register(
         leaving = 0`,
     ...ledgerBegins(keepsLedger, nowMs, name),
   ];
-  while (!isOver()) {
+  for (; !isOver(); await Bun.sleep(1_000)) {
     await checkLocalNode(node, name, file.path);
-    await refuseSecond(file, name, url);
     try {
+      const registered = file.current().connection.select({ url: nodes.url }).from(nodes).where(eq(nodes.name, name));
+      await refuseSecond(registered.get()?.url, name, url);
       return await send(node, independentId(), statements);
-    } catch {
-      await Bun.sleep(1_000);
+    } catch (cause) {
+      // rqlite is starting, or has no leader.
+      if (!(cause instanceof DatabaseUnavailable)) throw cause;
     }
   }
 }
 
 /** Each of two servers would grant the rate limit. */
-async function refuseSecond(file: NodeFile, name: string, ownUrl: string): Promise<void> {
-  const registered = registeredUrl(file, name);
-  if (registered === null || registered === ownUrl) return;
-  if ((await healthOf(registered)) === null) return;
+async function refuseSecond(registered: string | undefined, name: string, ownUrl: string): Promise<void> {
+  if (registered === undefined || registered === ownUrl || (await healthOf(registered)) === null) return;
   throw new UserError(
     `Another server, ${registered}, already serves the node ${name}.`,
     "Stop it first, or give this server a node of its own.",
   );
-}
-
-function registeredUrl(file: NodeFile, name: string): string | null {
-  try {
-    const one = file.current().connection.select({ url: nodes.url }).from(nodes).where(eq(nodes.name, name));
-    return one.get()?.url ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** Asks a server whether it serves; null if no server of Leadfile answers at the URL. */

@@ -4,7 +4,7 @@ import { windowMs } from "../../src/contract/limits.ts";
 import { lastAct } from "../../src/db/audit.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { type Act, audit, keys } from "../../src/db/schema.ts";
-import { askPosition, medianOf, questionOf } from "./lease/leased-file.ts";
+import { askPosition, medianOf } from "./lease/leased-file.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
 import { query, type RqliteNode } from "./node.ts";
 import { healthOf } from "./served-store.ts";
@@ -106,7 +106,7 @@ type Sample = Awaited<ReturnType<typeof askPosition>>;
 
 /** Asks a node for its own last transaction and its clock; null if it does not answer, or has no tables yet. */
 async function askSample(member: Member): Promise<Sample | null> {
-  return await askPosition(member, questionOf({ name: "", process: null }, null), "none", timeoutMs).catch(() => null);
+  return await askPosition(member, null, timeoutMs).catch(() => null);
 }
 
 /** The chain and the number of some transactions on a node, by their IDs. */

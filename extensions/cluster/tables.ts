@@ -1,5 +1,5 @@
 /** The tables that only a cluster has. `cluster init` and `cluster migrate` create them. */
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** One row with a counter that each write for all nodes increments, such as a revocation. */
 export const revision = sqliteTable("cluster_revision", {
@@ -22,8 +22,8 @@ export const flushes = sqliteTable("cluster_flushes", {
   process: text().notNull(),
   sequence: integer().notNull(),
   /** The minute of the last flush since 1970, and the keys counted in it: a balancer sends each key to one node. */
-  minute: integer().notNull().default(0),
-  keys: text().notNull().default("[]"),
+  minute: integer().notNull(),
+  keys: text().notNull(),
 });
 
 /** The servers of the cluster. A server without a row gets no lease, and a revocation waits for each server with one. */
@@ -54,22 +54,16 @@ export const locks = sqliteTable("cluster_locks", {
   expiresAt: integer("expires_at").notNull(),
 });
 
+const tables = [revision, writes, flushes, nodes, scrubs, locks].map(getTableConfig);
+
 /** Creates the tables that are missing. */
-export const tableStatements: readonly string[] = [
-  "CREATE TABLE IF NOT EXISTS cluster_revision (number integer PRIMARY KEY NOT NULL, count integer NOT NULL) STRICT",
-  `CREATE TABLE IF NOT EXISTS cluster_writes (number integer PRIMARY KEY NOT NULL, id text NOT NULL UNIQUE,
-    chain integer NOT NULL) STRICT`,
-  `CREATE TABLE IF NOT EXISTS cluster_flushes (node text PRIMARY KEY NOT NULL, process text NOT NULL,
-    sequence integer NOT NULL, minute integer NOT NULL DEFAULT 0, keys text NOT NULL DEFAULT '[]') STRICT, WITHOUT ROWID`,
-  `CREATE TABLE IF NOT EXISTS cluster_nodes (name text PRIMARY KEY NOT NULL, url text NOT NULL, version text NOT NULL,
-    process text NOT NULL, started_at integer NOT NULL, leaving integer NOT NULL) STRICT, WITHOUT ROWID`,
-  `CREATE TABLE IF NOT EXISTS cluster_scrubs (node text PRIMARY KEY NOT NULL, audit integer NOT NULL,
-    at integer NOT NULL) STRICT, WITHOUT ROWID`,
-  `CREATE TABLE IF NOT EXISTS cluster_locks (name text PRIMARY KEY NOT NULL, holder text NOT NULL,
-    expires_at integer NOT NULL) STRICT, WITHOUT ROWID`,
-];
+export const tableStatements: readonly string[] = tables.map(({ name, columns }) => {
+  const defined = columns.map((column) => {
+    const key = column.primary ? "PRIMARY KEY" : column.isUnique ? "UNIQUE" : "";
+    return `${column.name} ${column.getSQLType()} ${key} NOT NULL`;
+  });
+  return `CREATE TABLE IF NOT EXISTS ${name} (${defined.join(", ")}) STRICT`;
+});
 
 /** Removes them from a copy that is to be served without a cluster. */
-export const dropStatements: readonly string[] = ["revision", "writes", "flushes", "nodes", "scrubs", "locks"].map(
-  (name) => `DROP TABLE IF EXISTS cluster_${name}`,
-);
+export const dropStatements: readonly string[] = tables.map(({ name }) => `DROP TABLE IF EXISTS ${name}`);

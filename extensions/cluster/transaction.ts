@@ -26,8 +26,8 @@ export interface Position {
 const independent = "~";
 
 /** Returns the ID of a transaction that an import may ignore, such as one of usage counts. */
-export function independentId(unique = randomText(20)): string {
-  return `${independent}${unique}`;
+export function independentId(): string {
+  return `${independent}${randomText(20)}`;
 }
 
 /** Returns the ID of a transaction of an import, which imports into other accounts may ignore. */
@@ -75,7 +75,7 @@ export async function send(
 }
 
 /** Selects the last transaction as JSON; null if there is none. */
-export const lastPosition: SQL = sql`(SELECT json_array(id, chain, number) FROM ${writes} ORDER BY number DESC LIMIT 1)`;
+export const lastPosition = "(SELECT json_array(id, chain, number) FROM cluster_writes ORDER BY number DESC LIMIT 1)";
 
 /** Reads what `lastPosition` selects, which SQLite gives as a text, or as an array within another one. */
 export function readPosition(value: unknown): Position | null {
@@ -96,10 +96,7 @@ export function openShownWrites(database: Connection) {
     .from(writes)
     .where(eq(writes.id, sql.placeholder("id")))
     .prepare();
-  const last = database
-    .select({ last: sql`${lastPosition}` })
-    .from(sql`(SELECT 1)`)
-    .prepare();
+  const last = database.$client.prepare<{ last: unknown }, []>(`SELECT ${lastPosition} AS last`);
   return {
     /** The number of writes that must be effective on every node. */
     revision: () => count.get()?.count ?? 0,

@@ -16,6 +16,8 @@ import { independentId, send } from "./transaction.ts";
 
 /** The local file shows a part some milliseconds after it was committed, and a lagging one later. */
 const maxShownMs = 2_000;
+/** The keys whose pages one transaction records: to plan them takes some milliseconds, in which no request is answered. */
+const maxKeysAtOnce = 20;
 /** The number of keys that a part names: enough to notice a balancer that spreads each key over all nodes. */
 const maxNamedKeys = 100;
 
@@ -36,12 +38,13 @@ export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, 
   let sequence = 0;
   let leaving: UsagePart | null = null;
   let sending: Promise<void> | null = null;
-  let isLedgersTurn = false;
+  let isMoreCounted = false;
+  const disclosures = new Map<number, DisclosurePart>();
 
   /** Drops the part that is being sent if the file shows it. Returns whether no part is being sent. */
   function dropShown(): boolean {
     if (leaving !== null && shown() >= sequence) {
-      pending.usage.drop(leaving);
+      isMoreCounted = pending.usage.drop(leaving);
       leaving = null;
     }
     return leaving === null;
@@ -55,13 +58,22 @@ export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, 
     return leaving;
   }
 
-  async function sendUsage(): Promise<void> {
-    for (let part = next(); part !== null; part = next()) {
-      const statements = statementsOf(sender, sequence, part, Date.now());
-      await send(node, independentId(`${sender.process}-${sequence}`), statements);
-      for (const endMs = performance.now() + maxShownMs; !dropShown(); await Bun.sleep(10)) {
-        if (performance.now() > endMs) throw new Error("the local node does not show the counts");
-      }
+  /**
+   * Sends what is pending when it begins, or all until nothing is pending. A transaction has as much as it can: each one empties
+   * SQLite's cache of the file on all nodes.
+   */
+  async function sendPending(isAll: boolean): Promise<void> {
+    for (let isMore = true; isMore; ) {
+      const part = next();
+      planPages(pending.ledger, disclosures);
+      if (part === null && disclosures.size === 0) return;
+      const counts = part === null ? [] : statementsOf(sender, sequence, part, Date.now());
+      // Those of pages change nothing when they are applied twice.
+      await send(node, independentId(), [...counts, ...[...disclosures.values()].flatMap(disclosureStatements)]);
+      isMore = isAll || disclosures.size === maxKeysAtOnce;
+      disclosures.clear();
+      await until(dropShown);
+      isMore ||= isMoreCounted;
     }
   }
 
@@ -76,14 +88,10 @@ export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, 
       }
     },
     /** Begins to send what is pending, unless it is being sent. */
-    begin(withLedger = (isLedgersTurn = !isLedgersTurn)): void {
-      if (sending !== null) return;
-      // Every write empties SQLite's cache of the file on all nodes. The ledger can wait for every other turn.
-      sending = sendUsage()
-        .then(() => (withLedger ? sendPages(node, pending.ledger) : undefined))
-        .finally(() => {
-          sending = null;
-        });
+    begin(isAll = false): void {
+      sending ??= sendPending(isAll).finally(() => {
+        sending = null;
+      });
       // `settle` reports it.
       sending.catch(() => {});
     },
@@ -92,11 +100,17 @@ export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, 
   };
 }
 
-/** Sends the pages that wait. Their statements change nothing when they are applied twice. */
-async function sendPages(node: RqliteNode, ledger: Pending["ledger"]): Promise<void> {
-  for (let part = ledger.next(); part !== null; part = ledger.next()) {
-    const statements = disclosureStatements(part);
-    if (statements.length > 0) await send(node, independentId(), statements);
+async function until(isShown: () => boolean): Promise<void> {
+  for (const endMs = performance.now() + maxShownMs; !isShown(); await Bun.sleep(10)) {
+    if (performance.now() > endMs) throw new Error("the local node does not show the counts");
+  }
+}
+
+/** Adds plans of pages to those that are not sent yet, by key. A plan does not know an earlier one of the same key. */
+function planPages(ledger: Pending["ledger"], plans: Map<number, DisclosurePart>): void {
+  for (let part = ledger.next(); part !== null && !plans.has(part.key); part = ledger.next()) {
+    if (plans.size === maxKeysAtOnce) return;
+    plans.set(part.key, part);
     ledger.drop();
   }
 }
@@ -109,7 +123,7 @@ function statementsOf({ name, process }: Sender, sequence: number, { day, counts
   const named = sql`SELECT value FROM json_each(${before}) UNION SELECT value FROM json_each(${keys}) LIMIT ${maxNamedKeys}`;
   const stored = sql`(SELECT ${flushes.sequence} FROM ${flushes} WHERE ${flushes.node} = ${name})`;
   return [
-    sql`INSERT INTO ${flushes} (node, process, sequence) VALUES (${name}, ${process}, 0)
+    sql`INSERT INTO ${flushes} (node, process, sequence, minute, keys) VALUES (${name}, ${process}, 0, 0, '[]')
         ON CONFLICT (node) DO UPDATE SET process = excluded.process, sequence = 0 WHERE process <> excluded.process`,
     sql`INSERT INTO ${usage} (key, day, requests)
         SELECT value ->> 0, ${day}, value ->> 1 FROM json_each(${JSON.stringify(counts)}) WHERE ${stored} < ${sequence}

@@ -1,7 +1,6 @@
 /** The context of a command, and the parts that commands have in common. */
 import { Command } from "commander";
 import type { LeadDatabase } from "../db/connection.ts";
-import type { SourceFinder } from "../db/sources.ts";
 import type { Importer } from "../import/staged-import.ts";
 import { adminCommand } from "../program-name.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
@@ -22,11 +21,9 @@ export interface CommandContext extends Clock {
   readonly endWith: (status: number) => void;
 }
 
-/** The open database, and the parts that a cluster implements differently. */
+/** The open database, and the part that a cluster implements differently. */
 export interface CommandDatabase extends LeadDatabase {
   importer(): Promise<Importer>;
-  /** Finds the sources of a webhook endpoint while the database is open. */
-  sourceFinder(): Promise<SourceFinder>;
 }
 
 export type MakeCommand = (context: CommandContext) => Command;

@@ -27,8 +27,8 @@ export interface LeadDatabase {
    * WriteRefused if one of them violates a constraint; then nothing is written, and `read` shows what others have written.
    */
   write(statements: readonly Statement[], scope?: WriteScope): Promise<void>;
-  /** Resolves when `read` shows all that any server has written until now. */
-  catchUp(): Promise<void>;
+  /** Resolves when `read` shows all that any server has written until now. Throws DatabaseUnavailable if it cannot in time. */
+  catchUp(withinMs?: number): Promise<void>;
   /**
    * Removes the bytes of deleted leads from the database, as far as this program can, and gives the names of what still has
    * them: the nodes of a cluster whose logs have to be scrubbed; nothing of a file. Throws a UserError if another program

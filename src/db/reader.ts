@@ -31,11 +31,10 @@ export interface StoreGauge {
 /** A key as a request needs it. */
 export type KnownKey = NonNullable<ReturnType<Reader["keys"]["find"]>>;
 
-/** Opens what requests read from the file at a path, over a connection to it. */
-export function openReader(database: Connection, path: string) {
+/** Opens what requests read from the file at a path, over a connection to it. `file` notices that it is not there any more. */
+export function openReader(database: Connection, path: string, file = watchFile(path)) {
   // With SQLite's default of 2 MB, a page deep down read four pages of the file from the system.
   database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
-  const file = watchFile(path);
   const anyAccount = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
   // Another number when another connection has committed something, in this program or another.
   const dataVersion = database.$client.prepare<{ data_version: number }, []>("PRAGMA data_version");

@@ -9,14 +9,6 @@ import { accounts, sources } from "./schema.ts";
 export type Source = ReturnType<typeof select>[number];
 type NewSource = Pick<Source, "prefix" | "label" | "options"> & { readonly digest: Buffer };
 
-/**
- * The query of the webhook endpoint: the source with a token, at present. Throws if that is unknown, as on a
- * node that cannot reach the rest of its cluster.
- */
-export interface SourceFinder {
-  findByDigest(digest: Buffer): Source | null;
-}
-
 /** The options of the imports of a source, by their long names. */
 type SourceOptions = Readonly<Record<string, string | boolean>>;
 

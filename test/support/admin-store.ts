@@ -114,7 +114,6 @@ export function openAdminStore(path: string) {
         return made;
       },
       revoke: (id: string, nowMs: number) => written(revokeSource(database, id, nowMs)),
-      finder: () => ({ findByDigest: (digest: Buffer) => findSourceByDigest(read, digest) }),
     },
   };
 }

@@ -71,6 +71,7 @@ export function createLease(clocks: Clocks) {
   let complete: Question | null = null;
   let next: Answered | null = null;
   let lacks = false;
+  let hasNews = false;
 
   /** Returns true if this server may serve now. */
   const isValid = () => isWithin(clocks, basis, leaseMs) && isWithin(clocks, complete, maxLagMs);
@@ -81,19 +82,6 @@ export function createLease(clocks: Clocks) {
     basis = complete = next = null;
   }
 
-  function noteComplete(shown: Shown): void {
-    for (const { question, answers } of next === null ? waiting : [next, ...waiting]) {
-      if (compare(answers, shown).isComplete) complete = laterOf(complete, question);
-    }
-    if (next !== null && complete !== null && complete.monotonicMs >= next.question.monotonicMs) next = null;
-  }
-
-  /** Without a lease the file may be old: a node that restarts would not know a key that was created last week. */
-  function isReached({ answers }: Answered, shown: Shown): boolean {
-    const { isConfirmed, isComplete } = compare(answers, shown);
-    return isConfirmed && answers.revision <= shown.revision() && (isValid() || isComplete);
-  }
-
   return {
     /** To be called before the others are asked. */
     begin: (): Question => ({ monotonicMs: clocks.monotonicMs(), wallMs: clocks.wallMs() }),
@@ -102,16 +90,27 @@ export function createLease(clocks: Clocks) {
       // An answer to a question that is older than a lease is useless.
       waiting = waiting.filter((one) => question.monotonicMs - one.question.monotonicMs <= leaseMs);
       waiting.push({ question, answers });
+      hasNews = true;
       if (next === null || !isWithin(clocks, next.question, maxLagMs)) next = { question, answers };
     },
     /** True if the local file lags behind an answer. */
     isWaiting: () => waiting.length > 0,
-    /** To be called when the local file shows something new. */
+    /** True if there was an answer since the file was seen. */
+    hasNews: () => hasNews,
+    /** To be called when the local file shows something new, or when there are news. */
     seen(shown: Shown) {
+      hasNews = false;
       lacks = waiting.some(({ answers }) => compare(answers, shown).isRefuted);
       if (lacks) return end();
-      noteComplete(shown);
-      const reached = waiting.filter((one) => isReached(one, shown));
+      for (const { question, answers } of next === null ? waiting : [next, ...waiting]) {
+        if (compare(answers, shown).isComplete) complete = laterOf(complete, question);
+      }
+      if (next !== null && complete !== null && complete.monotonicMs >= next.question.monotonicMs) next = null;
+      // Without a lease the file may be old: a node that restarts would not know a key that was created last week.
+      const reached = waiting.filter(({ answers }) => {
+        const { isConfirmed, isComplete } = compare(answers, shown);
+        return isConfirmed && answers.revision <= shown.revision() && (isValid() || isComplete);
+      });
       for (const { question } of reached) basis = laterOf(basis, question);
       waiting = waiting.filter((one) => !reached.includes(one));
     },

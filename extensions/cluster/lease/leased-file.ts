@@ -2,12 +2,10 @@
  * The file of the local node under a lease. The cluster is asked twice a second how far its nodes are, and each request checks
  * the file and the lease once before it reads.
  */
-import { type SQL, sql } from "drizzle-orm";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
-import { listMembers, type Member } from "../members.ts";
+import { type Member, openMembers } from "../members.ts";
 import { handOverLeadership, query, type RqliteNode, reasonOf } from "../node.ts";
 import type { NodeFile, Opening } from "../node-file.ts";
-import { nodes, revision, writes } from "../tables.ts";
 import { lastPosition, type Position, readPosition } from "../transaction.ts";
 import {
   type Answers,
@@ -34,10 +32,10 @@ const unreachableTimeoutMs = 200;
 /** The time between two lists of the members. */
 const listEveryMs = 5_000;
 
-/** A process that serves under a lease, by the name of its node. `process` is null for one next to the server. */
+/** A server, by the name of its node and the random name of its process. */
 interface Holder {
   readonly name: string;
-  readonly process: string | null;
+  readonly process: string;
 }
 
 /** Starts to keep a lease, and returns the file under it. */
@@ -72,7 +70,7 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
   /** Checks the file, updates the lease, and returns the version of the file. */
   const see = reading((opening) => {
     const version = versionOf(opening);
-    if (version === seenVersion && !lease.isWaiting()) return version;
+    if (version === seenVersion && !lease.hasNews()) return version;
     if (opening.number !== seenOpening) lease.end();
     lease.seen(opening);
     seenOpening = opening.number;
@@ -178,24 +176,21 @@ function refusalOf(lease: Lease, clockOffMs: number, failure: string | null): st
   return `this node has no answer from the majority of its cluster (${failure})`;
 }
 
-/** Opens the questions to the leader and to the other nodes with a vote, on behalf of a process. */
+/** Opens the questions to the leader and to the other nodes with a vote, on behalf of a server. */
 function openQuestions(node: RqliteNode, { name, process }: Holder) {
+  const list = openMembers(node);
   let members: readonly Member[] = [];
   let listedMs = Number.NEGATIVE_INFINITY;
   const unreachable = new Set<string>();
 
-  async function list(): Promise<void> {
+  async function refresh(): Promise<void> {
     listedMs = performance.now();
-    const listed = await listMembers(node);
-    // rqlite does not give the address of a node that it cannot reach.
-    const known = new Map(members.map((member) => [member.name, member.url]));
-    members = listed.map((one) => ({ ...one, url: one.isReachable ? one.url : (known.get(one.name) ?? one.url) }));
+    members = await list();
   }
 
-  async function askMember(member: Member, question: SQL): Promise<NodePosition[]> {
+  async function askMember(member: Member, own: Position | null): Promise<NodePosition[]> {
     try {
-      const withinMs = unreachable.has(member.name) ? unreachableTimeoutMs : timeoutMs;
-      const position = await askPosition(member, question, "none", withinMs);
+      const position = await askPosition(member, own, unreachable.has(member.name) ? unreachableTimeoutMs : timeoutMs);
       unreachable.delete(member.name);
       return [position];
     } catch {
@@ -206,14 +201,13 @@ function openQuestions(node: RqliteNode, { name, process }: Holder) {
 
   /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
   return async (own: Position | null, level: "strong" | "linearizable"): Promise<Answers> => {
-    if (members.length === 0) await list();
-    else if (performance.now() - listedMs > listEveryMs) list().catch(() => {});
+    if (members.length === 0) await refresh();
+    else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
     const voters = members.filter(({ isVoter }) => isVoter);
-    // Only the leader decides whether this process may serve: the others may not have heard of it yet.
-    const ofOthers = questionOf({ name, process: null }, own);
     const [leader, ...states] = await Promise.all([
-      askPosition(node, questionOf({ name, process }, own), level, timeoutMs),
-      ...voters.filter((voter) => voter.name !== name).map((voter) => askMember(voter, ofOthers)),
+      // Only the leader decides whether this process may serve: the others may not have heard of it yet.
+      askPosition(node, own, timeoutMs, level, { name, process }),
+      ...voters.filter((voter) => voter.name !== name).map((voter) => askMember(voter, own)),
     ]);
     const others = states.flat();
     const all = [leader, ...others];
@@ -230,29 +224,29 @@ function openQuestions(node: RqliteNode, { name, process }: Holder) {
   };
 }
 
-/** The question for the state of one node as JSON. It has no answer if the process must not serve. */
-export function questionOf({ name, process }: Holder, own: Position | null): SQL {
-  const leaving = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND leaving = 1`;
-  const registered = sql`SELECT 1 FROM ${nodes} WHERE name = ${name} AND process = ${process} AND leaving = 0`;
-  const state = sql`json_array((SELECT coalesce(max(count), 0) FROM ${revision}), ${lastPosition},
-    (SELECT chain FROM ${writes} WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000)`;
-  return sql`SELECT ${state} WHERE ${process === null ? sql`NOT EXISTS (${leaving})` : sql`EXISTS (${registered})`}`;
-}
+/** The state of one node, and its chain at a transaction. A text, because a server asks for it several times a second. */
+const stateQuestion = `SELECT json_array((SELECT coalesce(max(count), 0) FROM cluster_revision), ${lastPosition},
+  (SELECT chain FROM cluster_writes WHERE id = ?), unixepoch('subsec') * 1000)`;
+/** There is no answer for a process that must not serve. */
+const ifRegistered = "WHERE EXISTS (SELECT 1 FROM cluster_nodes WHERE name = ? AND process = ? AND leaving = 0)";
 
 interface NodePosition extends VoterAnswer {
   readonly revision: number;
   readonly clockOffMs: number;
 }
 
-/** Asks a node how far it is. Throws if it does not answer, or if the question has no answer. */
+/** Asks a node how far it is. Throws if it does not answer, or if the holder must not serve. */
 export async function askPosition(
   node: RqliteNode,
-  question: SQL,
-  level: "strong" | "linearizable" | "none",
+  own: Position | null,
   withinMs: number,
+  level: "strong" | "linearizable" | "none" = "none",
+  holder?: Holder,
 ): Promise<NodePosition> {
   const sentMs = Date.now();
-  const value = await query(node, question, level, withinMs);
+  const sql = holder === undefined ? stateQuestion : `${stateQuestion} ${ifRegistered}`;
+  const params = [own?.id ?? "", ...(holder === undefined ? [] : [holder.name, holder.process])];
+  const value = await query(node, { toSQL: () => ({ sql, params }) }, level, withinMs);
   if (typeof value !== "string") throw new Error("the cluster does not list this server");
   const [count, last, chainAtOwn, nowMs]: [number, unknown, number | null, number] = JSON.parse(value); // As asked for.
   return { revision: count, last: readPosition(last), chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2 };

@@ -53,8 +53,7 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
   }
   const database = context.database("create");
   const spool = await openSpool(folder, context.now);
-  const sources = await database.sourceFinder();
-  const endpoint = createEndpoint({ sources, spool, log, baseUrl: receiveOrigin(config), trustProxy });
+  const endpoint = createEndpoint({ database, spool, log, baseUrl: receiveOrigin(config), trustProxy });
   const server = listenForDeliveries({ host, port, tls }, endpoint);
   // Whoever reads the line may send a signal at once.
   const stop = stopSignal();

