@@ -1,37 +1,22 @@
 /** The app: what every request passes, and all routes. */
 import type { Server } from "bun";
 import { Elysia } from "elysia";
-import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import type { Limiter } from "../limiter.ts";
-import type { RequestStore } from "../served-store.ts";
 import { createAdmission, createCredentialReader } from "./auth.ts";
 import { beginCall, calls } from "./call.ts";
 import { createErrorReply } from "./errors.ts";
-import { createRedirect } from "./host.ts";
+import { createRedirect, type HostSettings } from "./host.ts";
 import { leadRoute } from "./leads.ts";
 import { type Address, type Listener, startListener } from "./listener.ts";
-import { addRequestMetrics, addSizeMetrics, type Inflow } from "./ops/metrics.ts";
+import { addRequestMetrics, addSizeMetrics, type MetricSources } from "./ops/metrics.ts";
 import { createPages } from "./pages.ts";
 import { pixelRoute } from "./pixels.ts";
 import { createAccessLog, createReply } from "./reply.ts";
 import { usageRoute } from "./usage.ts";
 
-interface AppParts {
-  readonly store: RequestStore;
-  readonly limiter: Limiter;
-  readonly log: Logger;
-  readonly now: () => number;
-  /** The public origin, such as https://www.example.com. */
-  readonly baseUrl: string;
-  /** True if X-Forwarded-Host and X-Forwarded-Proto are those of a trusted proxy. */
-  readonly trustProxy: boolean;
+interface AppParts extends HostSettings, MetricSources {
   /** True if other machines may read /metrics. */
   readonly publicMetrics: boolean;
-  /** Null without deliveries. */
-  readonly inflow: () => Inflow | null;
-  /** The time at which the certificate of TLS_CERT expires; null without one. */
-  readonly certificateEndsMs?: number | null;
 }
 
 /** Listens on an address with the app that is made of the parts. Throws what Bun throws if the port is taken. */
@@ -83,5 +68,5 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
     .use(leadRoute(store, reply))
     .use(pixelRoute(store, reply))
     .use(usageRoute(store, reply))
-    .use(createPages({ store, server, metrics, accessLog }, { ...parts, limitPerMin: limiter.limit }));
+    .use(createPages({ ...parts, server, metrics, accessLog, limitPerMin: limiter.limit }));
 }

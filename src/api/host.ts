@@ -27,14 +27,20 @@ type Reason = "bare domain" | "plain http";
 /** A health check that asks by IP address must not be redirected. */
 const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, publicPaths.metrics]);
 
-interface Settings {
+export interface HostSettings {
+  /** The public origin, such as https://www.example.com. */
   readonly baseUrl: string;
+  /** True if X-Forwarded-Host and X-Forwarded-Proto are those of a trusted proxy. */
   readonly trustProxy: boolean;
   readonly log: Logger;
 }
 
 /** Makes a function that redirects a request to the public address, or returns null if it has come there. */
-export function createRedirect({ baseUrl, trustProxy, log }: Settings, readCredential: CredentialReader, reply: Reply) {
+export function createRedirect(
+  { baseUrl, trustProxy, log }: HostSettings,
+  readCredential: CredentialReader,
+  reply: Reply,
+) {
   const reasonFor = createHostCheck(baseUrl, trustProxy);
   return (call: Call): Response | null => {
     const reason = reasonFor(call);

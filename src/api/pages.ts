@@ -18,9 +18,6 @@ interface Parts {
   readonly server: Pick<Server<undefined>, "requestIP">;
   readonly metrics: Registry;
   readonly accessLog: AccessLog;
-}
-
-interface Settings {
   readonly baseUrl: string;
   readonly limitPerMin: number;
   readonly publicMetrics: boolean;
@@ -36,10 +33,7 @@ interface PublicAnswer {
 const hide = { detail: { hide: true } };
 
 /** Makes the routes of the public paths. */
-export function createPages(
-  { store, server, metrics, accessLog }: Parts,
-  { baseUrl, limitPerMin, publicMetrics }: Settings,
-) {
+export function createPages({ store, server, metrics, accessLog, baseUrl, limitPerMin, publicMetrics }: Parts) {
   const send = (call: Call, { status = 200, body, headers }: PublicAnswer) => {
     accessLog(call, { status });
     const always = { "X-Content-Type-Options": "nosniff", "X-Request-Id": call.id };

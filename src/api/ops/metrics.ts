@@ -21,7 +21,7 @@ interface Counted {
   readonly sinceMs: number | null;
 }
 
-interface Sources {
+export interface MetricSources {
   readonly limiter: Limiter;
   readonly store: RequestStore;
   readonly now: () => number;
@@ -79,7 +79,10 @@ function createGauge(registry: Registry) {
 }
 
 /** Adds what the operator must see before it fails: backups, expiries, the clock, and the disk. */
-function addUpkeepMetrics(gauge: ReturnType<typeof createGauge>, { store, now, certificateEndsMs }: Sources): void {
+function addUpkeepMetrics(
+  gauge: ReturnType<typeof createGauge>,
+  { store, now, certificateEndsMs }: MetricSources,
+): void {
   gauge("leadfile_last_backup_age_seconds", "Time since the last stored backup that was verified.", () =>
     secondsFrom(store.sizes().lastBackup?.atMs, now()),
   );
@@ -98,7 +101,7 @@ function addUpkeepMetrics(gauge: ReturnType<typeof createGauge>, { store, now, c
 }
 
 /** Adds the sizes of what can grow. They are read at each request for the metrics. */
-export function addSizeMetrics(registry: Registry, sources: Sources): void {
+export function addSizeMetrics(registry: Registry, sources: MetricSources): void {
   const { limiter, store, inflow, now } = sources;
   const gauge = createGauge(registry);
   addUpkeepMetrics(gauge, sources);
