@@ -1,56 +1,58 @@
 /** Looks at a database file in whatever state it is, without changing it or creating files next to it. */
-import { constants, Database, SQLiteError } from "bun:sqlite";
+import { constants, Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { and, eq, exists, getTableName, getViewName, is, isNull, max, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { adminCommand } from "../program-name.ts";
+import { UserError } from "../user-error.ts";
 import { lastAct } from "./audit.ts";
 import type { Connection } from "./connection.ts";
+import { codeOf, isDatabaseFailure, noDatabase, underlying } from "./failure.ts";
 import { isSqlite, shmOf, sizeOf, walOf } from "./files.ts";
 import { hasBrought } from "./imports.ts";
 import { listKeys } from "./keys.ts";
 import { lockWaitMs } from "./locks.ts";
-import { lastBuild, migrationsBehind, type Unusable } from "./migrate.ts";
+import { refuseUnusable } from "./migrate.ts";
 import { readableLeads } from "./readable-leads.ts";
 import * as schema from "./schema.ts";
 import { type Act, accounts, audit, imports, keys, leads, sources, usage } from "./schema.ts";
 
-/** The state of a file. */
-export type Examination =
-  | { readonly kind: "missing" }
-  /** The system does not let this user read it. */
-  | { readonly kind: "unreadable"; readonly reason: string }
-  /** No SQLite file, or too damaged to be read. */
-  | { readonly kind: "no database"; readonly reason: string }
-  /** Another program or another build wrote it. */
-  | { readonly kind: "unusable"; readonly why: Unusable; readonly build: string }
-  /** Its log is not empty, and only a program that may write can copy it into the file. */
-  | { readonly kind: "unfinished"; readonly logBytes: number }
-  | { readonly kind: "read"; readonly contents: Contents };
+/** The log of a file is not empty, and only a program that may write can copy it into the file. */
+export class UnfinishedLog extends UserError {}
 
-/** Examines the file at a path; `full` compares every index with its table as well. */
-export function examineFile(path: string, full: boolean): Examination {
-  if (!existsSync(path)) return { kind: "missing" };
+/** Examines the file at a path; `full` compares every index with its table as well. Returns a UserError if it cannot be read. */
+export function examineFile(path: string, full: boolean): Contents | UserError {
+  if (!existsSync(path)) return noDatabase(path);
   try {
-    if (!isSqlite(path)) return { kind: "no database", reason: "it does not begin as one" };
-  } catch (cause) {
-    return { kind: "unreadable", reason: cause instanceof Error ? cause.message : "unknown error" };
-  }
-  const logBytes = sizeOf(walOf(path));
-  if (logBytes > 0 && !existsSync(shmOf(path))) return { kind: "unfinished", logBytes };
-  try {
+    if (!isSqlite(path)) return notDatabase(path, "it does not begin as one");
+    if (sizeOf(walOf(path)) > 0 && !existsSync(shmOf(path))) {
+      const advice = `As the owner of the file, start the server, or run ${adminCommand} account list. Then run doctor again.`;
+      return new UnfinishedLog(`The log ${walOf(path)} is not in the file yet, so the file was not read.`, advice);
+    }
     return examineUndisturbed(path, full);
   } catch (cause) {
-    if (!(cause instanceof SQLiteError)) throw cause;
+    if (cause instanceof UserError) return cause;
+    const failure = underlying(cause);
+    if (!isDatabaseFailure(failure) || !(failure instanceof Error)) throw cause;
     // A full disk has no room for the index of the log. The file is sound, and nobody should replace it for that.
-    const isTrouble = /^SQLITE_(?:IOERR|CANTOPEN|FULL|BUSY)/.test(cause.code ?? "");
-    return { kind: isTrouble ? "unreadable" : "no database", reason: cause.message };
+    const isSound = !/^SQLITE_(?!IOERR|CANTOPEN|FULL|BUSY)/.test(codeOf(failure));
+    if (!isSound) return notDatabase(path, failure.message);
+    const advice = "Run the command as the owner of the file, and check the disk.";
+    return new UserError(`${path} cannot be read (${failure.message}).`, advice);
   }
 }
 
+function notDatabase(path: string, reason: string): UserError {
+  return new UserError(
+    `${path} is not a database, or it is damaged (${reason}). Without a backup, sqlite3 may recover some of it.`,
+    `Move it away, and restore a backup: ${adminCommand} restore FILE`,
+  );
+}
+
 /** If nobody has the file open, it is read without locks, and read again if somebody opened it in the meantime. */
-function examineUndisturbed(path: string, full: boolean): Examination {
+function examineUndisturbed(path: string, full: boolean): Contents {
   const before = statSync(path).mtimeMs;
   const isOpen = existsSync(walOf(path));
   const found = examineOnce(path, isOpen, full);
@@ -58,16 +60,14 @@ function examineUndisturbed(path: string, full: boolean): Examination {
   return isDisturbed ? examineOnce(path, true, full) : found;
 }
 
-function examineOnce(path: string, isOpen: boolean, full: boolean): Examination {
+function examineOnce(path: string, isOpen: boolean, full: boolean): Contents {
   // Opened as usual, SQLite would create a log and its index next to the file, owned by whoever runs this.
   const url = pathToFileURL(path);
   if (!isOpen) url.searchParams.set("immutable", "1");
   using client = new Database(url.href, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
   client.run(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`);
   const database = drizzle({ client });
-  const behind = migrationsBehind(database);
-  if (typeof behind !== "number") return { kind: "unusable", why: behind, build: lastBuild(database) };
-  return { kind: "read", contents: readContents(database, behind, full) };
+  return readContents(database, refuseUnusable(database, path), full);
 }
 
 /** The contents of a file that can be read. */

@@ -45,14 +45,18 @@ export function migrationsBehind(database: Connection): number | Unusable {
   return known.includes(applied) ? known.filter((ms) => ms > applied).length : "database of another build";
 }
 
-/** Throws a UserError for a file that this version cannot use, before anything in it is changed. */
-export function refuseUnusable(database: Connection, path: string): void {
+/**
+ * Returns the number of migrations that a file lacks. Throws a UserError for a file that this version cannot use, before
+ * anything in it is changed.
+ */
+export function refuseUnusable(database: Connection, path: string): number {
   const behind = migrationsBehind(database);
-  if (typeof behind !== "number") throw new UserError(...wordsFor(behind, path, lastBuild(database)));
+  if (typeof behind === "number") return behind;
+  throw new UserError(...wordsFor(behind, path, lastBuild(database)));
 }
 
 /** Returns the reason why this version cannot use a file, and what to do. */
-export function wordsFor(unusable: Unusable, path: string, theirs: string): [what: string, advice: string] {
+function wordsFor(unusable: Unusable, path: string, theirs: string): [what: string, advice: string] {
   switch (unusable) {
     case "database of another program":
       return [

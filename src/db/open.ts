@@ -70,7 +70,7 @@ export function openAgain(path: string): Connection {
     client.run("PRAGMA journal_size_limit = 0");
     // For a new file only. A lead is about 600 bytes, so two pages of this size hold a page of leads.
     client.run("PRAGMA page_size = 8192");
-    writeWhenFree(client, () => refuseUnusable(drizzle({ client }), path));
+    writeWhenFree(client, () => void refuseUnusable(drizzle({ client }), path));
     // Readers and the one writer do not wait for each other then.
     writeWhenFree(client, () => client.run("PRAGMA journal_mode = WAL"));
     // A key, a revocation or an import that was reported as done survives a power cut; NORMAL would lose the last ones.

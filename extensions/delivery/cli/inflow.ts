@@ -7,6 +7,7 @@ import { writeMoment } from "../../../src/contract/time.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { adminCommand } from "../../../src/program-name.ts";
+import { UserError } from "../../../src/user-error.ts";
 import { type FolderQueue, isFolder, readQueue, total } from "../inbox/queue.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 
@@ -17,12 +18,13 @@ const maxAccountsShown = 3;
 const maxWaitMs = 15 * 60_000;
 
 /** Looks at the inbox and at what vendors have delivered. */
-export function lookAtInflow({ path, config, examination: found, nowMs }: Examined): Finding[] {
+export function lookAtInflow({ path, config, contents, nowMs }: Examined): Finding[] {
   const spool = spoolOf(path);
   const inbox = config?.inbox ?? null;
+  const inflows = contents instanceof UserError ? null : contents.inflows;
   return [
-    ...(found.kind === "read" ? [lookAtImports(found.contents.inflows, inbox, nowMs)] : []),
-    ...(inbox === null ? [] : lookAtInbox(inbox, found.kind === "read" ? found.contents.inflows : null, nowMs)),
+    ...(inflows === null ? [] : [lookAtImports(inflows, inbox, nowMs)]),
+    ...(inbox === null ? [] : lookAtInbox(inbox, inflows, nowMs)),
     ...(isFolder(spool) ? lookAtSpool(readQueue(spool), nowMs) : []),
   ];
 }

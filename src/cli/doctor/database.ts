@@ -3,12 +3,11 @@ import { statSync } from "node:fs";
 import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
-import type { Contents, Examination } from "../../db/examine.ts";
-import { noDatabase } from "../../db/failure.ts";
+import { type Contents, UnfinishedLog } from "../../db/examine.ts";
 import { isFileOfNode } from "../../db/files.ts";
 import type { KeyRecord } from "../../db/keys.ts";
-import { wordsFor } from "../../db/migrate.ts";
 import { adminCommand } from "../../program-name.ts";
+import { UserError } from "../../user-error.ts";
 import { andMore, bytesText } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
 
@@ -25,12 +24,13 @@ const dailyWithinMs = 26 * 3_600_000;
 
 const restoreAdvice = `restore a backup: ${adminCommand} restore FILE`;
 
-export function checkDatabase({ path, examination, config, full, nowMs }: Examined): Finding[] {
-  if (examination.kind !== "read") {
+export function checkDatabase({ path, contents, config, full, nowMs }: Examined): Finding[] {
+  if (contents instanceof UserError) {
     // The extension reports problems with the file of a node: the advice to restore a backup would be wrong.
-    return config?.cluster == null ? [unread(path, examination)] : [];
+    if (config?.cluster != null) return [];
+    const { message, advice } = contents;
+    return [contents instanceof UnfinishedLog ? warning("log", message, advice) : broken("file", message, advice)];
   }
-  const { contents } = examination;
   const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   return [
     fine("file", `${path}, ${bytesText(size)}.`),
@@ -40,30 +40,6 @@ export function checkDatabase({ path, examination, config, full, nowMs }: Examin
     ...checkKeys(contents.keys, nowMs),
     checkBackups(contents, config?.backups?.to ?? null, nowMs),
   ];
-}
-
-function unread(path: string, found: Exclude<Examination, { kind: "read" }>): Finding {
-  switch (found.kind) {
-    case "missing": {
-      const missing = noDatabase(path);
-      return broken("file", missing.message, missing.advice);
-    }
-    case "unreadable": {
-      const what = `${path} cannot be read (${found.reason}).`;
-      return broken("file", what, "Run the command as the owner of the file, and check the disk.");
-    }
-    case "no database": {
-      const what = `${path} is not a database, or it is damaged (${found.reason}). Without a backup, sqlite3 may recover some of it.`;
-      return broken("file", what, `Move it away, and ${restoreAdvice}`);
-    }
-    case "unusable":
-      return broken("schema", ...wordsFor(found.why, path, found.build));
-    case "unfinished": {
-      const what = `${bytesText(found.logBytes)} in ${path}-wal are not in the file yet, so the file was not read.`;
-      const advice = `As the owner of the file, start the server, or run ${adminCommand} account list. Then run doctor again.`;
-      return warning("log", what, advice);
-    }
-  }
 }
 
 function checkSchema(path: string, { migrationsBehind, lost }: Contents): Finding[] {

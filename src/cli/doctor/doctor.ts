@@ -42,7 +42,7 @@ const checks: readonly ((examined: Examined) => readonly Finding[] | Promise<rea
 /** Returns all findings of the doctor, including what is fine. */
 export async function findAll(nowMs: number, full: boolean): Promise<Finding[]> {
   const path = readDatabasePath();
-  const examined = { path, examination: examineFile(path, full), ...examineSettings(), full, nowMs };
+  const examined = { path, contents: examineFile(path, full), ...examineSettings(), full, nowMs };
   return (await Promise.all(checks.map((check) => check(examined)))).flat();
 }
 

@@ -1,13 +1,14 @@
 /** The findings of the doctor: something is fine, worth a warning, or broken. */
 import type { Config } from "../../config.ts";
-import type { Examination } from "../../db/examine.ts";
+import type { Contents } from "../../db/examine.ts";
 import type { UserError } from "../../user-error.ts";
 
 /** The input of a check. */
 export interface Examined {
   /** The database file. */
   readonly path: string;
-  readonly examination: Examination;
+  /** A UserError if the file cannot be read. */
+  readonly contents: Contents | UserError;
   /** Null if a setting is wrong. */
   readonly config: Config | null;
   /** Everything that is wrong with the settings. */
