@@ -78,7 +78,8 @@ function redirection(headers: Headers, origin: string): RedirectError {
   return new RedirectError(`${origin} points to ${location ?? "another address"}. ${advice}`, location);
 }
 
-function parse(text: string): unknown {
+/** Returns the value of a JSON text; undefined if it is not JSON. */
+export function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

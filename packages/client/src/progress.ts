@@ -1,6 +1,7 @@
 /** The progress of a follower, and the text in which it survives a restart. */
 import type { Lead } from "./contract.ts";
 import { SettingError } from "./errors.ts";
+import { parse } from "./exchange.ts";
 
 /** The place where a follower keeps its progress: a file, a row, a key in a store. */
 export interface Checkpoint {
@@ -60,14 +61,6 @@ interface Written {
 
 function isTaken(value: unknown): value is Taken {
   return Array.isArray(value) && typeof value[0] === "string" && Number.isFinite(value[1]);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const takenOf = ({ id, identified_at, pixel_id }: Lead): Taken => [id, Date.parse(identified_at), pixel_id];

@@ -112,22 +112,14 @@ export async function sendTo(url: URL, liveKey: string, target: string, how: Req
     redirect: "manual",
     signal: AbortSignal.timeout(timeoutMs),
   });
-  const text = await response.text();
-  return { asked: `${method} ${target}`, status: response.status, headers: response.headers, body: parse(text) };
+  const body: unknown = await response.json().catch(() => undefined);
+  return { asked: `${method} ${target}`, status: response.status, headers: response.headers, body };
 }
 
 /** Returns the code of a failed request. Its error may hold the request, and with it the key. */
 export function failureOf(cause: unknown): string {
   if (!(cause instanceof Error)) return "unknown";
   return "code" in cause ? String(cause.code) : cause.name;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns how long the window still lasts by the clock of the server; a whole window if the server does not say. */
