@@ -2,6 +2,7 @@
 import { type Lead, leadFields } from "../../../contract/lead.ts";
 import type { ColumnReport } from "../../../import/map/report.ts";
 import { printable } from "../../../user-error.ts";
+import { pad } from "../../terminal/table.ts";
 
 /** The widths that fit a terminal of 80 columns, with two spaces between them and two before. */
 const widths = { field: 14, value: 38, column: 22 };
@@ -23,13 +24,15 @@ function fieldLines(lead: Lead, columns: ColumnReport["columns"]): string[] {
   const lines = given.map((field) => {
     const from = columns.filter((column) => column.field === field).map(({ column }) => column);
     const cells = [
-      field.padEnd(widths.field),
-      fitting(lead[field] ?? "", widths.value).padEnd(widths.value),
-      fitting(from.length === 0 ? (madeOf[field] ?? "") : from.join(", "), widths.column),
+      pad(field, widths.field),
+      pad(printable(lead[field] ?? ""), widths.value),
+      pad(printable(from.length === 0 ? (madeOf[field] ?? "") : from.join(", ")), widths.column),
     ];
     return `  ${cells.join("  ")}`.trimEnd();
   });
-  return [...lines, ...wrapped(`  null: ${empty.join(", ")}`, empty.length)];
+  const indent = "        ";
+  const others = Bun.wrapAnsi(empty.join(", "), 78 - indent.length).replaceAll("\n", `\n${indent}`);
+  return empty.length === 0 ? lines : [...lines, `  null: ${others}`];
 }
 
 /** The origin of a field that no column holds. */
@@ -38,22 +41,3 @@ const madeOf: Readonly<Record<string, string>> = {
   identified_at: "(time of import)",
   pixel_id: "(--pixel)",
 };
-
-/** Cuts a text at a width, and marks the cut. */
-function fitting(text: string, width: number): string {
-  const letters = [...printable(text)];
-  return letters.length <= width ? letters.join("") : `${letters.slice(0, width - 1).join("")}…`;
-}
-
-/** Breaks a list of names between two names, at 78 columns. */
-function wrapped(text: string, count: number): string[] {
-  if (count === 0) return [];
-  const lines = [""];
-  for (const word of text.split(/(?<=,) /)) {
-    const line = lines.at(-1) ?? "";
-    const joined = line === "" ? word : `${line} ${word}`;
-    if (joined.length <= 78) lines[lines.length - 1] = joined;
-    else lines.push(`        ${word}`);
-  }
-  return lines;
-}
