@@ -120,14 +120,20 @@ class CsvReader {
       if (rest.cells !== null) return { end: rest.end, isKnown: true, isCut: rest.end > text.length };
       if (rest.end > text.length) return { end: indexOf(text, "\n", text.length - 1) + 1, isKnown: false, isCut: true };
       const line = text.lastIndexOf("\n", rest.end) + 1;
-      if (rest.cell < line) {
-        // If that quote is the stray one, the lines up to its own may be one record.
-        const other = readRecord(text, rest.end + 1, this.delimiter, true);
-        const isRecord = other.cells !== null && before + rest.before + other.cells.length === this.width;
-        return { end: isRecord ? other.end : line, isKnown: false, isCut: other.end > text.length };
-      }
+      if (rest.cell < line) return this.endBefore(text, line, rest.end, before + rest.before);
       from = indexOf(text, "\n", rest.end) + 1;
     }
+  }
+
+  /** Returns that a record ends before a line with a quote that cannot close it, or after it, if that may be its last one. */
+  private endBefore(text: string, line: number, quote: number, before: number): Damage {
+    // One quote is missing or too many: the open cell may continue behind this one, or end at a delimiter before it.
+    const stray = readRecord(text, quote + 1, this.delimiter, true);
+    const opening = readRecord(text, quote, this.delimiter);
+    const isLast = stray.cells !== null && before + stray.cells.length === this.width;
+    const isInLast = opening.cells !== null && before + 1 + opening.cells.length <= this.width;
+    const end = Math.max(isLast ? stray.end : line, isInLast ? opening.end : line);
+    return { end, isKnown: false, isCut: Math.max(stray.end, opening.end) > text.length };
   }
 
   /** Rejects a record. If its end is not known, each line that would fit the header is rejected too. */
