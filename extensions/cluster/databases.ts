@@ -1,13 +1,23 @@
-/** Opens the database of the local rqlite node, for a server and for commands. */
+/** Opens the database of the local rqlite node, for a server, for commands, and for backups. */
+import { Database } from "bun:sqlite";
+import { dirname, join, resolve } from "node:path";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import { makeBackup } from "../../src/backup/backup.ts";
+import type { Backups } from "../../src/backup/restore.ts";
 import type { CommandDatabase } from "../../src/cli/command.ts";
 import type { ClusterConfig } from "../../src/config.ts";
+import { createDraftFolder } from "../../src/db/files.ts";
+import { migrateSchema, refuseUnusable } from "../../src/db/migrate.ts";
+import { audit } from "../../src/db/schema.ts";
 import type { Databases } from "../../src/extension.ts";
 import { printMessage } from "../../src/process.ts";
-import { openClusterBackups } from "./backups.ts";
-import { openClusterDatabase, reasonFor } from "./database.ts";
-import { nodeAt } from "./node.ts";
+import { adminCommand } from "../../src/program-name.ts";
+import { UserError } from "../../src/user-error.ts";
+import { type ClusterDatabase, openClusterDatabase, reasonFor } from "./database.ts";
+import { nodeAt, request } from "./node.ts";
 import { openNodeFile } from "./node-file.ts";
 import { openClusterStore } from "./served-store.ts";
+import { dropStatements } from "./tables.ts";
 
 /** The time for which a command looks for a majority before it reads without one. */
 const patienceMs = 2_000;
@@ -36,7 +46,7 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
         database.close();
       }
     },
-    openBackups: async () => openClusterBackups(database, warnOfAge),
+    openBackups: async () => openBackups(database),
   };
 }
 
@@ -48,4 +58,51 @@ function nameUnreachable(names: readonly string[]): void {
 
 function warnOfAge(reason: string): void {
   printMessage(`${reason} The local node may show old data.`);
+}
+
+/** A backup is a copy of the file of the local node, which a server without a cluster can serve. */
+function openBackups(database: ClusterDatabase): Backups {
+  return {
+    async make(file, nowMs, stop) {
+      // Nobody else may read a copy.
+      process.umask(0o077);
+      using folder = createDraftFolder(dirname(resolve(file)));
+      const draft = join(folder.path, "node.db");
+      try {
+        // A node that is left alone may be all that there is.
+        const reason = await reasonFor(database.catchUp());
+        if (reason !== null) warnOfAge(reason);
+        // A large file takes as long as the disk does.
+        const copied = request(database.node, "GET", "/db/backup?noleader", 3_600_000, { saveTo: draft, stop });
+        await copied.finally(() => stop.throwIfAborted());
+        migrateCopy(draft);
+        const backup = await makeBackup(draft, file, nowMs, stop);
+        const detail = JSON.stringify({ sha256: backup.sha256, leads: backup.leads });
+        const act = { at: nowMs, act: "backup", account: null, detail } as const;
+        // The backup is complete, whether or not it can be recorded.
+        const record = async () => await database.write([database.read.insert(audit).values(act)]);
+        return { ...backup, unrecorded: reason ?? (await reasonFor(record())) };
+      } finally {
+        database.close();
+      }
+    },
+    async restore() {
+      throw new UserError(
+        "A cluster cannot be restored while its nodes serve.",
+        "Make a backup of it as it is, and stop all nodes. Without CLUSTER and with another DATABASE_PATH, restore that " +
+          "backup, and then the older one over it: what was erased and revoked since then stays so. Start a new cluster " +
+          `with the file: ${adminCommand} cluster init FILE.`,
+      );
+    },
+  };
+}
+
+/** Upgrades the copy to this version now: a command that opens it as a database would first make a backup of it. */
+function migrateCopy(path: string): void {
+  using client = new Database(path);
+  // A server without a cluster has no use for them.
+  for (const statement of dropStatements) client.run(statement);
+  const database = drizzle({ client });
+  refuseUnusable(database, path);
+  migrateSchema(database, path, "no copy");
 }

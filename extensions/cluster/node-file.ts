@@ -19,15 +19,7 @@ const compareEveryMs = 5;
 /** While the node rebuilds its file, each request would try to open it. After a failure, it is tried again after this time. */
 const reopenMs = 20;
 
-export interface NodeFile extends Disposable {
-  readonly path: string;
-  /** The current file. Throws DatabaseUnavailable while the node rebuilds it. */
-  current(): Opening;
-  /** Closes the file until it is needed again. */
-  release(): void;
-  /** Closes the file because reading it failed. */
-  fail(): void;
-}
+export type NodeFile = ReturnType<typeof openNodeFile>;
 
 /** One opening of the file. */
 export type Opening = ReturnType<typeof open>;
@@ -35,13 +27,14 @@ export type Opening = ReturnType<typeof open>;
 /** The reads of a server, on one opening. */
 export type Serving = ReturnType<typeof openServing>;
 
-export function openNodeFile(path: string): NodeFile {
+export function openNodeFile(path: string) {
   let opened: Opening | null = null;
   let openings = 0;
   let comparedMs = 0;
   let failedMs = Number.NEGATIVE_INFINITY;
 
-  function current() {
+  /** Returns the current file. Throws DatabaseUnavailable while the node rebuilds it. */
+  function current(): Opening {
     const nowMs = performance.now();
     if (opened !== null && nowMs - comparedMs < compareEveryMs) return opened;
     comparedMs = nowMs;
@@ -56,11 +49,13 @@ export function openNodeFile(path: string): NodeFile {
     }
   }
 
+  /** Closes the file until it is needed again. */
   function release(): void {
     opened?.close();
     opened = null;
   }
 
+  /** Closes the file because reading it failed. */
   function fail(): void {
     release();
     failedMs = performance.now();

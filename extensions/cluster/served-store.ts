@@ -21,33 +21,28 @@ import { openLeasedFile } from "./lease/leased-file.ts";
 import { checkLocalNode } from "./members.ts";
 import type { RqliteNode } from "./node.ts";
 import { type NodeFile, openNodeFile, type Serving } from "./node-file.ts";
-import { nodes } from "./tables.ts";
+import { nodes, type Server } from "./tables.ts";
 import { independentId, send } from "./transaction.ts";
 import { createFlush } from "./usage-flush.ts";
 
 /** Opens the store of a server next to a node, by its name. `keepsLedger` is whether disclosures are recorded. */
 export function openClusterStore(path: string, node: RqliteNode, name: string, keepsLedger: boolean): ServedStore {
   const file = openNodeFile(path);
-  const sender = { name, process: randomText(16) };
-  const leased = openLeasedFile(file, node, sender);
+  const server = { name, process: randomText(16) };
+  const leased = openLeasedFile(file, node, server);
   const serving = () => file.current().serving();
   const usage = createUsageCounter({ between: (...asked) => serving().usage.between(...asked) });
   const ledger = createPendingPages((pages) => planPart(file.current().connection, pages));
-  const flush = createFlush(node, sender, { usage, ledger }, () => serving().shownPart(name, sender.process));
-  const reading = <Asked extends unknown[], Answer>(read: (serving: Serving, ...asked: Asked) => Answer) =>
-    leased.reading((opening, ...asked: Asked) => read(opening.serving(), ...asked));
+  const flush = createFlush(node, server, { usage, ledger }, () => serving().shownPart(name, server.process));
+  const reading = <Asked extends unknown[], Answer>(readOf: (serving: Serving) => (...asked: Asked) => Answer) =>
+    leased.reading((opening, ...asked: Asked) => readOf(opening.serving())(...asked));
   let isClosed = false;
   return {
     version: leased.version,
-    keys: { find: reading(({ reader }, digest: Buffer) => reader.keys.find(digest)) },
-    pixels: {
-      list: reading(({ reader }, account: number) => reader.pixels.list(account)),
-      has: reading(({ reader }, account: number, id: string) => reader.pixels.has(account, id)),
-    },
-    leads: {
-      page: reading(({ reader }, ...asked: Parameters<typeof reader.leads.page>) => reader.leads.page(...asked)),
-    },
-    usage: { count: usage.count, of: reading((_, key: number, nowMs: number) => flush.of(key, nowMs)) },
+    keys: { find: reading(({ reader }) => reader.keys.find) },
+    pixels: { list: reading(({ reader }) => reader.pixels.list), has: reading(({ reader }) => reader.pixels.has) },
+    leads: { page: reading(({ reader }) => reader.leads.page) },
+    usage: { count: usage.count, of: reading(() => flush.of) },
     disclosures: { note: keepsLedger ? ledger.note : () => undefined },
     gauges: gaugesOf(leased),
     probe() {
@@ -64,7 +59,7 @@ export function openClusterStore(path: string, node: RqliteNode, name: string, k
       if (!isRetentionDue(file.current().connection, nowMs)) return { erased: 0, waitsUntilMs: null };
       return await applyRetention(openClusterDatabase(file, node), nowMs, hasJumped);
     },
-    listening: (url) => register(node, file, { ...sender, url, keepsLedger }, () => isClosed),
+    listening: (url) => register(node, file, { ...server, url, keepsLedger }, () => isClosed),
     // A cluster begins with the file of a server.
     isEmpty: () => false,
     async close() {
@@ -120,9 +115,7 @@ function gaugesOf({ lease, answers }: ReturnType<typeof openLeasedFile>): StoreG
   ];
 }
 
-interface Server {
-  readonly name: string;
-  readonly process: string;
+interface Registration extends Server {
   readonly url: string;
   readonly keepsLedger: boolean;
 }
@@ -136,7 +129,7 @@ interface Server {
 async function register(
   node: RqliteNode,
   file: NodeFile,
-  { name, process, url, keepsLedger }: Server,
+  { name, process, url, keepsLedger }: Registration,
   isOver: () => boolean,
 ): Promise<void> {
   const nowMs = Date.now();

@@ -39,6 +39,9 @@ export const nodes = sqliteTable("cluster_nodes", {
   leaving: integer({ mode: "boolean" }).notNull(),
 });
 
+/** A server, by the name of its node and the random name of its process. */
+export type Server = Pick<typeof nodes.$inferSelect, "name" | "process">;
+
 /** The last act in the audit record whose residual bytes were removed from a node. */
 export const scrubs = sqliteTable("cluster_scrubs", {
   node: text().primaryKey(),

@@ -11,7 +11,7 @@ import type { CountedUsage, UsagePart } from "../../src/db/usage.ts";
 import { type DisclosurePart, disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
 import type { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
 import type { RqliteNode } from "./node.ts";
-import { flushes } from "./tables.ts";
+import { flushes, type Server } from "./tables.ts";
 import { independentId, send } from "./transaction.ts";
 
 /** The local file shows a part some milliseconds after it was committed, and a lagging one later. */
@@ -21,20 +21,14 @@ const maxKeysAtOnce = 20;
 /** The number of keys that a part names: enough to notice a balancer that spreads each key over all nodes. */
 const maxNamedKeys = 100;
 
-/** The name of the node, and a random one of the process, whose parts are numbered from 1. */
-interface Sender {
-  readonly name: string;
-  readonly process: string;
-}
-
 /** The counts and the disclosures that are not sent yet. */
 interface Pending {
   readonly usage: CountedUsage;
   readonly ledger: Pick<ReturnType<typeof createPendingPages<DisclosurePart>>, "next" | "drop">;
 }
 
-/** Makes the flush of a server. `shown` is the number of the last part of this process that the local file shows. */
-export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, shown: () => number) {
+/** Makes the flush of a server, whose parts are numbered from 1. `shown` is the number of the last part of this process that the local file shows. */
+export function createFlush(node: RqliteNode, server: Server, pending: Pending, shown: () => number) {
   let sequence = 0;
   let leaving: UsagePart | null = null;
   let sending: Promise<void> | null = null;
@@ -67,7 +61,7 @@ export function createFlush(node: RqliteNode, sender: Sender, pending: Pending, 
       const part = next();
       planPages(pending.ledger, disclosures);
       if (part === null && disclosures.size === 0) return;
-      const counts = part === null ? [] : statementsOf(sender, sequence, part, Date.now());
+      const counts = part === null ? [] : statementsOf(server, sequence, part, Date.now());
       // Those of pages change nothing when they are applied twice.
       await send(node, independentId(), [...counts, ...[...disclosures.values()].flatMap(disclosureStatements)]);
       isMore = isAll || disclosures.size === maxKeysAtOnce;
@@ -116,7 +110,7 @@ function planPages(ledger: Pending["ledger"], plans: Map<number, DisclosurePart>
 }
 
 /** The statements of one part: the counts are added if its number is new, and the number is stored with them. */
-function statementsOf({ name, process }: Sender, sequence: number, { day, counts }: UsagePart, nowMs: number) {
+function statementsOf({ name, process }: Server, sequence: number, { day, counts }: UsagePart, nowMs: number) {
   const minute = Math.floor(nowMs / windowMs);
   const keys = JSON.stringify(counts.slice(0, maxNamedKeys).map(([key]) => key));
   const before = sql`CASE WHEN minute = ${minute} THEN keys ELSE '[]' END`;

@@ -6,6 +6,7 @@ import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { type Member, openMembers } from "../members.ts";
 import { handOverLeadership, query, type RqliteNode, reasonOf } from "../node.ts";
 import type { NodeFile, Opening } from "../node-file.ts";
+import type { Server } from "../tables.ts";
 import { lastPosition, type Position, readPosition } from "../transaction.ts";
 import {
   type Answers,
@@ -32,17 +33,11 @@ const unreachableTimeoutMs = 200;
 /** The time between two lists of the members. */
 const listEveryMs = 5_000;
 
-/** A server, by the name of its node and the random name of its process. */
-interface Holder {
-  readonly name: string;
-  readonly process: string;
-}
-
 /** Starts to keep a lease, and returns the file under it. */
-export function openLeasedFile(file: NodeFile, node: RqliteNode, holder: Holder) {
+export function openLeasedFile(file: NodeFile, node: RqliteNode, server: Server) {
   const lease = createLease({ monotonicMs: () => performance.now(), wallMs: Date.now });
   const { see, ...reads } = readUnderLease(file, lease, () => asking.refusal());
-  const asking = keepLease(node, holder, lease, { see, lastPosition: () => file.current().lastPosition() });
+  const asking = keepLease(node, server, lease, { see, lastPosition: () => file.current().lastPosition() });
   return { ...reads, lease, answers: asking.answers, end: asking.end };
 }
 
@@ -99,8 +94,8 @@ interface LocalFile {
 }
 
 /** Starts to ask twice a second, and keeps the lease with the answers. */
-export function keepLease(node: RqliteNode, holder: Holder, lease: Lease, file: LocalFile) {
-  const askCluster = openQuestions(node, holder);
+export function keepLease(node: RqliteNode, server: Server, lease: Lease, file: LocalFile) {
+  const askCluster = openQuestions(node, server);
   let isOver = false;
   let failure: string | null = null;
   let answers: Answers | null = null;
@@ -177,7 +172,7 @@ function refusalOf(lease: Lease, clockOffMs: number, failure: string | null): st
 }
 
 /** Opens the questions to the leader and to the other nodes with a vote, on behalf of a server. */
-function openQuestions(node: RqliteNode, { name, process }: Holder) {
+function openQuestions(node: RqliteNode, { name, process }: Server) {
   const list = openMembers(node);
   let members: readonly Member[] = [];
   let listedMs = Number.NEGATIVE_INFINITY;
@@ -235,17 +230,17 @@ interface NodePosition extends VoterAnswer {
   readonly clockOffMs: number;
 }
 
-/** Asks a node how far it is. Throws if it does not answer, or if the holder must not serve. */
+/** Asks a node how far it is. Throws if it does not answer, or if the server must not serve. */
 export async function askPosition(
   node: RqliteNode,
   own: Position | null,
   withinMs: number,
   level: "strong" | "linearizable" | "none" = "none",
-  holder?: Holder,
+  server?: Server,
 ): Promise<NodePosition> {
   const sentMs = Date.now();
-  const sql = holder === undefined ? stateQuestion : `${stateQuestion} ${ifRegistered}`;
-  const params = [own?.id ?? "", ...(holder === undefined ? [] : [holder.name, holder.process])];
+  const sql = server === undefined ? stateQuestion : `${stateQuestion} ${ifRegistered}`;
+  const params = [own?.id ?? "", ...(server === undefined ? [] : [server.name, server.process])];
   const value = await query(node, { toSQL: () => ({ sql, params }) }, level, withinMs);
   if (typeof value !== "string") throw new Error("the cluster does not list this server");
   const [count, last, chainAtOwn, nowMs]: [number, unknown, number | null, number] = JSON.parse(value); // As asked for.
