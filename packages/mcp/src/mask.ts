@@ -38,12 +38,14 @@ export const masked: Show = (field, lead) => {
   const clean = isAddress(field, text) ? withoutQuery : (whole: string) => whole;
   const mask = (part: string) => maskPersons(part, lead, ranges.has(field) ? aPhoneOfUs : aPhone);
   // Before the decoding, too: a stray % and two digits of a phone look encoded. After it a ? begins a query.
-  return mask(clean(decoded(mask(clean(beginningOf(text.normalize("NFKC")))))));
+  return mask(clean(decoded(mask(clean(beginningOf(text))))));
 };
 
 function maskPersons(text: string, lead: Partial<Lead>, phone: RegExp): string {
   const maskPerson = masks.getOrInsertComputed(lead, () => personMask(lead));
-  return maskPerson(text.replace(anEmail, maskEmail)).replace(phone, maskPhone);
+  // Full-width letters and digits become those that the patterns know. What is masked already stays.
+  const plain = text.replace(/[^…]+/g, (part) => part.normalize("NFKC"));
+  return maskPerson(plain.replace(anEmail, maskEmail)).replace(phone, maskPhone);
 }
 
 /**

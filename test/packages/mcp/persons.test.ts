@@ -165,6 +165,7 @@ test.each([
   [{ name: "Dana Whitfield" }, "https://a.example/ｄａｎａ/whit\u200bfield/dan", "https://a.example/…/…/dan"],
   [{ email: "kim@mail.harbor.example" }, "https://harbor.example/at-mail.harbor.example", "https://harbor.example/…"],
   [{ phone: "16195550142" }, "https://a.example/619\u200b-555\u200b-0142/５５５-0142", "https://a.example/…/…"],
+  [{ phone: "16195550142" }, `https://a.example/${encodeURIComponent("５５５-0142")}`, "https://a.example/…"],
 ])("masks %j in the page %s as %s", (person, page, shown) => {
   const nobody = { name: null, email: null, verified_email: null, phone: null };
   expect(masked("page_url", aLead({ ...nobody, ...person, page_url: page }))).toBe(shown);
