@@ -1,6 +1,6 @@
 /** The option --map, which overrules what the names of columns say. */
-import { parse } from "csv-parse/sync";
 import { UserError } from "../../user-error.ts";
+import { readLine } from "../parse/csv-record.ts";
 import { type Target, targets } from "./fields.ts";
 import { type Meaning, meaningOfPath, normalizeName, withoutWrappers, withoutZone } from "./names.ts";
 
@@ -23,7 +23,7 @@ export type ColumnMapping = ReturnType<typeof readMapping>;
 /** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a UserError that names the part that is wrong. */
 export function readMapping(text: string | null) {
   const mapped = new Map<string, Mapped>();
-  for (const [place, part] of (text === null ? [] : splitMapping(text)).entries()) {
+  for (const [place, part] of (text === null ? [] : splitMapping(text.trim())).entries()) {
     const { name, target } = readMapped(part);
     const known = mapped.get(normalizeName(name));
     if (known !== undefined && known.target !== target) {
@@ -54,14 +54,9 @@ export function readMapping(text: string | null) {
   };
 }
 
-function splitMapping(text: string): string[] {
-  try {
-    // Without columns a record is a list of texts.
-    const parts = parse(text, { relax_quotes: true }).flat();
-    return parts.length === 0 ? [""] : parts;
-  } catch {
-    return [text];
-  }
+function splitMapping(text: string): readonly string[] {
+  const { cells, end } = readLine(text, ",");
+  return cells !== null && end > text.length ? cells : [text];
 }
 
 function readMapped(part: string): Pick<Mapped, "name" | "target"> {
