@@ -1,9 +1,9 @@
 /** bun admin receipt: the receipts of erasures. */
 import type { Command } from "commander";
-import type { Account } from "../db/accounts.ts";
+import { findDeletion } from "../privacy/delete-account.ts";
 import { completeReceipts, isAbandoned, listReceipts } from "../privacy/receipts.ts";
-import { commandOnAccount } from "./arguments.ts";
-import { AdminCommand, type CommandContext } from "./command.ts";
+import { accountOf } from "./arguments.ts";
+import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { printLines } from "./terminal/output.ts";
 
 export function receiptCommand(context: CommandContext): Command {
@@ -11,11 +11,15 @@ export function receiptCommand(context: CommandContext): Command {
 }
 
 function listCommand(context: CommandContext): Command {
-  return commandOnAccount(context, "list")
+  return jsonCommand("list")
+    .argument("<ACCOUNT>", "ID or exact name; the ID of a deleted account")
     .description("print the receipts of all erasures, oldest first, one JSON object per line; with --json one array")
     .examples("receipt list acme > receipts.ndjson")
-    .action(async (account: Account, options: { json?: boolean }) => {
+    .action(async (idOrName: string, options: { json?: boolean }) => {
       const database = context.database();
+      const deletion = findDeletion(database.read, idOrName);
+      if (deletion !== null) return void printLines([JSON.stringify(deletion)], options.json === true);
+      const account = accountOf(context, idOrName);
       await completeReceipts(database, isAbandoned(context.now()));
       printLines(listReceipts(database.read, account.number), options.json === true);
     });

@@ -3,9 +3,9 @@ import { eq, is, type SQL, sql } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { writeMoment } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
-import type { LeadDatabase } from "../db/connection.ts";
+import type { Connection, LeadDatabase } from "../db/connection.ts";
 import * as schema from "../db/schema.ts";
-import { accounts, keys, leads, pixels } from "../db/schema.ts";
+import { accounts, deletedAccounts, deletedKeys, keys, leads, pixels } from "../db/schema.ts";
 import { deleteLeads, residueStatement } from "./retention.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
 
@@ -47,12 +47,23 @@ export async function* deleteAccount(
     ],
     "everywhere",
   );
-  return {
-    deleted_at: writeMoment(nowMs),
-    account: id,
-    leads: count,
-    keys: digests.map(({ digest }) => digest.toString("hex")),
-  };
+  return receiptOf({ id, deletedAt: nowMs, leads: count }, digests);
+}
+
+/** Returns the receipt of an account that was deleted; null if none with this ID was. */
+export function findDeletion(database: Connection, id: string): DeletionReceipt | null {
+  const deleted = database.select().from(deletedAccounts).where(eq(deletedAccounts.id, id)).get();
+  if (deleted === undefined) return null;
+  const digests = database.select({ digest: deletedKeys.digest }).from(deletedKeys).where(eq(deletedKeys.account, id));
+  return receiptOf(deleted, digests.all());
+}
+
+function receiptOf(
+  { id, deletedAt, leads }: typeof deletedAccounts.$inferSelect,
+  digests: readonly { readonly digest: Buffer }[],
+): DeletionReceipt {
+  const keys = digests.map(({ digest }) => digest.toString("hex"));
+  return { deleted_at: writeMoment(deletedAt), account: id, leads, keys };
 }
 
 /** Returns the statements that delete the rows of an account in all tables: those of its keys first, then its own. */

@@ -28,6 +28,8 @@ test("a deleted account leaves no byte of its leads, and its key is revoked", as
   const accounts = JSON.parse((await admin.run("account", "list", "--json")).stdout);
   expect(accounts).toMatchObject([{ name: "other" }]);
   expect(JSON.parse((await admin.give(key, "key", "check", "--json")).stdout)).toEqual({ state: "revoked" });
+  const receipt = JSON.parse((await admin.run("receipt", "list", id)).stdout);
+  expect(receipt).toEqual({ deleted_at: expect.any(String), account: id, leads: 1, keys: [expect.any(String)] });
   const audit = await admin.run("audit", "list", "--account", "other", "--json");
   expect(audit.stdout).not.toContain("account.delete");
   expect((await admin.run("audit", "list", "--json")).stdout).toContain('"act":"account.delete"');

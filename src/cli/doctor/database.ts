@@ -124,7 +124,7 @@ function checkBackups({ hasLeads, lastBackupMs, lastStoredMs }: Contents, to: st
   const advice =
     to === null
       ? `Set BACKUP_TO for a daily backup (docs/operations.md), and make one now: ${adminCommand} backup FILE`
-      : `The log of the server says why the daily backup to ${to} fails. It is made only while the server runs.`;
+      : `The server makes one in ${to} when it starts, and daily. If that fails, its log says why.`;
   if (lastMs === null && !hasLeads) return fine("backups", "There is nothing to back up yet.");
   if (lastMs === null) return warning("backups", "No backup has been made.", advice);
   const made = `The last backup was made at ${writeMoment(lastMs)}.`;
