@@ -23,8 +23,10 @@ describe("--map", () => {
     expect(await fieldsOf("email,contact", "contact=email")).toEqual({ email: "contact then email" });
   });
 
-  test("ignores a column with -", async () => {
+  test("ignores a column with -, and does not suggest to keep it", async () => {
     expect(await fieldsOf("email,phone", "phone=-")).toEqual({ email: "email" });
+    const { columns } = await readText("email,phone,Owner Email\n", "phone=-");
+    expect(reportOn(columns).maps).toEqual(["--map 'Owner Email=email'"]);
   });
 
   test.each(["First Name", "first_name", "FIRST-NAME"])("finds its column spelled as %s", async (name) => {

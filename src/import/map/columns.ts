@@ -13,6 +13,8 @@ export interface Column {
   /** The name that it has in the file. */
   readonly title: string;
   readonly meaning: Meaning | null;
+  /** True of a column that --map ignores, and of those of a rejects file. */
+  readonly isIgnored: boolean;
   /** True of a column that is no field, but may be the time of the visit; by its name if `looksLikeTime`. */
   readonly mayBeTime: boolean;
   readonly looksLikeTime: boolean;
@@ -111,10 +113,12 @@ export class Columns {
 
   private add(name: string, path: readonly string[]): Column {
     const meaning = this.meaningOf(path);
-    const isUnknown = meaning === null && this.mapping.meaningOf(path) === undefined && !isRejectColumn(name);
+    const isIgnored = this.mapping.meaningOf(path) === null || isRejectColumn(name);
+    const isUnknown = meaning === null && !isIgnored;
     const mayBeTime = isUnknown && !isForeignTime(path);
     const looksLikeTime = mayBeTime && looksLikeTimeName(path.at(-1) ?? "");
-    const column = { number: this.found.length, name, title: path.join("."), meaning, mayBeTime, looksLikeTime };
+    const title = path.join(".");
+    const column = { number: this.found.length, name, title, meaning, isIgnored, mayBeTime, looksLikeTime };
     // A record may bring ever new names; those of the first ones are reported.
     if (this.found.length < maxColumns) {
       this.found.push(column);

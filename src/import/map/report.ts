@@ -39,8 +39,8 @@ export function reportOn(columns: Columns): ColumnReport {
   return {
     matched,
     unmatched: unmatched.map(({ name }) => name),
-    maps: unmatched.flatMap(({ title }) => {
-      const target = likelyTarget(title.split("."));
+    maps: unmatched.flatMap(({ title, isIgnored }) => {
+      const target = isIgnored ? null : likelyTarget(title.split("."));
       return target === null ? [] : [mapOption(title, target)];
     }),
     remark:
