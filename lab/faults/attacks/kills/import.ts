@@ -17,17 +17,6 @@ export const killImport: Fault = {
   full: 1000,
   breakages: [
     {
-      name: "ids that are new at every import",
-      isSlow: true,
-      patches: [
-        {
-          file: "src/import/map/identity.ts",
-          from: "const hash = sha256(JSON.stringify([account,",
-          to: "const hash = sha256(JSON.stringify([Math.random(), account,",
-        },
-      ],
-    },
-    {
       name: "an import that stumbles over what is in already",
       patches: [
         {
