@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seeded } from "../random.ts";
 import { breakBuild, project } from "./breaking/build.ts";
-import type { Breakage, Fault, Outcome } from "./fault.ts";
+import type { Attack, Breakage, Fault, Outcome } from "./fault.ts";
+
+/** More observations say nothing new. */
+const maxBroken = 20;
 
 export interface Trial {
   readonly times: number;
@@ -22,7 +25,34 @@ export async function attempt(fault: Fault, { times, seed, breakage, untilMs, pr
   try {
     const random = seeded(seed).branch(fault.name);
     const goesOn = () => untilMs === undefined || performance.now() < untilMs;
-    return await fault.run({ build, folder, times, random, goesOn, progress: progress ?? (() => undefined) });
+    const broken: string[] = [];
+    const expect: Attack["expect"] = (holds, otherwise) => {
+      if (!holds && broken.length < maxBroken) broken.push(otherwise());
+    };
+    let done = 0;
+    const progressTo = (now: number) => {
+      done = now;
+      progress?.(now);
+    };
+    const figures = await fault.run({
+      build,
+      folder,
+      file: join(folder, "leadfile.db"),
+      times,
+      random,
+      goesOn,
+      broken,
+      expect,
+      progress: progressTo,
+      *turns() {
+        for (let number = 0; number < times && goesOn(); progressTo(++number)) {
+          const place = mkdtempSync(join(folder, "turn-"));
+          yield { number, place, random: random.branch(number) };
+          rmSync(place, { recursive: true, force: true });
+        }
+      },
+    });
+    return { done, broken, figures };
   } finally {
     rmSync(folder, { recursive: true, force: true });
     if (build !== project) rmSync(build, { recursive: true, force: true });

@@ -3,25 +3,45 @@
 import type { Random } from "../random.ts";
 import type { Patch } from "./breaking/build.ts";
 
-export interface Attack {
+export interface Findings {
+  /** Observations that break the promise. */
+  readonly broken: readonly string[];
+  /** Adds an observation if a condition is false. The first few are enough. */
+  expect(holds: boolean, otherwise: () => string): void;
+}
+
+/** One of the times that an attack is repeated. */
+export interface Turn {
+  /** They are counted from 0. */
+  readonly number: number;
+  /** An empty folder, which is removed after the turn. */
+  readonly place: string;
+  readonly random: Random;
+}
+
+export interface Attack extends Findings {
   /** The folder of the build that is attacked: the project itself, or a broken copy of it. */
   readonly build: string;
   /** An empty folder for its files. */
   readonly folder: string;
+  /** The path of its database, which is not there yet. */
+  readonly file: string;
   readonly times: number;
   readonly random: Random;
+  /** The turns of an attack that is simply repeated, as long as there is time. */
+  turns(): Iterable<Turn>;
   /** Returns whether there is time for another one. */
   goesOn(): boolean;
-  /** Is called with the number that is done. */
+  /** Is called with the number that is done, the last time at the end. */
   progress(done: number): void;
 }
 
-export interface Outcome {
+/** Measurements. */
+export type Figures = Readonly<Record<string, number | string>>;
+
+export interface Outcome extends Pick<Findings, "broken"> {
   readonly done: number;
-  /** Observations that break the promise. */
-  readonly broken: readonly string[];
-  /** Measurements. */
-  readonly figures: Readonly<Record<string, number | string>>;
+  readonly figures: Figures;
 }
 
 /** Lines of the product as they must not be: the attack has to notice. */
@@ -48,22 +68,5 @@ export interface Fault {
   readonly waits?: boolean;
   /** Returns why it cannot run on this machine; null if it can. */
   missing?(): string | null;
-  run(attack: Attack): Promise<Outcome>;
-}
-
-export interface Findings {
-  readonly broken: readonly string[];
-  /** Adds an observation if a condition is false. */
-  expect(holds: boolean, otherwise: () => string): void;
-}
-
-/** Collects observations, of which the first few are enough. */
-export function createFindings(max = 20): Findings {
-  const broken: string[] = [];
-  return {
-    broken,
-    expect(holds, otherwise) {
-      if (!holds && broken.length < max) broken.push(otherwise());
-    },
-  };
+  run(attack: Attack): Promise<Figures>;
 }

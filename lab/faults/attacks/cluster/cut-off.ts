@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
-import type { Attack, Fault, Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
 import { hammer, keysFor, lateInEach, servedAfter } from "./hammer.ts";
 import { missingNamespaces } from "./network.ts";
@@ -55,7 +55,7 @@ export const clusterCutOff: Fault = {
   run,
 };
 
-function run(attack: Attack): Promise<Outcome> {
+function run(attack: Attack): Promise<Figures> {
   return attackCluster(
     attack,
     (store) => {

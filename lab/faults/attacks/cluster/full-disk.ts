@@ -6,7 +6,7 @@ import { missingRqlited, printedBy, startNode } from "../../../../test/extension
 import { someLeads } from "../../../../test/support/builders.ts";
 import { missingHere } from "../../../../test/support/needing.ts";
 import { fill } from "../../../../test/support/small-disk.ts";
-import type { Attack, Fault, Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
 import { type Asked, hammer, keysFor, servedAfter } from "./hammer.ts";
 import { attackCluster, errorOf, type Place, type Places, statusAt } from "./places.ts";
@@ -57,7 +57,7 @@ export const clusterFullDisk: Fault = {
   run,
 };
 
-function run(attack: Attack): Promise<Outcome> {
+function run(attack: Attack): Promise<Figures> {
   return attackCluster(
     attack,
     (store) => {

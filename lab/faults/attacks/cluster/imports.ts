@@ -2,7 +2,7 @@
 import { linesOf } from "../../../../test/extensions/cluster/cluster.ts";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import type { Attack, Fault, Findings, Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures, Findings } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { attackCluster, beginImport, countsOf, errorOf, type Places } from "./places.ts";
 
@@ -36,7 +36,7 @@ export const clusterImports: Fault = {
 
 type Expect = Findings["expect"];
 
-function run(attack: Attack): Promise<Outcome> {
+function run(attack: Attack): Promise<Figures> {
   return attackCluster(
     attack,
     (store) => makeKey(store, makeAccount(store, "acme", someLeads(3))),

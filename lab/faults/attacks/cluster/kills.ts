@@ -1,7 +1,7 @@
 /** Leaders are killed during imports and under load: nothing that was counted is lost or stored twice. */
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import type { Attack, Fault, Findings, Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures, Findings } from "../../fault.ts";
 import { documentsOf, type Key, look, makeAccount, makeKey } from "../../product/contents.ts";
 import { type Hammer, hammer, lateInEach } from "./hammer.ts";
 import { attackCluster, beginImport, countsOf, errorOf, leadsOf, type Place, type Places } from "./places.ts";
@@ -36,7 +36,7 @@ export const clusterKills: Fault = {
 
 type Expect = Findings["expect"];
 
-function run(attack: Attack): Promise<Outcome> {
+function run(attack: Attack): Promise<Figures> {
   return attackCluster(
     attack,
     (store) => {

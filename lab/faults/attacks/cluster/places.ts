@@ -13,7 +13,7 @@ import {
 } from "../../../../test/extensions/cluster/nodes.ts";
 import type { AdminStore } from "../../../../test/support/admin-store.ts";
 import { mountAt } from "../../../../test/support/small-disk.ts";
-import { type Attack, createFindings, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Figures, Findings } from "../../fault.ts";
 import { prepare } from "../../product/contents.ts";
 import { type Ended, type Server, startServer } from "../../product/program.ts";
 import { layNetwork, missingNamespaces, type Site } from "./network.ts";
@@ -58,7 +58,7 @@ interface Turns {
   /** Takes a turn. They are counted from 1. */
   take(turn: number): Promise<void>;
   /** Runs after the last turn. Returns further figures. */
-  end?(): Promise<Outcome["figures"]>;
+  end?(): Promise<Figures>;
 }
 
 type Where = "one machine" | "three machines" | `size=${string}`;
@@ -68,16 +68,15 @@ type Where = "one machine" | "three machines" | `size=${string}`;
  * on small disks that are mounted with these options.
  */
 export async function attackCluster<Made>(
-  { build, folder, times, goesOn, progress }: Attack,
+  { build, folder, turns, broken, expect }: Attack,
   make: (store: AdminStore) => Made,
   begin: (attacked: Attacked<Made>) => Turns | Promise<Turns>,
   on: Where = "one machine",
-): Promise<Outcome> {
+): Promise<Figures> {
   await using ends = new AsyncDisposableStack();
   const file = join(folder, "first.db");
   const made = prepare(file, make);
   const tookMs = new Map<string, number[]>();
-  const { broken, expect } = createFindings();
   const { take, end } = await begin({
     places: await startPlaces(build, folder, file, on, ends),
     made,
@@ -86,11 +85,10 @@ export async function attackCluster<Made>(
     measure: (what, ms) => void tookMs.getOrInsert(what, []).push(ms),
     defer: (work) => ends.defer(work),
   });
-  let done = 0;
-  for (; done < times && goesOn(); progress(++done)) await take(done + 1);
+  for (const { number } of turns()) await take(number + 1);
   const further = await end?.();
   const measured = Object.fromEntries([...tookMs].map(([what, ms]) => [what, spread(ms)]));
-  return { done, broken, figures: { ...measured, ...further } };
+  return { ...measured, ...further };
 }
 
 /** The median and the maximum of some times, for a report. */

@@ -2,7 +2,7 @@
 import { linesOf } from "../../../../test/extensions/cluster/cluster.ts";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import type { Attack, Fault, Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
 import { hammer, keysFor, lateInEach, servedAfter } from "./hammer.ts";
 import { attackCluster, leadsOf, type Places, untilTrue } from "./places.ts";
@@ -27,7 +27,7 @@ export const clusterRevocations: Fault = {
   run,
 };
 
-function run(attack: Attack): Promise<Outcome> {
+function run(attack: Attack): Promise<Figures> {
   return attackCluster(
     attack,
     (store) => {

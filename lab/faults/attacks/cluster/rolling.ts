@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
-import type { Attack, Fault, Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { needs } from "../../product/program.ts";
 import { lateInEach } from "./hammer.ts";
@@ -37,7 +37,7 @@ export const clusterRolling: Fault = {
   run,
 };
 
-function run(attack: Attack): Promise<Outcome> {
+function run(attack: Attack): Promise<Figures> {
   return attackCluster(
     attack,
     (store) => {

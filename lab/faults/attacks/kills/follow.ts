@@ -5,7 +5,7 @@ import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { aLead, importLeads, newLead, someLeads } from "../../../../test/support/builders.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
 import type { Random } from "../../../random.ts";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { documentsOf, look, makeAccount, makeKey } from "../../product/contents.ts";
 import { startServer } from "../../product/program.ts";
 import { createReceiver, ledgerIn, startFollow, type Way, ways } from "./receiver.ts";
@@ -56,8 +56,7 @@ export const killFollow: Fault = {
   run,
 };
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const findings = createFindings();
+async function run({ build, folder, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
   const scene = await startAll(build, folder);
   let kills = 0;
   for (const { way, victim } of killsInRounds(random)) {
@@ -74,8 +73,8 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   const expected = scene.leads();
   await untilTaken(folder, () => linesIn(folder).at(-1) === expected.at(-1));
   await scene.end();
-  const repeated = compare(findings, expected, linesIn(folder), kills);
-  return { done: kills, broken: findings.broken, figures: { leads: expected.length, "repeated leads": repeated } };
+  const repeated = compare(expect, expected, linesIn(folder), kills);
+  return { leads: expected.length, "repeated leads": repeated };
 }
 
 const receiverVictims = ["receiver before the lead", "receiver after it", "receiver, then follow"] as const;
@@ -162,7 +161,12 @@ async function untilTaken(folder: string, isThere: () => boolean): Promise<boole
 const sizeOf = (folder: string) => statSync(ledgerIn(folder)).size;
 const linesIn = (folder: string) => readFileSync(ledgerIn(folder), "utf8").split("\n").slice(0, -1);
 
-function compare({ expect }: Findings, expected: readonly string[], taken: readonly string[], kills: number): number {
+function compare(
+  expect: Attack["expect"],
+  expected: readonly string[],
+  taken: readonly string[],
+  kills: number,
+): number {
   const once = taken.filter((line, place) => line !== taken[place - 1]);
   const lost = new Set(expected).difference(new Set(once)).size;
   const repeated = taken.length - once.length;

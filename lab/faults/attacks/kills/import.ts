@@ -1,7 +1,7 @@
 /** kill -9 of an import at random moments: what was in stays in, and the next run completes it. */
 import { appendFileSync, copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "../../product/contents.ts";
 import { admin, startAdmin } from "../../product/program.ts";
 
@@ -30,8 +30,7 @@ export const killImport: Fault = {
   run,
 };
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
+async function run({ build, folder, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
   const base = join(folder, "base.db");
   const exported = join(folder, "export.csv");
   prepare(base, (store) => makeAccount(store, "acme"));
@@ -79,7 +78,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     expect(again.status === 0, () => `the re-run after kill ${kills} ended with ${again.status}: ${again.stderr}`);
     expect(documents.join("\n") === expected.join("\n"), () => `the re-run after kill ${kills} gave other bytes`);
   }
-  return { done: kills, broken, figures: { "rows of the import": rows, "kills that left a part": cutShort } };
+  return { "rows of the import": rows, "kills that left a part": cutShort };
 }
 
 /** Waits until more leads than this are in, or until the import is over. It asks for the lock, so that transactions end. */

@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "../../../random.ts";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { startAdmin } from "../../product/program.ts";
 
@@ -41,9 +41,7 @@ export const killInbox: Fault = {
   run,
 };
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const file = join(folder, "leadfile.db");
+async function run({ build, folder, times, random, goesOn, progress, expect, file }: Attack): Promise<Figures> {
   const inbox = join(folder, "inbox/acme");
   mkdirSync(inbox, { recursive: true });
   prepare(file, (store) => store.pixels.create(makeAccount(store, "acme").number, { id: "px", status: "active" }, 0));
@@ -79,7 +77,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   expect(new Set(emails).size === rows, () => `${rows - new Set(emails).size} of ${rows} rows are lost`);
   expect(new Set(emails).size === emails.length, () => "a row is there twice");
   expect(filesIn(inbox, "done") === dropped, () => `${filesIn(inbox, "done")} of ${dropped} files lie in done/`);
-  return { done: dropped, broken, figures: { kills, leads: emails.length } };
+  return { kills, leads: emails.length };
 }
 
 /** Writes a file as a slow copy does. */

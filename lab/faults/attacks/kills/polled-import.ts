@@ -8,7 +8,7 @@ import { listBatches } from "../../../../src/db/imports.ts";
 import type { AdminStore } from "../../../../test/support/admin-store.ts";
 import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import type { Random } from "../../../random.ts";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { startAdmin, startServer } from "../../product/program.ts";
 
@@ -38,22 +38,19 @@ export const polledImport: Fault = {
   run,
 };
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const file = join(folder, "leadfile.db");
+async function run({ build, file, turns, expect }: Attack): Promise<Figures> {
   const store = openAdminStore(file);
   const server = await startServer(build, file);
   const sums = { leads: 0, polls: 0, kills: 0 };
-  let done = 0;
-  for (; done < times && goesOn(); done++) {
-    const account = makeAccount(store, `run ${done}`);
+  for (const { number, place, random } of turns()) {
+    const account = makeAccount(store, `run ${number}`);
     const { secret } = makeKey(store, account);
     const [name, content] = writeFile(random);
-    const path = join(folder, "export.csv");
+    const path = join(place, "export.csv");
     writeFileSync(path, content);
     let isOver = false;
-    const watching = Array.from({ length: pollers }, (_, place) =>
-      poll(server.url, secret, random.branch(`${done} ${place}`), () => isOver),
+    const watching = Array.from({ length: pollers }, (_, poller) =>
+      poll(server.url, secret, random.branch(poller), () => isOver),
     );
     const args = ["lead", "import", account.id, path, "--pixel", "px", "--create-pixels"];
     const importing = () => startAdmin(build, file, args);
@@ -69,11 +66,10 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     sums.leads += seen[0]?.met.size ?? 0;
     sums.polls += seen.reduce((sum, { polls }) => sum + polls, 0);
     sums.kills += kills;
-    progress(done + 1);
   }
   await server.end();
   store.close();
-  return { done, broken, figures: { ...sums } };
+  return sums;
 }
 
 /** Times within so many milliseconds: few make many ties. */

@@ -1,9 +1,8 @@
 /** kill -9 of the webhook endpoint, or of the import behind it: what was answered 200 is served, and nothing twice. */
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
 import type { Random } from "../../../random.ts";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { countOf, documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { missingProc } from "../../product/process-state.ts";
 import { type Server, startServer } from "../../product/program.ts";
@@ -48,9 +47,7 @@ export const killReceive: Fault = {
   run,
 };
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const file = join(folder, "leadfile.db");
+async function run({ build, times, random, goesOn, progress, expect, file }: Attack): Promise<Figures> {
   const token = prepareSource(file);
   const open = () => startServer(build, file, { RECEIVE_PORT: "0" }, ["src/admin.ts", "receive", "--every", "0.2"]);
   let endpoint = await open();
@@ -94,7 +91,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   expect(lost === 0, () => `${lost} of ${answered.length} visits that were answered are lost`);
   expect(new Set(exported).size === exported.length, () => "a visit is there twice");
   expect(exported.length <= answered.length, () => `${exported.length - answered.length} visits were never answered`);
-  return { done: answered.length, broken, figures: { kills, "p50 of a post ms": median(timesMs) } };
+  return { kills, "p50 of a post ms": median(timesMs) };
 }
 
 /** A file with an account and an address for deliveries, whose token is given. */

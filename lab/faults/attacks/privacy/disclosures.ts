@@ -1,7 +1,7 @@
 /** Keys read at random while imports, days and restarts pass: the ledger knows every lead that each of them received. */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 
 export const disclosures: Fault = {
   name: "the ledger of recipients",
@@ -47,8 +47,7 @@ export const disclosures: Fault = {
 /** This many steps make some thousand pages of some hundred leads. */
 const stepsEach = 1700;
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
+async function run({ build, folder, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
   // The build that is attacked has a world of its own.
   const { openWorld }: typeof import("../../../../test/privacy/disclosures/world.ts") = await import(
     join(build, "test/privacy/disclosures/world.ts")
@@ -76,5 +75,5 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     "received in a gap": total.unrecorded,
     "possibly too much": `${share.toFixed(2)} %`,
   };
-  return { done: total.pages, broken, figures };
+  return figures;
 }

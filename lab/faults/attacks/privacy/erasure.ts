@@ -1,10 +1,10 @@
 /** Persons with a history are erased: no byte of what was ever held on them is left in any file. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Lead, leadFields } from "../../../../src/contract/lead.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import type { Random } from "../../../random.ts";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { admin, type Ended, startServer } from "../../product/program.ts";
 
@@ -39,23 +39,17 @@ interface Scene {
   readonly outside: string;
   readonly file: string;
   readonly random: Random;
-  readonly expect: Findings["expect"];
+  readonly expect: Attack["expect"];
 }
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  let done = 0;
+async function run({ build, turns, expect }: Attack): Promise<Figures> {
   let bytes = 0;
-  for (; done < times && goesOn(); done++) {
-    const home = join(folder, `home-${done}`);
-    const outside = join(folder, `outside-${done}`);
-    for (const made of [home, outside]) mkdirSync(made);
-    const file = join(home, "leadfile.db");
-    bytes += await eraseOne({ build, home, outside, file, random: random.branch(done), expect });
-    for (const made of [home, outside]) rmSync(made, { recursive: true });
-    progress(done + 1);
+  for (const { place, random } of turns()) {
+    const [home, outside] = [join(place, "home"), join(place, "outside")];
+    for (const folder of [home, outside]) mkdirSync(folder);
+    bytes += await eraseOne({ build, home, outside, file: join(home, "leadfile.db"), random, expect });
   }
-  return { done, broken, figures: { "MB looked through": Math.round(bytes / 1e6) } };
+  return { "MB looked through": Math.round(bytes / 1e6) };
 }
 
 async function eraseOne(scene: Scene): Promise<number> {

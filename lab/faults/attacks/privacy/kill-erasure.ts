@@ -3,7 +3,7 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
 import type { Random } from "../../../random.ts";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { countOf, isWhole, look } from "../../product/contents.ts";
 import { admin, startAdmin, startServer } from "../../product/program.ts";
 
@@ -43,30 +43,27 @@ interface Scene {
   readonly list: string;
   readonly key: string;
   readonly random: Random;
-  readonly expect: Findings["expect"];
+  readonly expect: Attack["expect"];
 }
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
+async function run({ build, folder, turns, expect }: Attack): Promise<Figures> {
   const commands = startCommands(build);
   const base = join(folder, "base.db");
   const list = join(folder, "list.txt");
   writeFileSync(list, emails.join("\n"));
   const key = await prepareRead({ build, folder }, base);
-  let done = 0;
   let partial = 0;
   try {
-    for (; done < times && goesOn(); progress(++done)) {
-      const file = join(folder, `killed-${done}.db`);
+    for (const { number, place, random } of turns()) {
+      const file = join(place, "killed.db");
       copyFileSync(base, file);
-      const scene = { build, folder, commands, list, key, random: random.branch(done), expect };
-      const gone = await killOne(scene, file, done);
+      const gone = await killOne({ build, folder, commands, list, key, random, expect }, file, number);
       if (gone > 0 && gone < persons) partial++;
     }
   } finally {
     await commands.end();
   }
-  return { done, broken, figures: { "leads of each erasure": persons, "kills that left a part": partial } };
+  return { "leads of each erasure": persons, "kills that left a part": partial };
 }
 
 /** Makes a file with the leads of all persons and of one other, all of which a key has read. Returns the ID of the key. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { dayMs } from "../../../../src/contract/calendar.ts";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
 import type { Random } from "../../../random.ts";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 
 export const restores: Fault = {
   name: "restores",
@@ -81,38 +81,32 @@ interface Round {
   readonly commands: CommandProcess;
   readonly folder: string;
   readonly random: Random;
-  readonly expect: Findings["expect"];
+  readonly expect: Attack["expect"];
   state: State;
   nowMs: number;
   readonly backups: { readonly file: string; readonly state: State }[];
   readonly story: string[];
 }
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
+async function run({ build, turns, expect }: Attack): Promise<Figures> {
   const commands = startCommands(build);
   const counts = { restores: 0, erasures: 0 };
-  let done = 0;
   try {
-    for (; done < times && goesOn(); done++) {
-      const place = join(folder, String(done));
-      mkdirSync(place);
-      const round = await begin({ commands, folder: place, random: random.branch(done), expect });
+    for (const { place, random } of turns()) {
+      const round = await begin({ commands, folder: place, random, expect });
       for (let number = 0; number < operations; number++) {
-        const step = round.random.pick([load, load, erase, erase, retain, backUp, backUp, restore, restore]);
+        const step = random.pick([load, load, erase, erase, retain, backUp, backUp, restore, restore]);
         await step(round);
         round.nowMs += hourMs;
       }
       await restore(round);
       counts.restores += round.story.filter((line) => line.startsWith("restore")).length;
       counts.erasures += round.state.erasures.length;
-      rmSync(place, { recursive: true });
-      progress(done + 1);
     }
   } finally {
     await commands.end();
   }
-  return { done, broken, figures: counts };
+  return counts;
 }
 
 async function begin(scene: Pick<Round, "commands" | "folder" | "random" | "expect">): Promise<Round> {

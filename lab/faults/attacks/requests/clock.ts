@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { createLimiter } from "../../../../src/limiter.ts";
 import type { Random } from "../../../random.ts";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 
 const limit = 60;
 const minuteMs = 60_000;
@@ -51,8 +51,7 @@ interface Time {
   steady: boolean;
 }
 
-async function run({ build, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
+async function run({ build, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
   const product: { createLimiter: typeof createLimiter } = await import(join(build, "src/limiter.ts"));
   const limiter = product.createLimiter(limit);
   const ledgers = Array.from({ length: 3 }, (): Ledger => ({ allowed: 0, refusedSinceMs: null }));
@@ -73,11 +72,7 @@ async function run({ build, times, random, goesOn, progress }: Attack): Promise<
     progress(Math.min(times, Math.floor(time.elapsedMs / minuteMs)));
   }
   tremble(product.createLimiter(limit), expect);
-  return {
-    done: Math.min(times, Math.floor(time.elapsedMs / minuteMs)),
-    broken,
-    figures: { "jumps of the clock": time.jumps },
-  };
+  return { "jumps of the clock": time.jumps };
 }
 
 /** Lets time pass, and now and then sets the clock; whether another minute has begun. */
@@ -105,7 +100,7 @@ function jumpMs(random: Random): number {
   return random.below(2 * most + 1) - most;
 }
 
-function record(ledger: Ledger, allowed: boolean, { elapsedMs, steady }: Time, expect: Findings["expect"]): void {
+function record(ledger: Ledger, allowed: boolean, { elapsedMs, steady }: Time, expect: Attack["expect"]): void {
   if (!allowed) {
     ledger.refusedSinceMs ??= elapsedMs;
     const waitedMs = elapsedMs - ledger.refusedSinceMs;
@@ -118,7 +113,7 @@ function record(ledger: Ledger, allowed: boolean, { elapsedMs, steady }: Time, e
 }
 
 /** A clock that trembles over the end of a minute: the two minutes together give two windows, and no more. */
-function tremble(limiter: ReturnType<typeof createLimiter>, expect: Findings["expect"]): void {
+function tremble(limiter: ReturnType<typeof createLimiter>, expect: Attack["expect"]): void {
   const endMs = Date.parse("2026-02-01T12:01:00Z");
   let allowed = 0;
   let elapsedMs = 0;

@@ -1,7 +1,7 @@
 /** A day of polling and importing without the pauses: neither memory nor descriptors grow. */
 import { join } from "node:path";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { prepareKey } from "../../product/contents.ts";
 import { descriptorsOf, memoryOf, missingProc } from "../../product/process-state.ts";
 import { admin, startServer } from "../../product/program.ts";
@@ -45,9 +45,7 @@ export const day: Fault = {
   run,
 };
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const file = join(folder, "leadfile.db");
+async function run({ build, folder, times, random, goesOn, progress, expect, file }: Attack): Promise<Figures> {
   const secret = prepareKey(file, 2000);
   const server = await startServer(build, file, { LOG_LEVEL: "info" });
   const { ask, importMore } = createVisitors({ build, folder, file, secret, url: server.url, random, expect });
@@ -73,14 +71,14 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
   const figures = { imports: memory.length, ...compare(memory, descriptors, expect) };
   const ended = await server.end();
   expect(ended === 0, () => `the server ended with ${ended}`);
-  return { done: asked, broken, figures };
+  return figures;
 }
 
 interface Surroundings extends Pick<Attack, "build" | "folder" | "random"> {
   readonly file: string;
   readonly secret: string;
   readonly url: string;
-  readonly expect: Findings["expect"];
+  readonly expect: Attack["expect"];
 }
 
 /** Polling clients and an importer. */
@@ -116,7 +114,7 @@ function createVisitors({ build, folder, file, secret, url, random, expect }: Su
 }
 
 /** The last third of the day beside the middle one, and the most descriptors beside those of the beginning. */
-function compare(memory: readonly number[], descriptors: readonly number[], expect: Findings["expect"]) {
+function compare(memory: readonly number[], descriptors: readonly number[], expect: Attack["expect"]) {
   const third = Math.max(1, Math.floor(memory.length / 3));
   const grown = median(memory.slice(-third)) - median(memory.slice(third, 2 * third));
   expect(grown <= driftAllowed, () => `memory grew by ${Math.round(grown / 1e6)} MB in the last part of the day`);

@@ -1,7 +1,6 @@
 /** Revocations by another process while requests pour in: none is served after the command has returned. */
-import { join } from "node:path";
 import { aLead } from "../../../../test/support/builders.ts";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { type Key, makeAccount, makeKey, prepare } from "../../product/contents.ts";
 import { admin, startServer } from "../../product/program.ts";
 
@@ -27,16 +26,13 @@ interface Sent {
   readonly status: number;
 }
 
-async function run({ build, folder, times, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const file = join(folder, "leadfile.db");
+async function run({ build, times, goesOn, progress, expect, file }: Attack): Promise<Figures> {
   const keys = prepare(file, (store) => {
     const account = makeAccount(store, "acme", [aLead(), aLead(), aLead()]);
     return Array.from({ length: times }, () => makeKey(store, account));
   });
   const server = await startServer(build, file);
   let requests = 0;
-  let done = 0;
   for (const [turn, key] of keys.entries()) {
     if (!goesOn()) break;
     let using = true;
@@ -57,10 +53,10 @@ async function run({ build, folder, times, goesOn, progress }: Attack): Promise<
       sent.some(({ status }) => status === 200),
       () => `revocation ${turn + 1}: the key was never served, so nothing was shown`,
     );
-    progress((done = turn + 1));
+    progress(turn + 1);
   }
   await server.end();
-  return { done, broken, figures: { requests, clients } };
+  return { requests, clients };
 }
 
 async function ask(url: string, { secret }: Key): Promise<Sent> {

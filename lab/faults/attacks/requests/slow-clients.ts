@@ -1,6 +1,5 @@
 /** Clients that send a byte a second, or nothing, or do not read: they are let go, and good ones hardly notice. */
-import { join } from "node:path";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { prepareKey } from "../../product/contents.ts";
 import { descriptorsOf, missingProc } from "../../product/process-state.ts";
 import { startServer } from "../../product/program.ts";
@@ -38,9 +37,7 @@ const ways: readonly (readonly [first: string, slowly: string])[] = [
   ["\x16\x03\x01\x02\x00", "\x01".repeat(60)],
 ];
 
-async function run({ build, folder, times, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
-  const file = join(folder, "leadfile.db");
+async function run({ build, times, progress, expect, file }: Attack): Promise<Figures> {
   const secret = prepareKey(file, 100);
   const server = await startServer(build, file);
   const descriptorsBefore = descriptorsOf(server.pid);
@@ -68,7 +65,7 @@ async function run({ build, folder, times, progress }: Attack): Promise<Outcome>
     "p99 under attack ms": round(busyMs),
     "longest lived s": round(Math.max(...lives) / 1000),
   };
-  return { done: connections.length, broken, figures };
+  return figures;
 }
 
 interface Connection {
@@ -120,7 +117,7 @@ async function open(url: string, way: (typeof ways)[number] | undefined): Promis
 }
 
 /** Ordinary requests, one after the other; the times of all. */
-async function useWell(url: string, secret: string, forMs: number, expect: Findings["expect"]): Promise<number[]> {
+async function useWell(url: string, secret: string, forMs: number, expect: Attack["expect"]): Promise<number[]> {
   const times: number[] = [];
   const endMs = performance.now() + forMs;
   await Promise.all(

@@ -1,8 +1,8 @@
 /** The disk fails or fills up, the file is taken away or swapped: clear failures, no wrong data, and all well after. */
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { someLeads } from "../../../../test/support/builders.ts";
-import { type Attack, createFindings, type Fault, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { makeAccount, prepare } from "../../product/contents.ts";
 import { duringFault, failingUnderLoad, importOnFullDisk, refusedCommand } from "./failing-calls.ts";
 import { aScene, askOften, expectAllWell, type Scene } from "./served-file.ts";
@@ -38,15 +38,11 @@ export const brokenFile: Fault = {
   run,
 };
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
+async function run({ build, turns, expect }: Attack): Promise<Figures> {
   const figures: Record<string, number> = {};
-  let turn = 0;
-  for (; turn < times && goesOn(); progress(++turn)) {
-    const [name, happen] = cases[turn % cases.length] ?? cases[0];
-    const place = join(folder, String(turn));
-    mkdirSync(place);
-    const scene = await aScene(build, place, random.branch(turn), (held, otherwise) =>
+  for (const { number, place, random } of turns()) {
+    const [name, happen] = cases[number % cases.length] ?? cases[0];
+    const scene = await aScene(build, place, random, (held, otherwise) =>
       expect(held, () => `${name}: ${otherwise()}`),
     );
     try {
@@ -56,10 +52,9 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
       figures[name] = (figures[name] ?? 0) + 1;
     } finally {
       await scene.server.end("SIGKILL");
-      rmSync(place, { recursive: true, force: true });
     }
   }
-  return { done: turn, broken, figures };
+  return figures;
 }
 
 type Case = readonly [name: string, happen: (scene: Scene) => Promise<void>];

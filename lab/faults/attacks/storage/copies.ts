@@ -3,7 +3,6 @@ import {
   appendFileSync,
   copyFileSync,
   existsSync,
-  mkdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,7 +13,7 @@ import { join } from "node:path";
 import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import type { Random } from "../../../random.ts";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "../../product/contents.ts";
 import { admin, startAdmin } from "../../product/program.ts";
 
@@ -51,29 +50,22 @@ interface Scene {
   readonly build: string;
   readonly place: string;
   readonly random: Random;
-  readonly expect: Findings["expect"];
+  readonly expect: Attack["expect"];
 }
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
+async function run({ build, folder, turns, expect }: Attack): Promise<Figures> {
   const there = join(folder, "there.db");
   prepare(there, (store) => makeAccount(store, "other", someLeads(20)));
   let amid = 0;
-  let done = 0;
-  for (; done < times && goesOn(); done++) {
-    const place = join(folder, String(done));
-    mkdirSync(place);
-    const scene = { build, place, random: random.branch(done), expect };
+  for (const { number, place, random } of turns()) {
+    const scene = { build, place, random, expect };
     const copied = await backUp(scene);
-    if (copied !== null) {
-      if (copied > 50 && copied < rows + 50) amid++;
-      await restoreWhole(scene);
-      await restoreDamaged(scene, there, damages[done % damages.length] ?? damages[0]);
-    }
-    rmSync(place, { recursive: true });
-    progress(done + 1);
+    if (copied === null) continue;
+    if (copied > 50 && copied < rows + 50) amid++;
+    await restoreWhole(scene);
+    await restoreDamaged(scene, there, damages[number % damages.length] ?? damages[0]);
   }
-  return { done, broken, figures: { "amid the import": amid, "rows of an import": rows } };
+  return { "amid the import": amid, "rows of an import": rows };
 }
 
 const copyIn = (place: string) => join(place, "copy.db");

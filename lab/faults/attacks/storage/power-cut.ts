@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { isWhole, look, makeAccount, makeKey, prepare } from "../../product/contents.ts";
 import { admin, startServer } from "../../product/program.ts";
 import { createDisk, losses } from "./disk.ts";
@@ -55,8 +55,7 @@ interface Made extends Promised {
   readonly afterStrokes: number;
 }
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
-  const { broken, expect } = createFindings();
+async function run({ build, folder, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
   const base = join(folder, "base.db");
   const export_ = join(folder, "export.csv");
   const rows = Math.min(2000, 100 + Math.floor(times / 5));
@@ -92,7 +91,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
       progress(++points);
     }
   }
-  return { done: points, broken, figures: { strokes: strokesSeen, "rows of an import": rows } };
+  return { strokes: strokesSeen, "rows of an import": rows };
 }
 
 const promises = (keyId: string, file: string, rows: number): readonly Promised[] => [
@@ -160,7 +159,7 @@ function inspect(
   file: string,
   made: readonly Made[],
   when: string,
-  expect: Findings["expect"],
+  expect: Attack["expect"],
 ): void {
   const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "leadfile-cut-"));
   try {

@@ -1,7 +1,7 @@
 /** A server on a file of its own, asked for pages that it has to read, and what a command says that is refused there. */
 import { join } from "node:path";
 import type { Random } from "../../../random.ts";
-import type { Findings } from "../../fault.ts";
+import type { Attack } from "../../fault.ts";
 import { documentsOf, look, prepareKey } from "../../product/contents.ts";
 import { type Ended, type Server, startServer } from "../../product/program.ts";
 
@@ -21,7 +21,7 @@ export interface Scene {
   readonly documents: readonly string[];
   readonly server: Server;
   readonly random: Random;
-  readonly expect: Findings["expect"];
+  readonly expect: Attack["expect"];
 }
 
 /** Starts a server on a new file with so many leads in the folder. */
@@ -29,7 +29,7 @@ export async function aScene(
   build: string,
   folder: string,
   random: Random,
-  expect: Findings["expect"],
+  expect: Attack["expect"],
   leads = leadCount,
 ): Promise<Scene> {
   const file = join(folder, "leadfile.db");

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs, dayOf } from "../../../../src/contract/calendar.ts";
-import type { Findings } from "../../fault.ts";
+import type { Attack } from "../../fault.ts";
 import { surroundings } from "../../product/program.ts";
 import type { Clock } from "./clock.ts";
 import { account, type Machine } from "./machine.ts";
@@ -54,7 +54,7 @@ export interface Scene {
   readonly clock: Clock;
   readonly model: Model;
   readonly folder: string;
-  readonly expect: Findings["expect"];
+  readonly expect: Attack["expect"];
 }
 
 export class Pollers {

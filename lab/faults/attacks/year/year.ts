@@ -1,6 +1,6 @@
 /** A year of a machine in an hour: deliveries, clients, backups, kills, full disks, restores, and an upgrade. */
 import { missingHere } from "../../../../test/support/needing.ts";
-import { type Attack, createFindings, type Fault, type Findings, type Outcome } from "../../fault.ts";
+import type { Attack, Fault, Figures } from "../../fault.ts";
 import { startServer } from "../../product/program.ts";
 import { percentile99 } from "../requests/slow-clients.ts";
 import { createClock } from "./clock.ts";
@@ -27,11 +27,10 @@ export const year: Fault = {
   run,
 };
 
-async function run({ build, folder, times, random, goesOn, progress }: Attack): Promise<Outcome> {
+async function run({ build, folder, times, random, goesOn, progress, broken, expect: note }: Attack): Promise<Figures> {
   const plan = times > 2 * 7 ? ofYear : ofWeek;
-  const { broken, expect: note } = createFindings();
   const clock = createClock(folder, plan.startMs);
-  const expect: Findings["expect"] = (held, otherwise) =>
+  const expect: Attack["expect"] = (held, otherwise) =>
     note(held, () => `${new Date(clock.now()).toISOString()}: ${otherwise()}`);
   const machine = await openMachine(build, folder, clock);
   const scene = { machine, clock, model: new Model(random, plan.keepDays), folder, expect };
@@ -44,7 +43,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
     }
     const figures = await finish(year);
     expect(broken.length === 0, () => `the log ends with: ${machine.logged()}`);
-    return { done, broken, figures };
+    return figures;
   } finally {
     await pollers.stop();
     await machine.close();
@@ -52,7 +51,7 @@ async function run({ build, folder, times, random, goesOn, progress }: Attack): 
 }
 
 /** Looks at the machine once more, and compares it with what it was when the first leads had become too old. */
-async function finish(year: Year): Promise<Outcome["figures"]> {
+async function finish(year: Year): Promise<Figures> {
   const { machine, pollers, counts, expect, sizes, plan } = year;
   // It warns of the rejected rows in the inbox.
   await machine.admin(["doctor"], machine.file, 1);
