@@ -35,7 +35,7 @@ export const clusterCutOff: Fault = {
       patches: [
         {
           file: "extensions/cluster/database.ts",
-          from: "await waitForAll(node, file, id, await listing);",
+          from: "await waitForAll(file, id, list, await listing);",
           to: "waitForAll === null && listing === null ? [] : [];",
         },
       ],
