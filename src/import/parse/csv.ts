@@ -111,8 +111,8 @@ class CsvReader {
   }
 
   /**
-   * Returns where a record ends whose first line, with some cells before it, leaves a cell open. `isKnown` is its end after the
-   * quote that closes the cell. Else the first quote that cannot close it ends it, or the text.
+   * Looks for the end of a record that has an open cell, after some others, at the end of its first line. The quote that closes
+   * the cell makes it known. Otherwise the lines up to the first quote that cannot close it, or all lines, may belong to it.
    */
   private findDamage(text: string, next: number, before: number): Damage {
     for (let from = next; ; ) {
@@ -125,9 +125,9 @@ class CsvReader {
     }
   }
 
-  /** Returns that a record ends before a line with a quote that cannot close it, or after it, if that may be its last one. */
+  /** Ends a record before the line of a quote that cannot close its cell, or after that line, which may be its last one. */
   private endBefore(text: string, line: number, quote: number, before: number): Damage {
-    // One quote is missing or too many: the open cell may continue behind this one, or end at a delimiter before it.
+    // Either this quote is a stray one, and the cell continues after it; or a quote is missing at a delimiter before it.
     const stray = readRecord(text, quote + 1, this.delimiter, true);
     const opening = readRecord(text, quote, this.delimiter);
     const isLast = stray.cells !== null && before + stray.cells.length === this.width;
