@@ -12,13 +12,7 @@ const timeoutMs = 3_000;
 const patienceMs = 1_000;
 const brokenConnection = /broken pipe|connection reset|EOF/;
 
-export interface Member extends RqliteNode {
-  readonly name: string;
-  readonly isLeader: boolean;
-  readonly isVoter: boolean;
-  /** True if the local node reaches it. If not, its address is unknown. */
-  readonly isReachable: boolean;
-}
+export type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
 /** A node as rqlite lists it. */
 interface ListedNode {
@@ -34,7 +28,7 @@ interface ListedNode {
  * Lists all nodes, with and without a vote. The local node waits for each other one for some time. Throws NoAnswer if
  * it does not answer itself.
  */
-export async function listMembers({ url, authorization }: RqliteNode, reachWithinMs = 1_000): Promise<Member[]> {
+export async function listMembers({ url, authorization }: RqliteNode, reachWithinMs = 1_000) {
   const endMs = performance.now() + patienceMs;
   let listed: readonly ListedNode[];
   do {
@@ -50,6 +44,7 @@ export async function listMembers({ url, authorization }: RqliteNode, reachWithi
     authorization,
     isLeader: leader === true,
     isVoter: voter === true,
+    /** True if the local node reaches it. If not, its address is unknown. */
     isReachable: address !== "",
   }));
 }

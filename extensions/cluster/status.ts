@@ -15,84 +15,82 @@ const timeoutMs = 3_000;
 const erasingActs: readonly Act[] = ["lead.erase", "retain.erase", "import.undo", "account.delete"];
 
 /** The status in the names of `cluster status --json`. */
-export interface ClusterStatus {
-  readonly nodes: readonly NodeStatus[];
-  /** True if more than half of the nodes with a vote are reachable. */
-  readonly has_majority: boolean;
-  /** IDs of keys that several nodes counted in one minute, so that each of them granted a limit. */
-  readonly spread_keys: readonly string[];
-}
+export type ClusterStatus = Awaited<ReturnType<typeof askCluster>>;
+export type NodeStatus = Awaited<ReturnType<typeof describe>>;
 
-export interface NodeStatus {
-  readonly name: string;
-  readonly role: "leader" | "follower" | "reader";
-  /** Null if the node is unreachable: rqlite does not report its address then. */
-  readonly url: string | null;
-  readonly is_reachable: boolean;
-  /** Entries of the Raft log that it has not applied yet; null if it did not report it. */
-  readonly lag: number | null;
-  /** The version of rqlite. */
-  readonly version: string | null;
-  /** The size of its log in bytes, including free pages. */
-  readonly log_bytes: number | null;
-  /** Flags that it should have been started with, as far as it reports them. */
-  readonly wrong_flags: readonly string[];
-  /** True if it lacks some of what was written, as after a full disk. */
-  readonly lacks_writes: boolean;
-  /** The lead of its clock over that of the majority. */
-  readonly clock_off_ms: number | null;
-  /** True if its log holds no residual bytes. */
-  readonly is_scrubbed: boolean;
-  /** Its server; null if none was ever registered. */
-  readonly server: { readonly url: string; readonly version: string; readonly serves: boolean } | null;
-}
-
-/** Asks all nodes and servers at once. Throws DatabaseUnavailable if the local node does not answer. */
-export async function askCluster(node: RqliteNode, file: Connection, nowMs: number): Promise<ClusterStatus> {
-  const members = await listMembers(node);
-  const [states, samples] = await Promise.all([Promise.all(members.map(stateOf)), Promise.all(members.map(askSample))]);
-  const newest = Math.max(0, ...states.flatMap((state) => state?.store?.raft?.commit_index ?? []));
-  const lacking = await findLacking(members, samples);
-  const medianMs = medianOf(samples.flatMap((sample) => sample?.clockOffMs ?? []));
-  const servers = file.select().from(nodes).all();
-  const scrubbed = file.select().from(scrubs).all();
-  const lastErasing = lastAct(file, inArray(audit.act, erasingActs))?.number ?? 0;
-  const statuses = await Promise.all(
-    members.map(async ({ name, url, isLeader, isVoter }, place): Promise<NodeStatus> => {
-      const server = servers.find((one) => one.name === name);
-      const state = states[place] ?? null;
-      const clockMs = samples[place]?.clockOffMs;
-      const serves = server !== undefined && (await healthOf(server.url)) === true;
-      return {
-        name,
-        role: isLeader ? "leader" : isVoter ? "follower" : "reader",
-        url: state === null ? null : url,
-        ...reportedBy(state, newest),
-        lacks_writes: lacking.has(name),
-        clock_off_ms: clockMs === undefined ? null : Math.round(clockMs - medianMs),
-        is_scrubbed: (scrubbed.find((one) => one.node === name)?.audit ?? 0) >= lastErasing,
-        server: server === undefined ? null : { url: server.url, version: server.version, serves },
-      };
-    }),
-  );
-  const voters = statuses.filter(({ role }) => role !== "reader");
-  const hasMajority = voters.filter((voter) => voter.is_reachable).length * 2 > voters.length;
-  return { nodes: statuses, has_majority: hasMajority, spread_keys: listSpreadKeys(file, nowMs) };
-}
-
-/** The report of a node about itself, which has applied the log up to some entry. */
-function reportedBy(state: NodeState | null, newest: number) {
-  const raft = state?.store?.raft;
+/** Asks all nodes and servers at once. Throws NoAnswer if the local node does not answer. */
+export async function askCluster(node: RqliteNode, file: Connection, nowMs: number) {
+  const asked = await Promise.all((await listMembers(node)).map(askNode));
+  const known: Known = {
+    newest: Math.max(0, ...asked.flatMap(({ state }) => state?.store?.raft?.commit_index ?? [])),
+    medianMs: medianOf(asked.flatMap(({ position }) => position?.clockOffMs ?? [])),
+    lacking: await findLacking(asked),
+    servers: file.select().from(nodes).all(),
+    scrubbed: file.select().from(scrubs).all(),
+    lastErasing: lastAct(file, inArray(audit.act, erasingActs))?.number ?? 0,
+  };
+  const described = await Promise.all(asked.map((one) => describe(one, known)));
+  const voters = asked.filter(({ isVoter }) => isVoter);
   return {
-    is_reachable: state !== null,
-    lag: raft?.applied_index === undefined ? null : Math.max(0, newest - raft.applied_index),
-    version: state?.build?.version ?? null,
-    log_bytes: raft?.log_size ?? null,
-    wrong_flags: wrongFlagsOf(state),
+    nodes: described,
+    /** True if more than half of the nodes with a vote are reachable. */
+    has_majority: voters.filter(({ state }) => state !== null).length * 2 > voters.length,
+    /** IDs of keys that several nodes counted in one minute, so that each of them granted a limit. */
+    spread_keys: listSpreadKeys(file, nowMs),
   };
 }
 
-/** Only some of the flags are reported. */
+type Asked = Awaited<ReturnType<typeof askNode>>;
+
+/** Asks a node for its state, and for its own last transaction and its clock; null if it does not answer. */
+async function askNode(member: Member) {
+  const asking = askPosition(member, null, timeoutMs).catch(() => null);
+  return { ...member, state: await stateOf(member), position: await asking };
+}
+
+/** What the cluster knows of its nodes. */
+interface Known {
+  /** The newest entry of the Raft log. */
+  readonly newest: number;
+  /** The median of the clocks. */
+  readonly medianMs: number;
+  /** The names of nodes that lack writes. */
+  readonly lacking: ReadonlySet<string>;
+  readonly servers: readonly (typeof nodes.$inferSelect)[];
+  readonly scrubbed: readonly (typeof scrubs.$inferSelect)[];
+  /** The number of the last act after which logs hold residual bytes. */
+  readonly lastErasing: number;
+}
+
+async function describe({ name, url, isLeader, isVoter, state, position }: Asked, known: Known) {
+  const raft = state?.store?.raft;
+  const server = known.servers.find((one) => one.name === name);
+  const serves = server !== undefined && (await healthOf(server.url)) === true;
+  return {
+    name,
+    role: isLeader ? "leader" : isVoter ? "follower" : "reader",
+    /** Null if the node is unreachable: rqlite does not report its address then. */
+    url: state === null ? null : url,
+    is_reachable: state !== null,
+    /** Entries of the Raft log that it has not applied yet; null if it did not report it. */
+    lag: raft?.applied_index === undefined ? null : Math.max(0, known.newest - raft.applied_index),
+    /** The version of rqlite. */
+    version: state?.build?.version ?? null,
+    /** The size of its log in bytes, including free pages. */
+    log_bytes: raft?.log_size ?? null,
+    wrong_flags: wrongFlagsOf(state),
+    /** True if it lacks some of what was written, as after a full disk. */
+    lacks_writes: known.lacking.has(name),
+    /** The lead of its clock over that of the majority. */
+    clock_off_ms: position === null ? null : Math.round(position.clockOffMs - known.medianMs),
+    /** True if its log holds no residual bytes. */
+    is_scrubbed: (known.scrubbed.find((one) => one.node === name)?.audit ?? 0) >= known.lastErasing,
+    /** Null if none was ever registered. */
+    server: server === undefined ? null : { url: server.url, version: server.version, serves },
+  };
+}
+
+/** The flags that a node should have been started with, as far as it reports them. */
 function wrongFlagsOf(state: NodeState | null): string[] {
   if (state?.store === undefined) return [];
   return [
@@ -102,13 +100,6 @@ function wrongFlagsOf(state: NodeState | null): string[] {
   ];
 }
 
-type Sample = Awaited<ReturnType<typeof askPosition>>;
-
-/** Asks a node for its own last transaction and its clock; null if it does not answer, or has no tables yet. */
-async function askSample(member: Member): Promise<Sample | null> {
-  return await askPosition(member, null, timeoutMs).catch(() => null);
-}
-
 /** The chain and the number of some transactions on a node, by their IDs. */
 type Chains = Readonly<Record<string, readonly [chain: number, number: number]>>;
 
@@ -116,8 +107,8 @@ type Chains = Readonly<Record<string, readonly [chain: number, number: number]>>
  * Finds the names of nodes that lack transactions: of two nodes that differ, the one that agrees with fewer nodes; if both
  * agree with as many, the one that has fewer transactions.
  */
-async function findLacking(members: readonly Member[], samples: readonly (Sample | null)[]): Promise<Set<string>> {
-  const ids = JSON.stringify(samples.flatMap((sample) => sample?.last?.id ?? []));
+async function findLacking(members: readonly Asked[]): Promise<Set<string>> {
+  const ids = JSON.stringify(members.flatMap(({ position }) => position?.last?.id ?? []));
   const question = sql`SELECT json_group_object(id, json_array(chain, number)) FROM ${writes}
     WHERE id IN (SELECT value FROM json_each(${ids}))`;
   const all = await Promise.all(
