@@ -1,16 +1,50 @@
 /** bun run faults: runs every attack at its full size, one after the other, and reports the results. */
+import { InvalidArgumentError } from "commander";
+import { labCommand, readCount } from "../commands.ts";
 import { createProgress, note } from "../progress.ts";
 import { attempt, type Trial } from "./attempt.ts";
 import { tryMutations } from "./breaking/notice.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
-import { type Options, readOptions } from "./options.ts";
-import { type Result, report } from "./report.ts";
 
 const tell = (text: string) => process.stdout.write(`${text}\n`);
 
-const options = readOptions(faults);
+const options = readOptions();
 process.exitCode = (await (options.mutations ? mutate : runAll)(options)) ? 0 : 1;
+
+interface Options {
+  /** The attacks that were chosen; all of them without it. */
+  readonly only?: readonly Fault[];
+  /** Without it, each attack has its full size. */
+  readonly times?: number;
+  /** The time that each attack may take. */
+  readonly minutes?: number;
+  readonly seed: number;
+  readonly broken?: true;
+  readonly mutations?: true;
+  readonly json?: true;
+}
+
+/** Reads the flags. Ends the process with one line if one is wrong. */
+function readOptions(): Options {
+  /** Refuses a part that is in no name: nothing would run, which looks like success. */
+  const choose = (part: string, chosen: readonly Fault[] = []) => {
+    const named = faults.filter(({ name }) => name.includes(part));
+    const names = faults.map(({ name }) => name).join(", ");
+    if (named.length === 0) throw new InvalidArgumentError(`The attacks are: ${names}.`);
+    return [...new Set([...chosen, ...named])];
+  };
+  return labCommand("bun run faults", "Attacks the product. The status is 1 if a promise was broken.")
+    .option("--only <part>", "those whose name has this part; may be repeated", choose)
+    .option("--times <n>", "another size for all of them", readCount)
+    .option("--minutes <n>", "the most that each may take", readCount)
+    .option("--seed <n>", "repeats the chances of a run, which prints its seed", readCount, 1 + (Date.now() % 999_999))
+    .option("--broken", "also the builds that are broken on purpose, which have to be caught")
+    .option("--mutations", "only break lines of the product, one at a time: does a test notice?")
+    .option("--json", "print one JSON value")
+    .parse()
+    .opts<Options>();
+}
 
 /** Returns whether every broken line was noticed. */
 async function mutate({ json }: Options): Promise<boolean> {
@@ -75,4 +109,21 @@ async function uncaughtBreakages(chosen: readonly Fault[], seed: number): Promis
     }
   }
   return uncaught;
+}
+
+interface Result extends Outcome {
+  readonly name: string;
+  readonly attack: string;
+  readonly promise: string;
+  readonly seconds: number;
+  /** The reason why it did not run. */
+  readonly skipped: string | null;
+}
+
+/** Several lines, the first of them empty. */
+function report({ name, attack, promise, done, broken, figures, skipped, seconds }: Result): string {
+  const measured = Object.entries(figures).map(([what, value]) => `${what} ${value}`);
+  const lines = skipped === null ? [`${done} times in ${seconds} s`, ...measured] : [`not run: ${skipped}`];
+  const verdict = skipped !== null ? "–" : broken.length === 0 ? "held" : "BROKEN";
+  return `\n${name}: ${verdict}\n  ${attack}\n  ${promise}\n  ${lines.join("; ")}\n${broken.map((what) => `  ! ${what}\n`).join("")}`;
 }
