@@ -1,5 +1,6 @@
 /** bun admin cluster: several nodes of rqlite, each with a server. */
 import { Command } from "commander";
+import { typedPath } from "../../src/cli/arguments.ts";
 import { type CommandContext, examples, jsonCommand, outputOf } from "../../src/cli/command.ts";
 import { grouped, leadsText } from "../../src/cli/terminal/numbers.ts";
 import { stopSignal } from "../../src/cli/terminal/signals.ts";
@@ -48,7 +49,7 @@ async function withDatabase<Result>(work: (database: ClusterDatabase) => Promise
 function initCommand(): Command {
   return jsonCommand("init")
     .description("copy an existing file into the first node, which must be empty")
-    .argument("<FILE>", "the file of a stopped server; it is not changed")
+    .argument("<FILE>", "the file of a stopped server; it is not changed", typedPath)
     .addHelpText("after", examples("cluster init /var/lib/leadfile/leadfile.db"))
     .action(async (file: string, options: Options) => {
       const { leads } = await initCluster(localNode(), file);

@@ -1,7 +1,7 @@
 /** Arguments and options of several commands: an account, the ID of a pixel, a name, a number. */
 
 import { resolve } from "node:path";
-import { readDatabasePath } from "../config.ts";
+import { pathFromShell, readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { closestTo } from "../contract/similar.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
@@ -49,6 +49,16 @@ export function checkPixelId(option: string, text: string): string {
     "It must not begin with [, or be a word that means empty, such as null.",
     2,
   );
+}
+
+/**
+ * Parses an argument or an option that is a file: a relative path is in the folder in which it was typed, which `bun run`
+ * leaves. Standard input, and the address of an object store, stay as they are.
+ */
+export function typedPath(text: string): string {
+  if (text === "-" || /^\w+:\/\//.test(text)) return text;
+  const path = pathFromShell(text);
+  return path === resolve(text) ? text : path;
 }
 
 /** Returns a text without control characters that is not too long; throws a UserError that names the argument. */

@@ -12,6 +12,7 @@ import { loadBackups } from "../extensions.ts";
 import { endingSignals } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
+import { typedPath } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
@@ -20,7 +21,7 @@ import { table } from "./terminal/table.ts";
 
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
-    .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix")
+    .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix", typedPath)
     .option("--drill", "test FILE: restore it into a temporary folder and compare; makes FILE first if there is none")
     .examples(
       "backup /var/backups/leadfile/today.db",
@@ -79,7 +80,7 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
 function listCommand(): Command {
   return jsonCommand("list")
     .description("list the backups in a place, newest first")
-    .argument("[PLACE]", "a folder or s3://bucket/prefix; BACKUP_TO if it is not given")
+    .argument("[PLACE]", "a folder or s3://bucket/prefix; BACKUP_TO if it is not given", typedPath)
     .examples("backup list", "backup list s3://acme-backups/leadfile --json")
     .action(async (place: string | undefined, _: unknown, command: Command) => {
       // The command above takes --json as well, and reads it first.

@@ -9,6 +9,7 @@ import { writeMoment } from "../contract/time.ts";
 import { loadBackups } from "../extensions.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
+import { typedPath } from "./arguments.ts";
 import { unlessStopped } from "./backup.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { andMore, bytesText, grouped, leadsText } from "./terminal/numbers.ts";
@@ -25,9 +26,9 @@ interface Options {
 
 export function restoreCommand(context: CommandContext): Command {
   return jsonCommand("restore")
-    .argument("<FILE>", "a backup with its manifest next to it, or s3://bucket/prefix for the newest one there")
-    .option("--identity <FILE>", "the age identity that decrypts the backup")
-    .option("--receipts <FILE>", "repeat the erasures of these receipts, one per line, as receipt list prints them")
+    .argument("<FILE>", "a backup and its manifest, or s3://bucket/prefix for the newest one there", typedPath)
+    .option("--identity <FILE>", "the age identity that decrypts the backup", typedPath)
+    .option("--receipts <FILE>", "repeat the erasures of these receipts, as receipt list prints them", typedPath)
     .option("--dry-run", "report what would be removed and lost, and change nothing")
     .option("--yes", "do not ask, even if much would be lost")
     .examples(

@@ -1,6 +1,6 @@
 /** The behavior shared by all commands: help, usage errors, a missing database, empty lists, and loaded files. */
-import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { anAdmin, type Ended } from "../support/admin.ts";
@@ -236,4 +236,22 @@ describe("a command in a kept process", () => {
     expect(await admin.run(...line.split(" "))).toMatchObject({ status, stdout, stderr });
     expect(statSync(`${admin.file}-wal`).size).toBe(0);
   });
+});
+
+test("a file is in the folder of the clone in which its name was typed", async () => {
+  const folder = mkdtempSync(join(import.meta.dir, "typed-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const admin = anAdmin();
+  await admin.import("date,pixel_id,email\n2026-01-31,px,dana@example.com\n");
+  writeFileSync(join(folder, "list.txt"), "dana@example.com\n");
+  const typed = async (...args: string[]) => {
+    const env = { ...process.env, DATABASE_PATH: admin.file };
+    const running = Bun.spawn([process.execPath, "run", "admin", ...args], { cwd: folder, env, stderr: "ignore" });
+    return [await running.exited, await running.stdout.text()];
+  };
+  expect(await typed("backup", "copy.db")).toEqual([0, expect.stringContaining(join(folder, "copy.db"))]);
+  expect(await typed("lead", "find", "acme", "--list", "list.txt")).toEqual([0, expect.stringContaining("dana")]);
+  expect(await typed("stats", "acme", "--html", "page.html")).toEqual([0, expect.any(String)]);
+  expect(await typed("restore", "copy.db", "--yes")).toEqual([0, expect.stringContaining("now has 1 lead")]);
+  expect(readdirSync(folder).toSorted()).toEqual(["copy.db", "copy.db.manifest.json", "list.txt", "page.html"]);
 });

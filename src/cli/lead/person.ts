@@ -9,6 +9,7 @@ import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import { UserError } from "../../user-error.ts";
+import { typedPath } from "../arguments.ts";
 import type { AdminCommand, CommandContext } from "../command.ts";
 import { readAll } from "../terminal/prompt.ts";
 
@@ -42,6 +43,7 @@ export function withPerson(command: AdminCommand): AdminCommand {
   return withIdentifier(command).option(
     "--list <FILE>",
     "file with an email address, a phone, an ID, or the SHA-256 of an address or phone per line; - reads standard input",
+    typedPath,
   );
 }
 

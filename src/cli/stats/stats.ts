@@ -8,7 +8,7 @@ import { writeMoment } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { UserError } from "../../user-error.ts";
-import { commandOnAccount, wholeNumber } from "../arguments.ts";
+import { commandOnAccount, typedPath, wholeNumber } from "../arguments.ts";
 import { type CommandContext, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type Chart, draw, leadCharts, requestCharts, sumOf } from "./charts.ts";
@@ -25,7 +25,7 @@ interface StatsOptions {
 export function statsCommand(context: CommandContext): Command {
   return commandOnAccount(context, "stats")
     .option("--days <N>", "how many UTC days back, today included", wholeNumber("--days", 1, maxDays), 30)
-    .option("--html <FILE>", "write the charts to a web page that loads nothing and has no personal data")
+    .option("--html <FILE>", "write the charts to a web page that loads nothing and has no personal data", typedPath)
     .examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json")
     .action((account: Account, options: StatsOptions) => {
       const { days } = options;
