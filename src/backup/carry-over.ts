@@ -64,10 +64,11 @@ const withAccount = sql`
   JOIN old.accounts AS old_account ON old_account.number = replaced.account
   JOIN main.accounts AS account ON account.id = old_account.id`;
 
-/** Keeps accounts created since the backup if something of theirs is kept. */
+/** Keeps accounts created since the backup if something of theirs is kept. A name that another one has gets the ID. */
 const keepAccountsOf = (those: SQL) => sql`
   INSERT OR IGNORE INTO main.accounts (id, name, active, created_at)
-  SELECT id, name, active, created_at FROM old.accounts WHERE number IN (SELECT account FROM ${those}) ORDER BY number`;
+  SELECT id, iif(name IN (SELECT name FROM main.accounts), name || ' ' || id, name), active, created_at
+  FROM old.accounts WHERE number IN (SELECT account FROM ${those}) ORDER BY number`;
 
 /** Takes over the earlier of two ends. */
 const takeOverEnds = (table: string, column: "revoked_at" | "expires_at") =>

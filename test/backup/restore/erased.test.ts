@@ -170,6 +170,17 @@ test("what belongs to a new account with the name of a deleted one is kept", asy
   expect((await admin.import(header + rows(0, 2))).json).toMatchObject({ imported: 1, suppressed: 1 });
 });
 
+test("what belongs to another account with the name of one in the backup is kept, under its name and ID", async () => {
+  const { file } = await aBackup();
+  const other = anAdmin(["acme"]);
+  const { id, key, account } = (await other.run("key", "create", "acme", "--json")).json;
+  await other.run("key", "revoke", String(id));
+  expect((await other.run("restore", file, "--yes")).status).toBe(0);
+  expect((await other.give(key, "key", "check", "--json")).json["state"]).toBe("revoked");
+  const accounts = JSON.parse((await other.run("account", "list", "--json")).stdout);
+  expect(accounts).toMatchObject([{ name: "acme" }, { id: account, name: `acme ${account}` }]);
+});
+
 test("a block lifted after the backup stays lifted, also if an older receipt has it", async () => {
   const { admin, file } = await aBackup();
   const receipt = (await admin.run("lead", "erase", "acme", "--email", "d7@example.com")).stdout;
