@@ -169,26 +169,16 @@ describe("the same account is followed further", () => {
     );
 
   test.each([
-    ["in a memory", aCheckpoint],
-    ["in a file that grows", () => fileCheckpoint(join(aFolder(), "checkpoint"))],
-  ])("with a new key after the leads of the last hour were erased, with a checkpoint %s", async (_, make) => {
+    ["the leads of the last hour were erased", 0, 27, aCheckpoint],
+    ["they were erased, with a file that grows", 0, 27, () => fileCheckpoint(join(aFolder(), "checkpoint"))],
+    ["every followed lead was erased", 30, 30, aCheckpoint],
+  ])("with a new key after %s", async (_, followedFrom, erasedFrom, make) => {
     const leads = aDay();
     const server = await connected({ leads });
     const checkpoint = make();
-    await followFor(server, leads.length, { checkpoint });
-    for (const lead of leads.slice(-5)) erase(server, lead);
-    const fresh = aLead({ identified_at: at(leads.at(-1), 1) });
-    server.importMore([fresh]);
-    const renewed = server.aClient({ key: server.aKey() });
-    expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual([fresh]);
-  });
-
-  test("with a new key after every followed lead was erased", async () => {
-    const leads = aDay();
-    const server = await connected({ leads });
-    const checkpoint = aCheckpoint();
-    await followFor(server, 2, { checkpoint, since: leads[30]?.identified_at });
-    for (const lead of leads.slice(30)) erase(server, lead);
+    const since = leads[followedFrom]?.identified_at;
+    await followFor(server, leads.length - followedFrom, { checkpoint, since });
+    for (const lead of leads.slice(erasedFrom)) await erase(server, lead);
     const fresh = aLead({ identified_at: at(leads.at(-1), 1) });
     server.importMore([fresh]);
     const renewed = server.aClient({ key: server.aKey() });
