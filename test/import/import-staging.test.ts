@@ -44,14 +44,16 @@ async function rest(reader: Reader): Promise<string> {
   return said;
 }
 
+/** The files of a folder apart from the database with its lock, and from what Bun keeps in the home folder. */
+const othersIn = (folder: string) =>
+  readdirSync(folder).filter((name) => !/^(\.bun|leadfile\.db(-shm|-wal|\.serving)?)$/.test(name));
+
 test("while a file is read nothing of it is served, and no file is next to the database", async () => {
   const admin = anAdmin();
   const child = waiting(admin, aThousandRows);
   const reader = await begun(child);
   expect(await admin.leads()).toEqual([]);
-  // Bun keeps something of its own in the home folder.
-  const parts = [".bun", "leadfile.db", "leadfile.db-shm", "leadfile.db-wal"];
-  expect(readdirSync(admin.folder).filter((name) => !parts.includes(name))).toEqual([]);
+  expect(othersIn(admin.folder)).toEqual([]);
   await child.stdin.end();
   await rest(reader);
   expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
@@ -69,7 +71,7 @@ test.each([
   expect(await rest(reader)).toMatch(/Nothing was imported\.\n$/);
   expect(await child.exited).toBe(status);
   expect(await admin.leads()).toEqual([]);
-  expect(readdirSync(admin.folder).filter((name) => !/^(\.bun|leadfile\.db(-shm|-wal)?)$/.test(name))).toEqual([]);
+  expect(othersIn(admin.folder)).toEqual([]);
 });
 
 test("under nohup, an import survives its terminal", async () => {
