@@ -2,7 +2,6 @@
 import { describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { maxRecordLength } from "../../src/import/row.ts";
 import { csv, leadsOf, readPieces, readText, shown } from "./reading.ts";
 
 const cellsOf = async (text: string | Buffer) => (await readText(text)).rows.map(({ cells, fault }) => fault ?? cells);
@@ -79,32 +78,16 @@ describe("an unclosed quote", () => {
     ["at the beginning of a cell", '"open,Reno\n'],
     ["in the last cell", 'd@example.com,"open\n'],
     ["after a cell that was closed", '"d@example.com"x,"open\n'],
-  ])("rejects each line that may belong to its record, up to a quote that cannot close it: %s", async (_, line) => {
-    const text = `email,city\n${good}${line}${good}"z@example.com","Reno",\n${good}`;
-    for (const newline of ["\n", "\r\n", "\r"]) {
-      const { rows } = await readText(text.replaceAll("\n", newline));
-      expect(rows.map(({ line }) => line)).toEqual(Array.from({ length: 152 }, (_, place) => place + 2));
-      const rejected = rows.filter(({ fault }) => fault !== null);
-      expect([rejected.length, rejected[0]?.line]).toEqual([51, 52]);
-      expect(rejected.slice(1).map(({ source }) => `${String(source)}\n`)).toEqual(good.match(/.+\n/g) ?? []);
-    }
+  ])("rejects only its line: %s", async (_, line) => {
+    const { rows } = await readText(`email,city\n${good}${line}${good}`);
+    expect(rows).toHaveLength(101);
+    expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
   });
 
-  test("rejects a line with quotes as well if it may be the end of its record", async () => {
-    const { rows } = await readText('email,city\n"open,Reno\n"z@example.com",Reno\n"y@example.com",Reno\n');
-    expect(rows.map(({ line, fault }) => [line, fault === null])).toEqual([
-      [2, false],
-      [3, false],
-      [4, true],
-    ]);
-  });
-
-  test("that nothing closes rejects the lines up to the size that a record may have", async () => {
-    const { rows } = await readText(`email,city\nd@example.com,"open\n${good.repeat(1500)}`);
-    const kept = rows.filter(({ fault }) => fault === null);
-    expect(rows).toHaveLength(75_001);
-    expect((kept[0]?.line ?? 0) * (good.length / 50)).toBeWithin(maxRecordLength - 1000, maxRecordLength + 1000);
-    expect(kept.at(-1)?.line).toBe(75_002);
+  test("rejects only its line if carriage returns end the lines", async () => {
+    const { rows } = await readText(`email,city\n${good}d@example.com,"open\n${good}`.replaceAll("\n", "\r"));
+    expect(rows.filter(({ fault }) => fault === null)).toHaveLength(100);
+    expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
   });
 
   const longNote = (lines: number) => [
@@ -117,11 +100,11 @@ describe("an unclosed quote", () => {
     ["by a stray quote", ['d@example.com,"said "hi"', 'to me",Reno']],
     ["with lines that would fit the header", ['d@example.com,"said "hi"', "a,b,c,d", 'to me, all",Reno']],
     ["with an empty line", ['d@example.com,"said "hi"', "", 'to me",Reno']],
-    ["by a quote that is never closed", ['d@example.com,"said', "a@example.com,fake,Reno", "hi to me,Reno"]],
+    ["by a quote that is never closed", ['d@example.com,"said', "hi to me,Reno"]],
     ["by a size of more than one mebibyte", longNote(60_000)],
     ["by a size of many mebibytes", longNote(400_000).map((line) => line.replace(", or", ""))],
   ])("a record of several lines that is damaged %s is one rejected record with its lines", async (_, damaged) => {
-    const text = ["email,notes,city", "a@example.com,x,Reno", ...damaged, '"b@example.com",y,Reno', ""].join("\n");
+    const text = ["email,notes,city", "a@example.com,x,Reno", ...damaged, "b@example.com,y,Reno", ""].join("\n");
     for (const pieces of [[text], text.match(/[\s\S]{1,65536}/g) ?? []]) {
       const { rows } = await readPieces(pieces.map((piece) => Buffer.from(piece)));
       expect(rows.map(({ line, fault }) => [line, fault !== null])).toEqual([
@@ -174,12 +157,12 @@ describe("an unclosed quote", () => {
   });
 
   test("in thousands of lines rejects only those lines", async () => {
-    const { rows } = await readText(`email,city\n${'"open,Reno\n'.repeat(5000)}"z@example.com","Reno",\n${good}`);
-    expect([rows.length, rows.filter(({ fault }) => fault === null).length]).toEqual([5051, 51]);
+    const { rows } = await readText(`email,city\n${'"open,Reno\n'.repeat(5000)}${good}`);
+    expect(rows.filter(({ fault }) => fault === null)).toHaveLength(50);
   });
 });
 
-describe("whatever record a quote damages, only rows of the file are read, and every other row is rejected", () => {
+describe("whatever record a quote damages, no text of the file is lost", () => {
   const words = fc.constantFrom("Reno", "5 in", 'say "hi"', '"D"', "b@example.com,fake,LA", "é");
   const more = fc.array(fc.tuple(fc.constantFrom(" ", "\n", ", ", "\n\n"), words), { maxLength: 3 });
   const value = fc.tuple(words, more).map(([first, others]) => first + others.flat().join(""));
@@ -220,13 +203,13 @@ describe("whatever record a quote damages, only rows of the file are read, and e
         const good = rows.filter(({ fault }) => fault === null);
         const read = good.map(({ source }) => [...source].map(withoutQuotes));
         const rejected = rows.filter(({ fault }) => fault !== null).flatMap(({ source }) => [...source]);
-        for (const cells of originals.map((cells) => cells.map(withoutQuotes))) {
-          const place = read.findIndex((other) => Bun.deepEquals(other, cells));
-          if (place !== -1) read.splice(place, 1);
-          else
-            for (const part of cells.join().split(/[,\n]+ */)) expect(withoutQuotes(rejected.join())).toContain(part);
-        }
-        expect(read).toEqual([]);
+        // A line of the damaged record that fits the header may be read as a row.
+        const there = withoutQuotes([...read.flat(), ...rejected].join());
+        for (const part of originals.join().split(/[,\n]+ */)) expect(there).toContain(withoutQuotes(part));
+        const damaged = originals.filter(
+          (cells) => !read.some((other) => other.join() === withoutQuotes(cells.join())),
+        );
+        expect(damaged.length).toBeLessThanOrEqual(2);
       }),
       { numRuns: 1000 },
     );

@@ -24,7 +24,7 @@ export async function* readCsv(
 }
 
 const unclosedQuote = "it has a quote that is not closed";
-const afterUnclosedQuote = "a quote above it is not closed, so it may be part of that record";
+const partOfDamaged = "it is part of the record above it, which has a quote in the wrong place";
 
 /** The end of a record is looked for within this length, so that one that is too large is rejected once. */
 const maxScannedLength = 8 * maxRecordLength;
@@ -33,7 +33,7 @@ const maxScannedLength = 8 * maxRecordLength;
 interface Damage {
   /** The place after its last line. */
   readonly end: number;
-  /** True if the last line has the quote that closes the record. Else it is the last one that may belong to it. */
+  /** True if the last line has the quote that closes the record. */
   readonly isKnown: boolean;
   /** True if more text could show another end. */
   readonly isCut: boolean;
@@ -100,55 +100,55 @@ class CsvReader {
     const isCertain = this.header === null || (alone.cells !== null && !alone.isDoubtful);
     const until = Math.max(next, text.lastIndexOf("\n", at + maxRecordLength) + 1);
     const lines = text.length > at + maxRecordLength ? text.slice(0, until) : text;
-    const damage = isCertain ? null : this.findDamage(lines, next, alone.cells === null ? alone.before : 0);
+    const damage = isCertain ? null : this.findDamage(lines, at, next);
     if (damage?.isCut === true && lines === text && !isLast) return null;
-    if (this.header === null || damage === null || (alone.cells !== null && !damage.isKnown)) {
+    if (damage === null || (alone.cells !== null && !damage.isKnown)) {
       this.take(alone.cells, line, rows);
       return next;
     }
-    this.reject(text.slice(at, endOfLine(text, damage.end - 1)), damage.isKnown, this.header, rows);
+    this.reject(text.slice(at, endOfLine(text, damage.end - 1)), rows);
     return damage.end;
   }
 
-  /**
-   * Looks for the end of a record that has an open cell, after some others, at the end of its first line. The quote that closes
-   * the cell makes it known. Otherwise the lines up to the first quote that cannot close it, or all lines, may belong to it.
-   */
-  private findDamage(text: string, next: number, before: number): Damage {
+  /** Looks for the quote that closes the record at a place, whose cell is open at the end of its first line. */
+  private findDamage(text: string, at: number, next: number): Damage {
     for (let from = next; ; ) {
       const rest = readRecord(text, from, this.delimiter, true);
       if (rest.cells !== null) return { end: rest.end, isKnown: true, isCut: rest.end > text.length };
-      if (rest.end > text.length) return { end: indexOf(text, "\n", text.length - 1) + 1, isKnown: false, isCut: true };
       const line = text.lastIndexOf("\n", rest.end) + 1;
-      if (rest.cell < line) return this.endBefore(text, line, rest.end, before + rest.before);
+      if (rest.end > text.length || rest.cell < line) {
+        const end = this.endOfMisfits(text, at, next);
+        return { end, isKnown: false, isCut: Math.max(rest.end, end) >= text.length };
+      }
       from = indexOf(text, "\n", rest.end) + 1;
     }
   }
 
-  /** Ends a record before the line of a quote that cannot close its cell, or after that line, which may be its last one. */
-  private endBefore(text: string, line: number, quote: number, before: number): Damage {
-    // Either this quote is a stray one, and the cell continues after it; or a quote is missing at a delimiter before it.
-    const stray = readRecord(text, quote + 1, this.delimiter, true);
-    const opening = readRecord(text, quote, this.delimiter);
-    const isLast = stray.cells !== null && before + stray.cells.length === this.width;
-    const isInLast = opening.cells !== null && before + 1 + opening.cells.length <= this.width;
-    const end = Math.max(isLast ? stray.end : line, isInLast ? opening.end : line);
-    return { end, isKnown: false, isCut: Math.max(stray.end, opening.end) > text.length };
+  /**
+   * Without a quote that closes it, the lines up to the first one that may be a row belong to a record. All lines up to the
+   * next quote would be lost otherwise.
+   */
+  private endOfMisfits(text: string, at: number, next: number): number {
+    let end = next;
+    while (end < text.length && end - at <= maxRejectedLength) {
+      const newline = indexOf(text, "\n", end);
+      const line = text.slice(end, endOfLine(text, newline));
+      const { cells } = readLine(line, this.delimiter);
+      if (cells === null || (line !== "" && this.fit(cells).length === this.width)) return end;
+      end = newline + 1;
+    }
+    return end;
   }
 
-  /** Rejects a record. If its end is not known, each line that would fit the header is rejected too. */
-  private reject(text: string, isKnown: boolean, header: Header, rows: Row[]): void {
-    const lines = text.split(/\r?\n/).map((line, place) => {
-      const cells = this.fit(readLine(line, this.delimiter).cells ?? []);
-      return { line, number: this.line + place, row: cells.length === this.width ? this.rowOf(cells, header) : null };
-    });
+  /** Rejects a record once, with its lines as far as a rejected row can keep them; the others are rejected one by one. */
+  private reject(text: string, rows: Row[]): void {
     let length = 0;
-    const kept = lines.filter(({ line }, place) => (length += line.length + 1) <= maxRejectedLength || place === 0);
-    const own = isKnown ? kept.length : kept.findLastIndex(({ line, row }) => line !== "" && row === null) + 1;
-    const ownText = kept.slice(0, own).map(({ line }) => line);
-    rows.push(this.damagedRow(ownText.join("\n"), text.length > maxRecordLength ? tooLarge : unclosedQuote));
-    for (const { line, number, row } of lines.slice(own)) {
-      if (line !== "") rows.push({ ...(row ?? this.damagedRow(line, "")), line: number, fault: afterUnclosedQuote });
+    const lines = text.split(/\r?\n/);
+    const own = lines.filter((line, place) => (length += line.length + 1) <= maxRejectedLength || place === 0);
+    rows.push(this.damagedRow(own.join("\n"), text.length > maxRecordLength ? tooLarge : unclosedQuote));
+    for (const [place, line] of lines.entries()) {
+      if (place < own.length || line === "") continue;
+      rows.push({ ...this.damagedRow(line, partOfDamaged), line: this.line + place });
     }
   }
 
