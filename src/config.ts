@@ -7,7 +7,7 @@ import { UserError } from "./user-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a setting takes. */
+/** The values that a setting takes. */
 interface Kind<Value> {
   /** Completes `it takes …` in a message. */
   readonly accepts: string;

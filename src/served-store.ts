@@ -67,7 +67,7 @@ function openForServing(path: string): Connection {
   return database;
 }
 
-/** Another program that writes much copies the log into the file itself, within this time. */
+/** Another program that writes much runs its own checkpoint within this time. */
 const othersCopyWithinMs = 10_000;
 
 interface Serving {
@@ -107,7 +107,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
     flush() {
       const flushed = tryNow(database, flush);
       if (flushed === "locked") othersWroteMs = performance.now();
-      // SQLite does it in the commit. To copy what an erasure has rewritten would hold up every request for seconds.
+      // SQLite runs a checkpoint within a commit. After an erasure, that would block all requests for seconds.
       const isTheirs = performance.now() - othersWroteMs < othersCopyWithinMs;
       database.$client.run(`PRAGMA wal_autocheckpoint = ${isTheirs ? 0 : pagesUntilCopied.byServer}`);
       return flushed;

@@ -25,7 +25,7 @@ interface ListedNode {
 }
 
 /**
- * Lists all nodes, with and without a vote. The local node waits for each other one for some time. Throws NoAnswer if
+ * Lists all nodes, with and without a vote. The local node waits for each other one up to `reachWithinMs`. Throws NoAnswer if
  * it does not answer itself.
  */
 export async function listMembers({ url, authorization }: RqliteNode, reachWithinMs = 1_000) {
@@ -49,7 +49,7 @@ export async function listMembers({ url, authorization }: RqliteNode, reachWithi
   }));
 }
 
-/** Returns what lists the members like `listMembers`. A node that was reachable before keeps its address. */
+/** Returns a function that lists the members like `listMembers`. A node that was reachable before keeps its address. */
 export function openMembers(node: RqliteNode): (reachWithinMs?: number) => Promise<Member[]> {
   const urls = new Map<string, string>();
   return async (reachWithinMs) => {

@@ -16,7 +16,7 @@ export function nodeAt({ url, credentials }: ClusterConfig): RqliteNode {
 }
 
 /**
- * Returns a statement as rqlite gets it. It takes a text such as x'41' for bytes, so that a city could become a blob. So all
+ * Returns a statement as rqlite gets it. rqlite reads a text such as x'41' as a blob, and a city could be such a text. So all
  * values are sent as one JSON text, which the statement takes apart itself. A list stays a list, as the argument of json_each.
  */
 export function textAndValues(statement: Statement): readonly [text: string, values: string] {
@@ -77,7 +77,7 @@ export async function request(
   try {
     const answer = await fetch(`${url}${path}`, { method, headers, signal, ...(body === undefined ? {} : { body }) });
     if (answer.status === 401) {
-      throw new NoAnswer("the node does not know the user and password of CLUSTER_AUTH", "not allowed");
+      throw new NoAnswer("the node rejected the user and password in CLUSTER_AUTH", "not allowed");
     }
     if (answer.status === 200 && saveTo !== undefined) return await Bun.write(saveTo, answer).then(() => "");
     const text = await answer.text();
@@ -164,6 +164,6 @@ export function parseAnswer<Form>(text: string): Form {
   try {
     return JSON.parse(text);
   } catch {
-    throw new NoAnswer("the node answered no JSON");
+    throw new NoAnswer("the node did not answer with JSON");
   }
 }

@@ -27,7 +27,7 @@ interface Pending {
   readonly ledger: Pick<ReturnType<typeof createPendingPages<DisclosurePart>>, "next" | "drop">;
 }
 
-/** Makes the flush of a server, whose parts are numbered from 1. `shown` is the number of the last part of this process that the local file shows. */
+/** Creates the flush of a server. Parts are numbered from 1; `shown` returns the last one that the local file shows. */
 export function createFlush(node: RqliteNode, server: Server, pending: Pending, shown: () => number) {
   let sequence = 0;
   let leaving: UsagePart | null = null;
@@ -62,7 +62,7 @@ export function createFlush(node: RqliteNode, server: Server, pending: Pending, 
       planPages(pending.ledger, disclosures);
       if (part === null && disclosures.size === 0) return;
       const counts = part === null ? [] : statementsOf(server, sequence, part, Date.now());
-      // Those of pages change nothing when they are applied twice.
+      // The statements of disclosures are idempotent.
       await send(node, independentId(), [...counts, ...[...disclosures.values()].flatMap(disclosureStatements)]);
       isMore = isAll || disclosures.size === maxKeysAtOnce;
       disclosures.clear();

@@ -52,7 +52,7 @@ async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "l
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */
 export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {
   const backups = await place.list();
-  // What a clock that was ahead has dated later than now would outlive all others. It counts as the oldest.
+  // A backup dated in the future by a clock that was ahead would outlive all others. It counts as the oldest.
   const isAhead = ({ made_at }: StoredBackup) => Date.parse(made_at) > nowMs;
   const old = [...backups.filter((one) => !isAhead(one)), ...backups.filter(isAhead)].slice(keep);
   for (const { file } of old) await place.remove(file);

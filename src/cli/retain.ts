@@ -52,9 +52,9 @@ async function erase(steps: AsyncGenerator<number>, older: number, output: Outpu
     progress.update(count, count);
   });
   if (signal === null) return erased;
-  const gone = `${grouped(erased)} of ${grouped(older)} older leads are gone`;
+  const gone = `${grouped(erased)} of ${grouped(older)} older leads are erased`;
   const advice = "Run it again to complete it; the server does so daily.";
-  throw stoppedBy(signal, `Stopped: ${gone}, and their bytes are still to be removed.`, advice);
+  throw stoppedBy(signal, `Stopped: ${gone}, but their bytes are not removed yet.`, advice);
 }
 
 function textOf(name: string, days: number | null, erased: number): string {

@@ -26,10 +26,10 @@ export class UnfinishedLog extends UserError {}
 export function examineFile(path: string, full: boolean): Contents | UserError {
   if (!existsSync(path)) return noDatabase(path);
   try {
-    if (!isSqlite(path)) return notDatabase(path, "it does not begin as one");
+    if (!isSqlite(path)) return notDatabase(path, "it has no SQLite header");
     if (sizeOf(walOf(path)) > 0 && !existsSync(shmOf(path))) {
       const advice = `As the owner of the file, start the server, or run ${adminCommand} account list. Then run doctor again.`;
-      return new UnfinishedLog(`The log ${walOf(path)} is not in the file yet, so the file was not read.`, advice);
+      return new UnfinishedLog(`${walOf(path)} has not been checkpointed, so the database was not read.`, advice);
     }
     return examineUndisturbed(path, full);
   } catch (cause) {

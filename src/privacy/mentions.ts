@@ -58,8 +58,8 @@ function* formsOf(text: string): Generator<string> {
 }
 
 /**
- * Decodes each valid sequence of percent-encoding, and character references. A stray `%` stays. Wide letters become ordinary
- * ones, and characters that nobody sees are removed.
+ * Decodes each valid sequence of percent-encoding, and character references. A stray `%` stays. Full-width letters become ordinary
+ * ones, and invisible characters are removed.
  */
 function decodeOnce(text: string): string {
   if (!/%[0-9a-f]{2}|&(?:#|commat|apos)|[\\%]u|[^ -~]/i.test(text)) return text;

@@ -238,7 +238,7 @@ describe("a command in a kept process", () => {
   });
 });
 
-test("a file is in the folder of the clone in which its name was typed", async () => {
+test("a relative path is resolved from the subfolder of the clone in which it was typed", async () => {
   const folder = mkdtempSync(join(import.meta.dir, "typed-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const admin = anAdmin();

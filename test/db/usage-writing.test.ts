@@ -28,7 +28,7 @@ test("while another program writes, requests are answered and their counts are k
   expect(written).toEqual([{ requests: 2 }]);
 });
 
-test("the server leaves a large log to the program that has written it", async () => {
+test("the server leaves the checkpoint of a large log to the program that wrote it", async () => {
   const file = join(aFolder(), "leadfile.db");
   // Small pages, so that 45 MB are as many as those of a million leads.
   using empty = new Database(file);

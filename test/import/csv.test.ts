@@ -179,12 +179,12 @@ describe("whatever record a quote damages, no text of the file is lost", () => {
 
   test.each<[string, (text: string, place: number) => boolean, (text: string, place: number) => string]>([
     [
-      "a stray one",
+      "a stray quote",
       (text, place) => !closes(text, place),
       (text, place) => `${text.slice(0, place)}"${text.slice(place)}`,
     ],
     [
-      "a missing one at the end of a cell",
+      "a missing quote at the end of a cell",
       (text, place) => /^"[,\n]/.test(text.slice(place)) && text[place - 1] !== '"' && isInside(text, place),
       (text, place) => text.slice(0, place) + text.slice(place + 1),
     ],

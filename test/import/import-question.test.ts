@@ -23,7 +23,12 @@ test.each<[string, readonly [string, ...string[]], string, number]>([
   ["whose rows are rejected for a reason", [rejected], "Line 3 was rejected: ", 3],
   ["in which an id names the person", [sharing], "2 rows share their id", 0],
   ["with a line of groups above its header", below("Visit,,Company,Page\n"), "line 2 looks like the header", 0],
-  ["with what it is about above its header", below("Company,Harbor,,\n,,,\n"), "line 3 looks like the header", 3],
+  [
+    "with a line about its content above its header",
+    below("Company,Harbor,,\n,,,\n"),
+    "line 3 looks like the header",
+    3,
+  ],
   [
     "without a column that identifies visitors",
     ["pixel_id,Fecha,Nombre,URL\npx,2026-01-31,Dana,https://shop.example.com/\n"],

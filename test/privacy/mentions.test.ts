@@ -42,8 +42,8 @@ const forms = [
   ["as a link", byEmail, "https://a.example/?to=mailto:dana.w@example.com?subject=x"],
   ["as a character reference", byEmail, "https://a.example/?e=dana.w&#64;example.com"],
   ["as old scripts encode it", byEmail, "https://a.example/?e=dana.w%u0040example.com"],
-  ["in wide letters", byEmail, "https://a.example/?e=ｄａｎａ.w＠example.com"],
-  ["with letters that nobody sees", byEmail, "https://a.example/?e=dana.w%E2%80%8B@exam\u00adple.com"],
+  ["in full-width letters", byEmail, "https://a.example/?e=ｄａｎａ.w＠example.com"],
+  ["with invisible characters", byEmail, "https://a.example/?e=dana.w%E2%80%8B@exam\u00adple.com"],
 ] as const;
 
 describe("names another lead with the identifier in its page_url, and --mentions erases it:", () => {

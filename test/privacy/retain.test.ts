@@ -163,7 +163,7 @@ async function begun({ file }: Admin): Promise<void> {
 }
 
 const said =
-  /^Stopped: ([\d,]+) of 20,000 older leads are gone, and their bytes are still to be removed\. Run it again [^\n]+\n$/;
+  /^Stopped: ([\d,]+) of 20,000 older leads are erased, but their bytes are not removed yet\. Run it again [^\n]+\n$/;
 
 test.each([
   ["SIGINT", 130],
@@ -196,7 +196,7 @@ test("on a terminal, retention shows its progress, and the server completes it a
   await terminal.seen(/Erasing +\S+ \d+%/);
   terminal.type("\u0003");
   expect(await terminal.ended).toBe(130);
-  expect(plain(terminal.shown())).toMatch(/Stopped: [\d,]+ of 20,000 older leads are gone/);
+  expect(plain(terminal.shown())).toMatch(/Stopped: [\d,]+ of 20,000 older leads are erased/);
   expect((await admin.leads()).length).toBeGreaterThan(1);
   const server = start({ DATABASE_PATH: admin.file }, admin.folder);
   await server.listening();

@@ -97,7 +97,7 @@ export function createLease(clocks: Clocks) {
     isWaiting: () => waiting.length > 0,
     /** True if there was an answer since the file was seen. */
     hasNews: () => hasNews,
-    /** To be called when the local file shows something new, or when there are news. */
+    /** Must be called when the local file shows a new transaction, or when `hasNews` returns true. */
     seen(shown: Shown) {
       hasNews = false;
       lacks = waiting.some(({ answers }) => compare(answers, shown).isRefuted);

@@ -29,7 +29,7 @@ interface ReceiveOptions {
 
 export function receiveCommand(context: CommandContext): Command {
   return jsonCommand("receive")
-    .option("--every <SECONDS>", "from one import of what was delivered to the next", seconds("--every", 0.1, 3600), 60)
+    .option("--every <SECONDS>", "seconds between imports of deliveries", seconds("--every", 0.1, 3600), 60)
     .addOption(new Option("--import").hideHelp())
     .addHelpText(
       "after",

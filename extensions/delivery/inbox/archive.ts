@@ -51,12 +51,12 @@ export function obstacleIn(folder: string, name: string): string | null {
     const found = entryAt(place);
     if (found === undefined) continue;
     if (found.isSymbolicLink()) return `${place} ${isLink}`;
-    if (found.dev !== disk) return `${place} is on another disk, to which no file can be renamed; mend that first.`;
+    if (found.dev !== disk) return `${place} is on another disk; move it to the disk of the inbox.`;
     try {
       // Only a folder has a dot in it.
       accessSync(`${place}/.`, constants.W_OK | constants.X_OK);
     } catch (cause) {
-      return `${place} takes no file after its import (${systemCode(cause) ?? "unknown"}); mend that first.`;
+      return `${place} cannot take imported files (${systemCode(cause) ?? "unknown"}); make it a writable folder.`;
     }
   }
   return null;

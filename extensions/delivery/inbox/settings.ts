@@ -53,14 +53,15 @@ export function settingsIn(folder: string): ImportSettings | { readonly fault: s
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return {};
   // Without its settings, a file would become other leads than its owner wants.
   const unread = (why: string) => ({
-    fault: `import.json cannot be read (${why}); mend that, and the files are taken.`,
+    fault: `import.json cannot be read (${why}); correct it, and the files are imported.`,
   });
   try {
     const text = readSmall(path);
-    if (text === null) return unread("no file, or larger than 64 KiB");
+    if (text === null) return unread("not a file, or larger than 64 KiB");
     return checkSettings(JSON.parse(text.replace(/^\ufeff/, "")), optionsFile);
   } catch (cause) {
-    if (cause instanceof SyntaxError) return { fault: "import.json is not JSON; mend it, and the files are taken." };
+    if (cause instanceof SyntaxError)
+      return { fault: "import.json is not JSON; correct it, and the files are imported." };
     return unread(systemCode(cause) ?? "unknown");
   }
 }

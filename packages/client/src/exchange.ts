@@ -36,7 +36,7 @@ export async function exchange(
     return { response, text: await response.text() };
   } catch (cause) {
     signal?.throwIfAborted();
-    if (late.aborted) throw new TimeoutError(`${url.origin} gave no whole answer within ${timeoutMs} ms.`);
+    if (late.aborted) throw new TimeoutError(`${url.origin} sent no complete response within ${timeoutMs} ms.`);
     const reason = codeOf(cause);
     const why = reason === null ? "" : ` (${reason})`;
     throw new NetworkError(`${url.origin} was not reached, or the connection broke${why}.`, reason);

@@ -55,7 +55,7 @@ export const everyAnswerChecks: Check[] = [
 
 export const limitChecks: Check[] = [
   check("8", "the request past the limit is refused: 429 rate_limit_exceeded, Retry-After: 60", async (probe) => {
-    if (!probe.limits) skip("--limits uses up a window for this");
+    if (!probe.limits) skip("needs --limits, which uses up a rate-limit window");
     const refused = await useUp(probe.ask);
     need(codeOf(refused.body) === "rate_limit_exceeded", `the 429 has the code ${codeOf(refused.body)}`);
     const after = refused.headers.get("retry-after");

@@ -40,7 +40,7 @@ export function envelope({ asked, body }: Answer): LeadPage {
   need(isRecord(body), `${asked} gave no JSON object`);
   const { object, data, has_more, next_cursor } = body;
   need(object === "list", `object is ${shown(object)} and not "list"`);
-  need(Array.isArray(data) && data.every(isRecord), "data is no array of objects");
+  need(Array.isArray(data) && data.every(isRecord), "data is not an array of objects");
   need(typeof has_more === "boolean", `has_more is ${shown(has_more)} and no boolean`);
   const isCursor = typeof next_cursor === "string" && dateTime.test(next_cursor);
   need(isCursor || !has_more, `has_more is true, and next_cursor is ${shown(next_cursor)} and no ISO 8601 timestamp`);

@@ -58,7 +58,7 @@ export function eraseCommand(context: CommandContext): Command {
       printReceipts(context, output, erased, options.list !== undefined);
       if (signal !== null) {
         const done = `${grouped(erased.length)} of ${grouped(persons.length)} have a receipt`;
-        throw stoppedBy(signal, `Stopped: ${done}, are erased and kept out, and the rest is as it was.`);
+        throw stoppedBy(signal, `Stopped: ${done}; these are erased and kept out. The others are unchanged.`);
       }
       sayErased(output, account.name, erased);
       sayUncertain(output, erased, persons);

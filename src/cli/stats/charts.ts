@@ -14,7 +14,7 @@ interface Bar {
 
 export interface Chart {
   readonly title: string;
-  /** What a label is, such as `day` or `pixel`. */
+  /** The kind of the labels, such as `day` or `pixel`. */
   readonly label: string;
   readonly bars: readonly Bar[];
   /** The sentence in place of no bars. */

@@ -2,7 +2,7 @@
 
 export interface CsvRecord {
   readonly cells: readonly string[];
-  /** The place after its last line. It is behind the end of a text that has no line feed there. */
+  /** The place after its last line. It is one past the end of a text without a final line feed. */
   readonly end: number;
   /** True if a cell that begins with a quote is read as letters: it may be one that continues on the next line. */
   readonly isDoubtful: boolean;
@@ -101,7 +101,7 @@ interface Cell {
   readonly value: string;
   /** The place of the delimiter or the line end after it. */
   readonly end: number;
-  /** The text up to the end of its last line. In it, a delimiter is looked for, which may be far behind. */
+  /** The text up to the end of its last line. Only this text is searched for a delimiter: the next one may be far away. */
   readonly lines: string;
   /** The place of a quote that neither begins nor ends the cell; infinite if no quote closes it, and null without any. */
   readonly stray: number | null;
@@ -116,7 +116,7 @@ function quotedCell(text: string, lines: string, at: { cell: number; open: numbe
   return { value: textOf(text.slice(at.open + 1, close)), end, lines: around, stray: null };
 }
 
-/** Reads a cell as the letters up to the next delimiter. A stray quote makes letters of all quotes but those around it. */
+/** Reads a cell as the letters up to the next delimiter. With a stray quote, all quotes except an outer pair are literal. */
 function letters(lines: string, cell: number, { delimiter }: Grammar, close: number | null): Cell {
   const end = indexOf(lines, delimiter, cell);
   const value = lines.slice(cell, end);

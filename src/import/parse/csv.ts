@@ -24,7 +24,7 @@ export async function* readCsv(
 }
 
 const unclosedQuote = "it has a quote that is not closed";
-const partOfDamaged = "it is part of the record above it, which has a quote in the wrong place";
+const partOfDamaged = "it is part of the record above it, which has a misplaced quote";
 
 /** The end of a record is looked for within this length, so that one that is too large is rejected once. */
 const maxScannedLength = 8 * maxRecordLength;
@@ -96,7 +96,7 @@ class CsvReader {
   private takeDamaged(text: string, at: number, line: string, isLast: boolean, rows: Row[]): number | null {
     const next = indexOf(text, "\n", at) + 1;
     const alone = readLine(line, this.delimiter);
-    // A quote among letters is one of them. After any other, the cell may continue on the next line.
+    // A quote inside an unquoted cell is literal. A cell that begins with a quote may continue on the next line.
     const isCertain = this.header === null || (alone.cells !== null && !alone.isDoubtful);
     const until = Math.max(next, text.lastIndexOf("\n", at + maxRecordLength) + 1);
     const lines = text.length > at + maxRecordLength ? text.slice(0, until) : text;

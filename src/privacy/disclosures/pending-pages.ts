@@ -50,7 +50,7 @@ export interface PendingPages {
 }
 
 /**
- * Makes what keeps the pages that were answered until they are in the ledger, and hands them over in parts: `plan` makes a
+ * Creates the store of served pages that are not in the ledger yet. It hands them over in parts: `plan` makes a
  * change of the ledger of some pages.
  */
 export function createPendingPages<Part>(plan: (pages: PendingPages) => Part) {

@@ -10,7 +10,7 @@ describe("rejects in one line and changes nothing:", () => {
     ["a missing file", (file) => rmSync(file)],
     ["one without its manifest", (file) => rmSync(`${file}.manifest.json`)],
     ["one with a manifest that is none", (file) => writeFileSync(`${file}.manifest.json`, '{"sha256":1}')],
-    ["one with a manifest of no time", (file) => fitManifest(file, { made_at: "2026-13-45" })],
+    ["one whose manifest has an invalid time", (file) => fitManifest(file, { made_at: "2026-13-45" })],
     ["a file that was cut off", (file) => truncateSync(file, 20_000)],
     ["a file with a flipped bit", (file) => flip(file, 50_000)],
     [

@@ -85,6 +85,6 @@ test.each([
   await inbox.lookAfter(0, 1, 2, 3);
   expect(inbox.said.toSorted()).toEqual([
     "acme-2/b.csv: done",
-    "acme/: import.json cannot be read (no file, or larger than 64 KiB); mend that, and the files are taken.",
+    "acme/: import.json cannot be read (not a file, or larger than 64 KiB); correct it, and the files are imported.",
   ]);
 });

@@ -52,7 +52,7 @@ needing("mount")("no file is imported while a folder of the inbox is on another 
   using _ = mountAt(inbox.path("acme/done"), "size=16k");
   await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.taken).toEqual([]);
-  expect(inbox.said).toEqual([expect.stringMatching(/done is on another disk, .*; mend that first\.$/)]);
+  expect(inbox.said).toEqual([expect.stringMatching(/done is on another disk; move it to the disk of the inbox\.$/)]);
 });
 
 const linked = (place: string) => symlinkSync("..", place);
@@ -66,7 +66,7 @@ test.each([
   [
     "done",
     "is a file",
-    "takes no file after its import (ENOTDIR); mend that first.",
+    "cannot take imported files (ENOTDIR); make it a writable folder.",
     (place: string) => writeFileSync(place, ""),
   ],
 ])(
