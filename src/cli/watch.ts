@@ -34,15 +34,15 @@ export function watchCommand(context: CommandContext): Command {
       const working: Promise<void>[] = [];
       let running: Promise<void> = Promise.resolve();
       if (backups !== null) {
+        const work = backupWork(context, backups, stop, sayFailure);
         const makeBackup = async () => {
-          log.info(await backUp(context, backups, stop), "a backup was made and verified");
+          log.info(await work.make(), "a backup was made and verified");
           if (alertPingUrl === null) return;
           await ping(alertPingUrl, stop).catch(sayFailure("ALERT_PING_URL could not be requested"));
         };
         const run = () => (running = makeBackup());
         const onFailure = sayFailure("the backup failed; it is tried again in 15 minutes");
-        const lastMs = () => lastOf(context, backups);
-        working.push(keepDaily({ ...clock, at: backups.at, lastMs, run, onFailure }));
+        working.push(keepDaily({ ...clock, at: backups.at, lastMs: work.lastMs, run, onFailure }));
       }
       if (alertUrl !== null) {
         const file = `${readDatabasePath()}.alerts`;
@@ -65,21 +65,37 @@ export function watchCommand(context: CommandContext): Command {
     });
 }
 
-/** Returns the time of the newest backup, after deleting the old ones that a stopped server has left. */
-async function lastOf(context: CommandContext, backups: BackupConfig): Promise<number | null> {
-  await rotateIn(context, backups);
-  const [newest] = await openPlace(backups.to, readS3Settings).list();
-  return newest === undefined ? null : Date.parse(newest.made_at);
-}
-
-async function backUp(context: CommandContext, backups: BackupConfig, stop: AbortSignal) {
-  const { file, bytes, leads } = await storeIn(context, backups.to, stop);
-  const deleted = await untilStopped(rotateIn(context, backups), stop);
-  return { file, bytes, leads, deleted: deleted.length };
-}
-
-function rotateIn(context: CommandContext, { to, keep }: BackupConfig): Promise<string[]> {
-  return rotate(openPlace(to, readS3Settings), keep, readDatabasePath(), context.now());
+/** The work of a daily backup. A backup counts even if old ones cannot be deleted after it. */
+function backupWork(
+  context: CommandContext,
+  { to, keep }: BackupConfig,
+  stop: AbortSignal,
+  sayFailure: (what: string) => (cause: unknown) => void,
+) {
+  const place = () => openPlace(to, readS3Settings);
+  async function deleteOld(): Promise<number> {
+    try {
+      return (await untilStopped(rotate(place(), keep, readDatabasePath(), context.now()), stop)).length;
+    } catch (cause) {
+      sayFailure("old backups could not be deleted")(cause);
+      return 0;
+    }
+  }
+  return {
+    async make() {
+      const { file, bytes, leads } = await storeIn(context, to, stop);
+      return { file, bytes, leads, deleted: await deleteOld() };
+    },
+    /** Returns the time of the newest backup; null if there is none. Deletes old ones that a stopped server has left. */
+    async lastMs(): Promise<number | null> {
+      const times = (await place().list()).map(({ made_at }) => Date.parse(made_at));
+      if (times.length === 0) return null;
+      const lastMs = Math.max(...times);
+      // A clock that is behind must not decide which backups are old.
+      if (lastMs <= context.now()) await deleteOld();
+      return lastMs;
+    },
+  };
 }
 
 async function ping(url: string, stop: AbortSignal): Promise<void> {

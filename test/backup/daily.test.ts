@@ -1,6 +1,6 @@
 /** Daily backups of a running server: when they are made, what is kept, and that nothing half is ever listed. */
 import { expect, onTestFinished, test } from "bun:test";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { keepDaily, nextAt, rotate } from "../../src/backup/daily.ts";
@@ -167,6 +167,20 @@ test("a backup that a clock ahead of time has dated in the future is rotated fir
   await anAdmin([], { DATABASE_PATH: admin.file }, Date.parse("2099-05-01T03:15:00Z")).run("backup", ahead);
   expect(await rotate(openPlace(place, expect.unreachable), 1, admin.file, Date.now())).toEqual([ahead]);
   expect(await listed(admin, place)).toMatchObject([{ file: made }]);
+});
+
+test("a server makes its backup although it cannot delete an old copy", async () => {
+  const admin = anAdmin();
+  const place = join(admin.folder, "backups");
+  mkdirSync(place);
+  const undeletable = `${admin.file}.before-0.0.1`;
+  mkdirSync(undeletable);
+  utimesSync(undeletable, 0, 0);
+  const server = start({ DATABASE_PATH: admin.file, BACKUP_TO: place, BACKUP_KEEP: "1" }, admin.folder);
+  await server.listening();
+  await until(() => readdirSync(place).length === 2);
+  expect(await listed(admin, place)).toHaveLength(1);
+  expect(await server.end("SIGTERM")).toBe(0);
 });
 
 test("a backup without its manifest is not listed", async () => {
