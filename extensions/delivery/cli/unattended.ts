@@ -32,7 +32,7 @@ export function importWith(
   try {
     checkOptions(context, accountOf(context, idOrName), settings);
   } catch (cause) {
-    if (!(cause instanceof UserError)) throw cause;
+    if (!(cause instanceof UserError) || cause instanceof DatabaseUnavailable) throw cause;
     return { fault: `the options of its import are wrong, and its files wait: ${cause.sentence}` };
   }
   const options = { ...requestOf(settings), ofDeliveries: source === "deliveries", followsNoLink: true };

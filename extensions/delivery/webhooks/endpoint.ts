@@ -56,7 +56,10 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       return response;
     }
     try {
-      source = findSource(request, path, database);
+      const token = tokenOf(request, path);
+      // A node that is behind does not know a new source yet, and vendors give up at a 401.
+      if (lookUp(token, database) === null) await database.catchUp(catchUpMs);
+      source = findSource(token, database);
       if (isPlainHttp(request, parts)) return redirectToHttps(parts, source, path);
       checkType(request.headers.get("content-type"));
       const body = await readBody(request, reserve);
@@ -64,7 +67,7 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       reserve(visits.reduce((sum, { length }) => sum + length + bytesPerString, 0));
       // The token may have been revoked while the body came, or through another node of a cluster.
       await database.catchUp(catchUpMs);
-      source = findSource(request, path, database);
+      source = findSource(token, database);
       await store(spool, source, visits);
       return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
     } catch (cause) {
@@ -81,8 +84,8 @@ export function pathOf({ url }: Pick<Request, "url">): string {
   return url.slice(url.indexOf("/", "http://".length)).replace(/\?.*$/, "");
 }
 
-/** Returns the active source of the token in the path or in the Authorization header. */
-function findSource(request: Request, path: string, database: EndpointParts["database"]): Source {
+/** Returns the token in the path or in the Authorization header. */
+function tokenOf(request: Request, path: string): string {
   const inPath = /^\/in(?:\/([^/]*))?$/.exec(path);
   if (inPath === null) throw new DeliveryRefused("not_found", "There is nothing here; deliveries go to /in/TOKEN.");
   if (request.method !== "POST") throw new DeliveryRefused("method_not_allowed", "Deliveries are sent by POST.");
@@ -91,7 +94,17 @@ function findSource(request: Request, path: string, database: EndpointParts["dat
   if (token === undefined || token === "") {
     throw new DeliveryRefused("missing_token", "No token was sent; the address ends with it: /in/lfin_….");
   }
-  const source = isWellFormed(token, "lfin_") ? findSourceByDigest(database.read, digestOf(token)) : null;
+  if (!isWellFormed(token, "lfin_")) throw new DeliveryRefused("invalid_token", "This token does not exist.");
+  return token;
+}
+
+function lookUp(token: string, { read }: EndpointParts["database"]): Source | null {
+  return findSourceByDigest(read, digestOf(token));
+}
+
+/** Returns the active source of a token. */
+function findSource(token: string, database: EndpointParts["database"]): Source {
+  const source = lookUp(token, database);
   if (source === null) throw new DeliveryRefused("invalid_token", "This token does not exist.");
   if (source.revokedMs !== null) throw new DeliveryRefused("invalid_token", "This token was revoked.");
   return source;

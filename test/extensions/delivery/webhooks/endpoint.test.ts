@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { pathOf } from "../../../../extensions/delivery/webhooks/endpoint.ts";
+import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
+import { noonMs } from "../../../support/builders.ts";
 import { receive, sentenceOf, visitsIn } from "./receiving.ts";
 
 const visit = { email: "dana@example.com", page_url: "https://www.example.com/pricing" };
@@ -44,6 +46,20 @@ describe("a delivery is stored unchanged", () => {
     await deliver(`{"id":12345678901234567890,"price":1.50}`);
     const [file = ""] = readdirSync(`${folder}/${id}`);
     expect(readFileSync(`${folder}/${id}/${file}`, "utf8")).toBe(`{"id":12345678901234567890,"price":1.50}\n`);
+  });
+
+  test("for a source that this node of a cluster does not have yet", async () => {
+    const token = createKey("lfin_");
+    const source = { digest: digestOf(token), prefix: prefixOf(token), label: null, options: {} };
+    let isThere = false;
+    const receiver = await receive({
+      catchUp() {
+        if (!isThere) receiver.admin.sources.create(1, source, noonMs);
+        isThere = true;
+      },
+    });
+    const answer = await fetch(`${receiver.url}/in/${token}`, { method: "POST", body: JSON.stringify(visit) });
+    expect(answer.status).toBe(200);
   });
 
   test("with its token in the Authorization header instead of the path", async () => {

@@ -15,6 +15,8 @@ interface ReceivingSetup {
   /** Puts something in front of the spool. */
   readonly spool?: (real: Spool) => Spool;
   readonly trustProxy?: boolean;
+  /** Runs when the endpoint wants the newest state, which a node of a cluster may not have yet. */
+  readonly catchUp?: () => void;
   /** After how long a connection is closed on which nothing goes out. */
   readonly idleSeconds?: number;
 }
@@ -29,7 +31,7 @@ export async function receive(setup: ReceivingSetup = {}) {
   const logged: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void logged.push(line) });
   const endpoint = createEndpoint({
-    database: admin.database,
+    database: { read: admin.database.read, catchUp: async () => setup.catchUp?.() },
     spool: setup.spool?.(real) ?? real,
     log,
     baseUrl: "https://www.example.com",
