@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { type Account, createAccount, listAccounts, setSubscription } from "../db/accounts.ts";
-import { noDatabase } from "../db/failure.ts";
-import { spoolOf } from "../db/files.ts";
-import { listSources } from "../db/sources.ts";
+import { innermost, noDatabase } from "../db/failure.ts";
+import { isFileOfNode, spoolOf } from "../db/files.ts";
+import { listSources, type Source } from "../db/sources.ts";
 import { deleteAccount } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
 import { UserError } from "../user-error.ts";
@@ -100,13 +100,28 @@ function deleteCommand(context: CommandContext): Command {
         const what = `Stopped: ${grouped(deleted)} of ${leadsText(leads)} are deleted, and the keys are revoked.`;
         throw stoppedBy(done.signal, what);
       }
-      const spool = spoolOf(database.path);
-      for (const source of sources) rmSync(join(spool, source.id), { recursive: true, force: true });
       output.result({ id, name, leads: done.result.leads }, JSON.stringify(done.result));
       output.say(`The account ${name} is deleted. Its keys answer revoked_api_key from now on.`);
+      removeDeliveries(spoolOf(database.path), sources);
       await removeResidualBytes(context, output);
-      output.say("Not deleted: exports, rejects files, files in inboxes, logs, and earlier backups.");
+      const onNodes = isFileOfNode(database.path) ? "deliveries that wait on other nodes, " : "";
+      output.say(`Not deleted: ${onNodes}exports, rejects files, files in inboxes, logs, and earlier backups.`);
     });
+}
+
+/** Deletes what vendors have delivered to an account that is deleted. */
+function removeDeliveries(spool: string, sources: readonly Source[]): void {
+  for (const { id } of sources) {
+    const folder = join(spool, id);
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch (cause) {
+      throw new UserError(
+        `The account is deleted, but not what was delivered to it (${innermost(cause)}).`,
+        `Delete ${folder}.`,
+      );
+    }
+  }
 }
 
 /** Asks for the name of the account on a terminal. Throws a UserError if the answer differs, or if there is no terminal. */

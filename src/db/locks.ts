@@ -16,6 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { DatabaseUnavailable } from "./connection.ts";
 import { explainFailure, isLocked } from "./failure.ts";
 import { giveToOwner, lockRequestsOf, serverLockOf } from "./files.ts";
 
@@ -122,8 +123,22 @@ export function takeLock(path: string, isAlone = false): (() => void) | null {
  * the replaced file would use the log of the new one, and delete it at its end.
  */
 export function whileInPlace<Opened>(path: string, open: () => Opened): Opened {
-  using _ = lockAt(path, lockWaitMs.toWrite, "BEGIN");
+  using _ = sharedLockAt(path);
   return open();
+}
+
+function sharedLockAt(path: string): Database {
+  try {
+    return lockAt(path, lockWaitMs.toWrite, "BEGIN");
+  } catch (cause) {
+    if (!isLocked(cause)) throw cause;
+    throw new DatabaseUnavailable(
+      `${path} is being restored, or an earlier version serves it.`,
+      "Wait for the restore, or restart the server, then run the command again.",
+      1,
+      { cause },
+    );
+  }
 }
 
 function lockAt(path: string, waitMs: number, begin: string): Database {
