@@ -101,6 +101,7 @@ const undoneSince = sql`
 /** The parts in an order in which each finds the rows to which it refers. */
 function partsAt(nowMs: number): readonly Part[] {
   return [
+    namesOfDeletedAccounts,
     ...partsOfKeys(nowMs),
     sources,
     subscriptions,
@@ -133,11 +134,7 @@ function partsOfKeys(nowMs: number): Part[] {
     },
     {
       name: "revoked keys",
-      prepares: [
-        // A new account may have the name of a deleted one, which the restore removes in the end.
-        sql`UPDATE main.accounts SET name = id WHERE id IN (SELECT id FROM old.deleted_accounts)`,
-        keepAccountsOf(keptKeys),
-      ],
+      prepares: [keepAccountsOf(keptKeys)],
       merges: [
         takeOverEnds("keys", "revoked_at"),
         sql`
@@ -163,6 +160,13 @@ function partsOfKeys(nowMs: number): Part[] {
     },
   ];
 }
+
+/** A new account may have the name of a deleted one, which the restore removes in the end. */
+const namesOfDeletedAccounts: Part = {
+  name: "names of deleted accounts",
+  prepares: [sql`UPDATE main.accounts SET name = id WHERE id IN (SELECT id FROM old.deleted_accounts)`],
+  merges: [],
+};
 
 const sources: Part = {
   name: "sources",

@@ -186,7 +186,8 @@ function carryFromNewer(database: Connection, { folder, newer, warnings, nowMs }
     }
     database.run(sql`ATTACH ${copy} AS old`);
     const isKnown = isOfSameInstance(database);
-    if (isKnown) carryOver(database, nowMs, ["erasures", "revoked keys", "expiries of keys"]);
+    if (isKnown)
+      carryOver(database, nowMs, ["names of deleted accounts", "erasures", "revoked keys", "expiries of keys"]);
     detach(database);
     return { isKnown, warnings: said };
   }
