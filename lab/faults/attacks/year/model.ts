@@ -69,9 +69,17 @@ export class Model {
     {
       of = this.leads,
       matches = () => true,
-    }: { readonly of?: ReadonlyMap<string, Visit>; readonly matches?: Matches } = {},
+      pending = new Set(),
+    }: {
+      readonly of?: ReadonlyMap<string, Visit>;
+      readonly matches?: Matches;
+      /** The IDs of leads that may be there or not. */
+      readonly pending?: ReadonlySet<string>;
+    } = {},
   ): { readonly lost: number; readonly back: number } {
-    const lost = [...of.values()].filter((lead) => matches(lead) && this.#isKept(lead, nowMs) && !there.has(lead.id));
+    const lost = [...of.values()].filter(
+      (lead) => matches(lead) && this.#isKept(lead, nowMs) && !pending.has(lead.id) && !there.has(lead.id),
+    );
     const back = [...there].filter((id) => {
       const lead = of.get(id);
       return lead === undefined || !matches(lead) || !this.#isKept(lead, nowMs - dayMs);
