@@ -108,8 +108,8 @@ export async function keepDaily({ at, now, pause, lastMs, run, onFailure }: Sche
       try {
         let last = isStart ? await lastMs() : null;
         if (dueAfter(last) <= now()) {
-          await run();
           last = now();
+          await run();
         }
         isStart = false;
         dueMs = dueAfter(last);

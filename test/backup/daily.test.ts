@@ -19,6 +19,7 @@ async function timesOf(
   hours: number,
   lastMs: number | null,
   fails: (attempt: number) => boolean = () => false,
+  takesMs = 0,
 ) {
   let nowMs = startMs;
   const times: number[] = [];
@@ -32,6 +33,7 @@ async function timesOf(
     lastMs: async () => lastMs,
     async run() {
       times.push(nowMs);
+      nowMs += takesMs;
       if (fails(times.length)) throw new Error("the disk is full");
     },
     onFailure: () => {},
@@ -63,6 +65,12 @@ test("a server that was down at BACKUP_AT makes its backup when the last one bec
   const from = local("2026-05-20T05:00:00");
   const last = local("2026-05-19T04:30:00");
   expect(await timesOf(from, 24, last)).toEqual([last + 25 * hourMs + 1, local("2026-05-21T03:15:00")]);
+});
+
+test("a backup that is under way at BACKUP_AT does not replace that of the day", async () => {
+  const from = local("2026-05-20T03:00:00");
+  const tookMs = 0.5 * hourMs;
+  expect(await timesOf(from, 2, null, () => false, tookMs)).toEqual([from, from + tookMs + 1]);
 });
 
 test("retries a failed backup within an hour", async () => {
