@@ -224,7 +224,7 @@ unless(missing).describe("a retention on a cluster", () => {
     await until(async () => (await storedBy(one)) <= many);
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
-    const stopped = /^Stopped: ([\d,]+) of 8,000 older leads are gone, .*\n$/m.exec(await child.stderr.text());
+    const stopped = /^Stopped: ([\d,]+) of 8,000 older leads are erased, .*\n$/m.exec(await child.stderr.text());
     const gone = Number(stopped?.[1]?.replaceAll(",", ""));
     expect(await storedBy(two)).toBe(many + 1 - gone);
     // One for the new retention, and one for the leads that are gone.
