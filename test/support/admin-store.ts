@@ -99,8 +99,11 @@ export function openAdminStore(path: string) {
     },
     leads: {
       beginImport: (account: number, options: ImportOptions): LeadImport => ({
-        write: (leads, nowMs) =>
-          read.transaction(() => writeLeads(openDestination(read, account, nowMs), leads, { ...options, nowMs })),
+        write(leads, nowMs) {
+          const write = () => writeLeads(openDestination(read, account, nowMs), leads, { ...options, nowMs });
+          // A transaction that begins with reading fails once another program writes; one that begins so waits.
+          return read.transaction(write, { behavior: "immediate" });
+        },
       }),
       ...openLeads(read),
       export: (account: number) => exportDocuments(read, account),
