@@ -1,7 +1,7 @@
 /** bun admin cluster: several nodes of rqlite, each with a server. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { typedPath } from "../../src/cli/arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../../src/cli/command.ts";
+import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "../../src/cli/command.ts";
 import { grouped, leadsText } from "../../src/cli/terminal/numbers.ts";
 import { stopSignal } from "../../src/cli/terminal/signals.ts";
 import { table } from "../../src/cli/terminal/table.ts";
@@ -20,8 +20,8 @@ interface Options {
 }
 
 export function clusterCommand(context: CommandContext): Command {
-  return new Command("cluster")
-    .addHelpText("after", examples("cluster status"))
+  return new AdminCommand("cluster")
+    .examples("cluster status")
     .addCommand(initCommand())
     .addCommand(statusCommand(context))
     .addCommand(migrateCommand())
@@ -50,7 +50,7 @@ function initCommand(): Command {
   return jsonCommand("init")
     .description("copy an existing file into the first node, which must be empty")
     .argument("<FILE>", "the file of a stopped server; it is not changed", typedPath)
-    .addHelpText("after", examples("cluster init /var/lib/leadfile/leadfile.db"))
+    .examples("cluster init /var/lib/leadfile/leadfile.db")
     .action(async (file: string, options: Options) => {
       const { leads } = await initCluster(localNode(), file);
       const output = outputOf(options);
@@ -64,7 +64,7 @@ function initCommand(): Command {
 function statusCommand(context: CommandContext): Command {
   return jsonCommand("status")
     .description("show the nodes, the leader, how far each node is, and which servers answer")
-    .addHelpText("after", examples("cluster status", "cluster status --json"))
+    .examples("cluster status", "cluster status --json")
     .action(async (options: Options) => {
       using file = openNodeFile(readDatabasePath());
       const status = await askCluster(localNode(), file.current().connection, context.now());
@@ -96,7 +96,7 @@ function lineOf(node: NodeStatus): string[] {
 function migrateCommand(): Command {
   return jsonCommand("migrate")
     .description("update the schema to this version, before its first server starts")
-    .addHelpText("after", examples("cluster migrate"))
+    .examples("cluster migrate")
     .action(async (options: Options) => {
       const migrations = await withDatabase(migrateCluster);
       const done = migrations === 0 ? "The schema is up to date." : `Migrations applied: ${grouped(migrations)}.`;
@@ -109,7 +109,7 @@ function scrubCommand(): Command {
     .description("remove the residual bytes of erased persons from the local node, which is stopped briefly")
     .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "the command that starts it again")
-    .addHelpText("after", examples("cluster scrub --stop ./stop-node.sh --start ./start-node.sh"))
+    .examples("cluster scrub --stop ./stop-node.sh --start ./start-node.sh")
     .action(async ({ stop, start, ...options }: Options & { stop: string; start: string }) => {
       // A signal must not leave the node stopped.
       stopSignal();
@@ -129,7 +129,7 @@ function leaveCommand(): Command {
   return jsonCommand("leave")
     .description("remove a node; its server has stopped serving when the command returns")
     .argument("<NODE>", "the name that cluster status shows")
-    .addHelpText("after", examples("cluster leave n3"))
+    .examples("cluster leave n3")
     .action(async (name: string, options: Options) => {
       await withDatabase((database) => removeNode(database, name));
       const next = "Stop its server and its rqlited, and delete its folder.";

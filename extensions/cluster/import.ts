@@ -90,7 +90,7 @@ async function* inSteps(work: Work, write: ReturnType<typeof openPlans>["write"]
 }
 
 /** Opens the plans of an import. `write` does work with the plan that it opens, and writes the plan. */
-export function openPlans(database: Pick<ClusterDatabase, "file" | "commit">, account: AccountNumber) {
+function openPlans(database: Pick<ClusterDatabase, "file" | "commit">, account: AccountNumber) {
   let statements: () => Statement[] = () => [];
   return {
     open(nowMs: number): Destination {

@@ -48,7 +48,7 @@ async function askNode(member: Member) {
   return { ...member, state: await stateOf(member), position: await asking };
 }
 
-/** What the cluster knows of its nodes. */
+/** The facts about a cluster with which each of its nodes is described. */
 interface Known {
   /** The newest entry of the Raft log. */
   readonly newest: number;

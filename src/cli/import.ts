@@ -1,5 +1,5 @@
 /** bun admin import: lists imports, and undoes one. */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
 import type { Account } from "../db/accounts.ts";
@@ -9,7 +9,7 @@ import { statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { accountOf } from "./arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "./command.ts";
+import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
@@ -17,8 +17,8 @@ import { runSteps } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
 
 export function importCommand(context: CommandContext): Command {
-  return new Command("import")
-    .addHelpText("after", examples("import list acme", "import undo acme 3"))
+  return new AdminCommand("import")
+    .examples("import list acme", "import undo acme 3")
     .addCommand(listCommand(context))
     .addCommand(undoCommand(context));
 }
@@ -27,7 +27,7 @@ function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the imports of an account that added or replaced leads, newest first")
     .argument("<ACCOUNT>", "id or exact name")
-    .addHelpText("after", examples("import list acme", "import list acme --json"))
+    .examples("import list acme", "import list acme --json")
     .action((idOrName: string, options) => {
       const batches = listBatches(context.database().read, accountOf(context, idOrName).number);
       const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
@@ -48,7 +48,7 @@ function undoCommand(context: CommandContext): Command {
     .description("remove exactly the leads that an import added; importing the file again adds them again")
     .argument("<ACCOUNT>", "id or exact name")
     .argument("<IMPORT>", "its number, as import list shows it")
-    .addHelpText("after", examples("import undo acme 3"))
+    .examples("import undo acme 3")
     .action(async (idOrName: string, text: string, options) => {
       const account = accountOf(context, idOrName);
       const batch = batchOf(context, account, text);

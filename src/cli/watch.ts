@@ -88,9 +88,9 @@ function backupWork(
     },
     /** Returns the time of the newest backup; null if there is none. Deletes old ones that a stopped server has left. */
     async lastMs(): Promise<number | null> {
-      const times = (await place().list()).map(({ made_at }) => Date.parse(made_at));
-      if (times.length === 0) return null;
-      const lastMs = Math.max(...times);
+      const [newest] = await place().list();
+      if (newest === undefined) return null;
+      const lastMs = Date.parse(newest.made_at);
       // A clock that is behind must not decide which backups are old.
       if (lastMs <= context.now()) await deleteOld();
       return lastMs;

@@ -43,7 +43,7 @@ export function spoolOf(path: string): string {
   return isFileOfNode(path) ? "leadfile.db.spool" : `${path}.spool`;
 }
 
-/** The file that is locked by the server of a database, by whoever opens it, and by a restore. */
+/** The file whose lock is taken by the server of a database, each program that opens it, and a restore. */
 export function serverLockOf(path: string): string {
   return `${path}.serving`;
 }

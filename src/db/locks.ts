@@ -142,6 +142,7 @@ function sharedLockAt(path: string): Database {
 }
 
 function lockAt(path: string, waitMs: number, begin: string): Database {
+  // Only the owner may read the lock, and the database and its log, which are created after it.
   process.umask(0o077);
   mkdirSync(dirname(path), { recursive: true });
   const lock = serverLockOf(existsSync(path) ? realpathSync(path) : path);

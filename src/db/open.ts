@@ -43,8 +43,6 @@ export function databaseOn(connection: Connection): LeadDatabase {
 
 /** Opens the file at a path. Throws a UserError if it cannot be used. */
 export function openDatabase(path: string): Connection {
-  // Only the owner may read the file. Its copies and its log are made with the same mask.
-  process.umask(0o077);
   try {
     return whileInPlace(path, () => {
       closeEmpty(path);

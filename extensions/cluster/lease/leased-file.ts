@@ -200,7 +200,7 @@ function openQuestions(node: RqliteNode, { name, process }: Server) {
     else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
     const voters = members.filter(({ isVoter }) => isVoter);
     const [leader, ...states] = await Promise.all([
-      // Only the leader decides whether this process may serve: the others may not have heard of it yet.
+      // Only the answer of the leader counts for this process: its registration may not have reached the others yet.
       askPosition(node, own, timeoutMs, level, { name, process }),
       ...voters.filter((voter) => voter.name !== name).map((voter) => askMember(voter, own)),
     ]);

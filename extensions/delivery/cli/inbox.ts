@@ -1,7 +1,7 @@
 /** bun admin inbox: imports files that are dropped into a folder. */
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
@@ -37,7 +37,7 @@ files are read: {"pixel":"px_shop","timezone":"America/New_York"}. Files in
 done/ and rejected/ are deleted after INBOX_KEEP_DAYS. --once ends with status 1
 if a file was not imported.`,
     )
-    .addHelpText("after", examples("inbox /srv/leads", "inbox /srv/leads --once"))
+    .examples("inbox /srv/leads", "inbox /srv/leads --once")
     .action((dir: string, options: InboxOptions) => run(context, dir, options));
 }
 

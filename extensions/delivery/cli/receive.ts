@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { startChild } from "../../../src/child-process.ts";
 import { seconds } from "../../../src/cli/arguments.ts";
-import { type CommandContext, examples, jsonCommand } from "../../../src/cli/command.ts";
+import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { readConfig, readDatabasePath, readInboxKeepDays, receiveOrigin } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/files.ts";
@@ -37,7 +37,7 @@ export function receiveCommand(context: CommandContext): Command {
 It listens on RECEIVE_HOST and RECEIVE_PORT. A delivery is on the disk before it
 is answered with 200; a minute later its leads are served.`,
     )
-    .addHelpText("after", examples("receive", "receive --every 10"))
+    .examples("receive", "receive --every 10")
     .action((options: ReceiveOptions) => (options.import === true ? importSpool(context) : receive(context, options)));
 }
 

@@ -1,7 +1,7 @@
 /** bun admin source: addresses at which vendors deliver leads. A token can only write, and is shown once. */
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { type ImportRequest, readRules } from "../../../src/cli/lead/import/options.ts";
 import { sampleText } from "../../../src/cli/lead/import/sample.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
@@ -29,8 +29,8 @@ import { checkOptions } from "./unattended.ts";
 type CreateOptions = Omit<ImportRequest, "onDuplicate"> & { readonly label?: string };
 
 export function sourceCommand(context: CommandContext): Command {
-  return new Command("source")
-    .addHelpText("after", examples("source create acme --label rb2b --pixel px_shop", "source list acme"))
+  return new AdminCommand("source")
+    .examples("source create acme --label rb2b --pixel px_shop", "source list acme")
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(revokeCommand(context))
@@ -54,12 +54,9 @@ function createCommand(context: CommandContext): Command {
     .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
     .addOption(new Option("--day-first", "read 01/02/2026 as the first of February").conflicts("monthFirst"))
     .option("--month-first", "read 01/02/2026 as the second of January")
-    .addHelpText(
-      "after",
-      examples(
-        "source create acme --label rb2b --pixel px_shop",
-        'source create acme --map "Site=pixel_id" --create-pixels',
-      ),
+    .examples(
+      "source create acme --label rb2b --pixel px_shop",
+      'source create acme --map "Site=pixel_id" --create-pixels',
     )
     .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options));
 }
@@ -96,7 +93,7 @@ function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the sources of an account")
     .argument("<ACCOUNT>", "id or exact name")
-    .addHelpText("after", examples("source list acme", "source list acme --json"))
+    .examples("source list acme", "source list acme --json")
     .action((idOrName: string, options) => {
       const { number } = accountOf(context, idOrName);
       const all = listSources(context.database().read, number).map(view);
@@ -111,7 +108,7 @@ function revokeCommand(context: CommandContext): Command {
     .description("reject all further deliveries to the address of a source")
     .argument("<ID>", "id of the source, as source list shows it")
     .option("--yes", "do not ask")
-    .addHelpText("after", examples("source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes"))
+    .examples("source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes")
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
       const database = context.database();
       const { label, account } = sourceOf(context, id);
@@ -128,10 +125,7 @@ function testCommand(context: CommandContext): Command {
     .description("show the leads that a payload would become, or why it would be rejected; stores nothing")
     .argument("<ID>", "ID of the source, as source list shows it")
     .addHelpText("after", "\nReads the payload from standard input, as the vendor would send it.")
-    .addHelpText(
-      "after",
-      examples("source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json"),
-    )
+    .examples("source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json")
     .action(async (id: string, options: { json?: boolean }) => {
       const source = sourceOf(context, id);
       const { leads, rejected, columns, warnings } = await testDelivery(context, source);

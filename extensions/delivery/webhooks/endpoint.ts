@@ -30,7 +30,7 @@ const catchUpMs = 2_000;
 const bytesPerString = 64;
 
 /** Answers one request. */
-export type Endpoint = (request: Request) => Promise<Response>;
+type Endpoint = (request: Request) => Promise<Response>;
 
 /** Creates the endpoint, which stores deliveries. It throws nothing: it answers and logs every failure. */
 export function createEndpoint(parts: EndpointParts): Endpoint {
@@ -58,8 +58,9 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
     try {
       const token = tokenOf(request, path);
       // A node that is behind does not know a new source yet, and vendors give up at a 401.
-      if (lookUp(token, database) === null) await database.catchUp(catchUpMs);
-      source = findSource(token, database);
+      const known = findSource(token, database);
+      if (known === null) await database.catchUp(catchUpMs);
+      source = refuseInactive(known ?? findSource(token, database));
       if (isPlainHttp(request, parts)) return redirectToHttps(parts, source, path);
       checkType(request.headers.get("content-type"));
       const body = await readBody(request, reserve);
@@ -67,7 +68,7 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       reserve(visits.reduce((sum, { length }) => sum + length + bytesPerString, 0));
       // The token may have been revoked while the body came, or through another node of a cluster.
       await database.catchUp(catchUpMs);
-      source = findSource(token, database);
+      source = refuseInactive(findSource(token, database));
       await store(spool, source, visits);
       return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
     } catch (cause) {
@@ -98,13 +99,12 @@ function tokenOf(request: Request, path: string): string {
   return token;
 }
 
-function lookUp(token: string, { read }: EndpointParts["database"]): Source | null {
+function findSource(token: string, { read }: EndpointParts["database"]): Source | null {
   return findSourceByDigest(read, digestOf(token));
 }
 
-/** Returns the active source of a token. */
-function findSource(token: string, database: EndpointParts["database"]): Source {
-  const source = lookUp(token, database);
+/** Returns the source that a token has, if it is active. */
+function refuseInactive(source: Source | null): Source {
   if (source === null) throw new DeliveryRefused("invalid_token", "This token does not exist.");
   if (source.revokedMs !== null) throw new DeliveryRefused("invalid_token", "This token was revoked.");
   return source;

@@ -1,6 +1,6 @@
 /** The cells of one CSV record (RFC 4180), or the quote that is in the wrong place. */
 
-export interface CsvRecord {
+interface CsvRecord {
   readonly cells: readonly string[];
   /** The place after its last line. It is one past the end of a text without a final line feed. */
   readonly end: number;
@@ -9,11 +9,9 @@ export interface CsvRecord {
 }
 
 /** A record whose quotes are not those of RFC 4180. */
-export interface BrokenRecord {
+interface BrokenRecord {
   readonly cells: null;
-  /** The number of cells before the one with a quote that is stray or not closed. */
-  readonly before: number;
-  /** The place of that cell. */
+  /** The place of the cell with a quote that is stray or not closed. */
   readonly cell: number;
   /** The place of the quote that is stray; infinite if no quote closes the cell. */
   readonly end: number;
@@ -87,7 +85,7 @@ function read(text: string, from: number, isOpen: boolean, grammar: Grammar): Cs
       open === null ? letters(lines, cell, grammar, null) : quotedCell(text, lines, { cell, open }, grammar);
     const { stray, end } = found;
     if (stray !== null && (!grammar.acceptsStray || stray === Number.POSITIVE_INFINITY)) {
-      return { cells: null, before: cells.length, cell: open ?? cell, end: stray };
+      return { cells: null, cell: open ?? cell, end: stray };
     }
     isDoubtful ||= stray !== null && open !== null;
     cells.push(found.value);

@@ -3,18 +3,12 @@ import { type Command, Option } from "commander";
 import { pathFromShell } from "../../../config.ts";
 import type { Passed } from "../../../privacy/disclosures/passed.ts";
 import { adminCommand } from "../../../program-name.ts";
-import { type CommandContext, examples, jsonCommand, outputOf } from "../../command.ts";
+import { type CommandContext, jsonCommand, outputOf } from "../../command.ts";
 import { listenForSignals } from "../../terminal/signals.ts";
 import { importFile } from "./import-file.ts";
 import type { ImportRequest } from "./options.ts";
 import { passedText, summaryText } from "./report.ts";
 import { sampleText } from "./sample.ts";
-
-const exampleText = examples(
-  "lead import acme export.csv --create-pixels --rejects rejected.csv",
-  `zcat export.csv.gz | ${adminCommand} lead import acme - --pixel px_home`,
-  'lead import acme export.csv --map "Seen=identified_at" --day-first',
-);
 
 export function importCommand(context: CommandContext): Command {
   return jsonCommand("import")
@@ -46,7 +40,11 @@ export function importCommand(context: CommandContext): Command {
 The file is read completely before its first lead is stored.
 Ends with 3 when it is done but has rejected rows.`,
     )
-    .addHelpText("after", exampleText)
+    .examples(
+      "lead import acme export.csv --create-pixels --rejects rejected.csv",
+      `zcat export.csv.gz | ${adminCommand} lead import acme - --pixel px_home`,
+      'lead import acme export.csv --map "Seen=identified_at" --day-first',
+    )
     .action(async (idOrName: string, named: string, options: ImportRequest) => {
       const file = named === "-" ? named : pathFromShell(named);
       const isPath = options.rejects !== undefined && options.rejects !== "-";
