@@ -150,7 +150,7 @@ export const mutations: readonly Mutation[] = [
   ),
   line(
     "a file that others may read",
-    "src/db/open.ts",
+    "src/db/locks.ts",
     "process.umask(0o077)",
     "process.umask(0o022)",
     "test/db/openings.test.ts",
