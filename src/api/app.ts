@@ -32,7 +32,7 @@ export function listen(address: Address, partsFor: (port: number) => AppParts, l
   return listener;
 }
 
-/** Makes the app. Elysia's stages give the order of decisions.md §3: host, limit, path, method, key, parameters. */
+/** Makes the app. Elysia's stages give the order of decisions.md §3: what onRequest checks, the parameters, the handler. */
 export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requestIP">) {
   const { store, limiter, baseUrl, log } = parts;
   const metrics = new Registry();
@@ -57,7 +57,7 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
       context.call = call;
       const redirected = redirect(call);
       if (redirected !== null) return redirected;
-      if (!call.isPublic) admit(call);
+      if (!call.isPublic) context.key = admit(call);
       return undefined;
     })
     .onError(({ call, error, set }) => {

@@ -17,7 +17,8 @@ export interface Call {
   readonly route: string | null;
   /** True if the path is outside the API, even if nothing is there: it needs no key and has no limit. */
   readonly isPublic: boolean;
-  credential: Credential;
+  /** The live key; null if there is none. */
+  key: KnownKey | null;
   /** The version of the database that this request is answered from. */
   databaseVersion: number;
   readonly limit: number;
@@ -25,14 +26,13 @@ export interface Call {
   remaining: number;
 }
 
-/** The content of the Authorization header: a live key, or why there is none. */
-export type Credential = KnownKey | "missing_api_key" | "invalid_api_key" | "revoked_api_key";
-
-/** Gives handlers and hooks the call of their request. */
-export const calls = new Elysia({ name: "calls" }).decorate(
-  "call",
-  null as unknown as Call, // onRequest sets it before any other code of the app sees the context.
-);
+/**
+ * Gives handlers and hooks the call of their request, and routes of the API the key that may read them. onRequest sets
+ * both before any other code of the app sees the context.
+ */
+export const calls = new Elysia({ name: "calls" })
+  .decorate("call", null as unknown as Call)
+  .decorate("key", null as unknown as KnownKey);
 
 const publicOnes: ReadonlySet<string> = new Set(Object.values(publicPaths));
 const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...publicOnes]);
@@ -49,7 +49,7 @@ export function beginCall(request: Request, limit: number, nowMs: number): Call 
     search,
     route: routes.has(path) ? path : null,
     isPublic: publicOnes.has(path) || path.startsWith(`${publicPaths.docs}/`),
-    credential: "missing_api_key",
+    key: null,
     databaseVersion: Number.NaN,
     limit,
     remaining: limit,

@@ -31,7 +31,7 @@ export function createErrorReply(baseUrl: string, reply: Reply) {
 
 function toApiError(call: Call, thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (thrown instanceof NotFoundError) return notRouted(call);
+  if (thrown instanceof NotFoundError) return notRouted(call.request.method);
   if (thrown instanceof ValidationError && thrown.valueError !== undefined) {
     const { path, value } = thrown.valueError;
     // The message is the `error` of the schema.
@@ -40,13 +40,10 @@ function toApiError(call: Call, thrown: unknown): ApiError {
   return plainError(isDatabaseFailure(thrown) ? "query_failed" : "internal_error", { cause: thrown });
 }
 
-/** Elysia has no route for this method and path. It does not say which of the two is to blame. */
-function notRouted({ request, route, isPublic }: Call): ApiError {
-  if (!isPublic) return plainError(route === null ? "not_found" : "method_not_allowed");
-  if (request.method === "GET" || request.method === "HEAD") {
-    return new ApiError("not_found", `There is nothing at this path; see ${publicPaths.docs}.`);
-  }
-  return new ApiError("method_not_allowed", "This path takes GET and HEAD.");
+/** Elysia has no route for this method and public path. */
+function notRouted(method: string): ApiError {
+  if (method !== "GET" && method !== "HEAD") return new ApiError("method_not_allowed", "This path takes GET and HEAD.");
+  return new ApiError("not_found", `There is nothing at this path; see ${publicPaths.docs}.`);
 }
 
 /** Returns the headers that belong to a code, whoever throws it. */

@@ -3,14 +3,14 @@ import { Elysia } from "elysia";
 import { paths } from "../contract/paths.ts";
 import { PixelList } from "../contract/pixel.ts";
 import type { RequestStore } from "../served-store.ts";
-import { auth } from "./auth.ts";
+import { calls } from "./call.ts";
 import { errorResponses } from "./errors.ts";
 import { noParameters, strictQuery } from "./query.ts";
 import type { Reply } from "./reply.ts";
 
 /** Makes the route. */
 export function pixelRoute({ pixels }: RequestStore, reply: Reply) {
-  return new Elysia().use(auth).get(
+  return new Elysia().use(calls).get(
     paths.pixels,
     ({ call, key }) => {
       const list: PixelList = { object: "list", data: pixels.list(key.account) };

@@ -65,7 +65,7 @@ export function createAccessLog(log: Logger, { requests, seconds }: RequestMetri
       status,
       code,
       us: Math.round(us),
-      key: typeof call.credential === "string" ? undefined : call.credential.prefix,
+      key: call.key?.prefix,
       id: call.id,
       cause,
     });

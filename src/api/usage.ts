@@ -3,14 +3,14 @@ import { Elysia } from "elysia";
 import { paths } from "../contract/paths.ts";
 import { Usage } from "../contract/usage.ts";
 import type { RequestStore } from "../served-store.ts";
-import { auth } from "./auth.ts";
+import { calls } from "./call.ts";
 import { errorResponses } from "./errors.ts";
 import { noParameters, strictQuery } from "./query.ts";
 import type { Reply } from "./reply.ts";
 
 /** Makes the route. */
 export function usageRoute({ usage }: RequestStore, reply: Reply) {
-  return new Elysia().use(auth).get(
+  return new Elysia().use(calls).get(
     paths.usage,
     ({ call, key }) => {
       const { today, month } = usage.of(key.number, call.arrivedMs);

@@ -1,18 +1,17 @@
 /** The cache of pages: bounded in memory, and never older than the database. */
 import { expect, test } from "bun:test";
-import { createCache } from "../../src/api/cache.ts";
 import { createPageCache } from "../../src/api/leads.ts";
 
-const aCache = (maxSize = 1000) => createCache<string>(maxSize, (body) => body.length);
+const aPage = (bytes: number) => ({ body: new Uint8Array(bytes), disclosed: null });
 
 /** Returns the number of times that a page is made for three requests. */
 function madeFor(question: string): number {
-  const cache = aCache();
+  const cache = createPageCache();
   let made = 0;
   for (let ask = 0; ask < 3; ask++) {
     if (cache.get(question, 1) !== null) continue;
     made++;
-    cache.keep(question, "{}");
+    cache.keep(question, aPage(2));
   }
   return made;
 }
@@ -28,7 +27,7 @@ test("does not cache a very long request, because a client could fill the memory
 
 test("the cache keeps at most 20 MB of pages", () => {
   const cache = createPageCache();
-  const mebibyte = { body: new Uint8Array(1024 * 1024), disclosed: null };
+  const mebibyte = aPage(1024 * 1024);
   const questions = Array.from({ length: 100 }, (_, n) => `1 limit=${n}`);
   cache.get("1", 1);
   for (const question of questions) cache.keep(question, mebibyte);
@@ -39,10 +38,7 @@ test("the cache keeps at most 20 MB of pages", () => {
 
 test("the bound also covers pages without leads", () => {
   const cache = createPageCache();
-  const empty = {
-    body: Buffer.from(`{"object":"list","data":[],"has_more":false,"next_cursor":null}`),
-    disclosed: null,
-  };
+  const empty = aPage(`{"object":"list","data":[],"has_more":false,"next_cursor":null}`.length);
   const questions = Array.from({ length: 200_000 }, (_, n) => `1 city=${"x".repeat(150)}${n}`);
   cache.get("1", 1);
   for (const question of questions) cache.keep(question, empty);
@@ -52,9 +48,9 @@ test("the bound also covers pages without leads", () => {
 });
 
 test("never serves a cached page after the database changed", () => {
-  const cache = aCache();
+  const cache = createPageCache();
   cache.get("1 limit=5", 1);
-  cache.keep("1 limit=5", "{}");
+  cache.keep("1 limit=5", aPage(2));
   expect(cache.get("1 limit=5", 1)).not.toBeNull();
   expect(cache.get("1 limit=5", 2)).toBeNull();
 });

@@ -70,8 +70,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a refused request that counts as used",
     "src/api/auth.ts",
-    "    if (!allowed) throw",
-    "    if (!allowed) store.usage.count(credential.number, call.arrivedMs);\n    if (!allowed) throw",
+    "      if (!allowed) throw",
+    "      if (!allowed) store.usage.count(credential.number, call.arrivedMs);\n      if (!allowed) throw",
     "test/spec/8-limits.test.ts",
     "test/spec/4-3-usage.test.ts",
   ),
@@ -92,8 +92,8 @@ export const mutations: readonly Mutation[] = [
   line(
     "a key that reads the leads of the first account",
     "src/api/auth.ts",
-    "return { key: credential };",
-    "return { key: { ...credential, account: 1 } };",
+    "return credential;",
+    "return { ...credential, account: 1 };",
     "test/spec/5-isolation.test.ts",
   ),
   line(
