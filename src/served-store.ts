@@ -9,7 +9,7 @@ import type { KeyNumber } from "./db/keys.ts";
 import { takeLock, writeWhenFree } from "./db/locks.ts";
 import { openDatabase } from "./db/open.ts";
 import { openReader, type ReadStore } from "./db/reader.ts";
-import { addUsage, type CountedUsage, createUsageCounter, type Flushed, openUsageReader } from "./db/usage.ts";
+import { type CountedUsage, createUsageCounter, type Flushed, openUsageReader, usageStatement } from "./db/usage.ts";
 import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
 import { ledgerBegins, ledgerEnds, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
 import { type DisclosurePart, planPart, writeDisclosures } from "./privacy/disclosures/ledger.ts";
@@ -188,7 +188,7 @@ function createFlush(
     for (const statement of ledgerBegins(keepsLedger, startMs)) database.run(statement);
   });
   const flushParts = () => {
-    const counted = flushPart(usage, (part) => addUsage(database, part));
+    const counted = flushPart(usage, (part) => database.run(usageStatement(part)));
     if (counted === "more") return counted;
     const noted = flushPart(ledger, (part) => writeDisclosures(database, part));
     return noted === "idle" ? counted : noted;

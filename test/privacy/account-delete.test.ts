@@ -1,6 +1,8 @@
 /** bun admin account delete: an account ends, with every byte of it, and its keys stay revoked. */
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import { digestOf } from "../../src/contract/key.ts";
+import { openServedStore } from "../../src/served-store.ts";
 import { anAdmin } from "../support/admin.ts";
 import { filesWith } from "../support/bytes.ts";
 
@@ -61,4 +63,20 @@ test("without a terminal, account delete requires --yes", async () => {
   const { status, stderr } = await admin.run("account", "delete", "acme");
   expect([status, stderr]).toEqual([1, expect.stringContaining("pass --yes.")]);
   expect(await admin.leads()).toHaveLength(1);
+});
+
+test("what a server still has to write of a deleted key holds up nothing of the other keys", async () => {
+  const { admin, key } = await aFullAccount();
+  const { key: other } = (await admin.run("key", "create", "other", "--json")).json;
+  const store = openServedStore(admin.file);
+  const page = { oldestMs: 1, newestMs: 2, beforeMs: null, seen: 0, filter: "" };
+  for (const secret of [key, other]) {
+    const number = store.keys.find(digestOf(secret))?.number ?? 0;
+    store.usage.count(number, Date.now());
+    store.disclosures.note(number, page, Date.now());
+  }
+  expect((await admin.run("account", "delete", "acme", "--yes")).status).toBe(0);
+  await store.close();
+  const [listed] = JSON.parse((await admin.run("key", "list", "other", "--json")).stdout);
+  expect(listed).toMatchObject({ requests_this_month: 1, read_up_to: "1970-01-01T00:00:00.002Z" });
 });

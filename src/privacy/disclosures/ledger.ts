@@ -107,7 +107,10 @@ function openUnchanged(database: Connection, key: number): IsUnchanged {
 const onConflict = sql`ON CONFLICT DO UPDATE SET newest = max(newest, excluded.newest),
   seen = CASE WHEN seen IS excluded.seen THEN seen END`;
 
-/** Returns the statements that write a part, for one transaction: in between, a lead would seem to have no recipient. */
+/**
+ * Returns the statements that write a part, for one transaction: in between, a lead would seem to have no recipient. Nothing
+ * is written for a key whose account was deleted since.
+ */
 export function disclosureStatements({ key, day, filter, removed, added }: DisclosurePart): SQL[] {
   const values = (spans: readonly Span[]) =>
     JSON.stringify(spans.map(({ oldestMs, newestMs, seen }) => [oldestMs, newestMs, seen]));
@@ -119,8 +122,8 @@ export function disclosureStatements({ key, day, filter, removed, added }: Discl
         (SELECT value ->> 0, value ->> 1, ifnull(value ->> 2, -1) FROM json_each(${values(removed)}))`;
   const add = sql`
     INSERT INTO disclosures (key, day, filter, oldest, newest, seen)
-    SELECT ${key}, ${day}, ${filter}, value ->> 0, value ->> 1, value ->> 2 FROM json_each(${values(added)}) WHERE TRUE
-    ${onConflict}`;
+    SELECT ${key}, ${day}, ${filter}, value ->> 0, value ->> 1, value ->> 2 FROM json_each(${values(added)})
+    WHERE EXISTS (SELECT 1 FROM keys WHERE number = ${key}) ${onConflict}`;
   return [...(removed.length > 0 ? [remove] : []), ...(added.length > 0 ? [add] : [])];
 }
 
