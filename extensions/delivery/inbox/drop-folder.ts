@@ -24,8 +24,10 @@ interface Seen {
   readonly complete: SeenFile[];
   /** The number of files that may still be written to. */
   readonly waiting: number;
-  /** The entries that are not imported, each with the reason, which the last look did not see. */
-  readonly remarks: readonly (readonly [name: string, why: string])[];
+  /** The files that have changed in done/ or failed/, and are files to import again. */
+  readonly broughtBack: readonly string[];
+  /** The entries that are not imported, each with the reason. */
+  readonly unusual: ReadonlyMap<string, string>;
 }
 
 /** One version of a file, and the time at which it was seen first. */
@@ -43,12 +45,9 @@ const pauseMs = { first: 1_000, max: 60_000 };
 
 /** A folder into which files are dropped. It remembers the files that it has seen. */
 export class DropFolder {
-  /** The line that was said last about the folder; null once a file was imported. */
-  complaint: string | null = null;
   readonly #settleMs: number;
   readonly #archived: ReturnType<typeof watchArchived>;
   #seen: ReadonlyMap<string, SeenFile> = new Map();
-  #remarks: ReadonlyMap<string, string> = new Map();
   /** No file is imported during this time: each try would, for example, fill the disk again. */
   #pause: { readonly sinceMs: number; readonly ms: number } | null = null;
 
@@ -76,9 +75,10 @@ export class DropFolder {
   /** Looks at all entries. */
   look(): Seen {
     const nowMs = this.now();
-    const remarks = new Map(this.#archived.bringBack(nowMs).map((name) => [name, hasChanged]));
+    const broughtBack = this.#archived.bringBack(nowMs);
+    const unusual = new Map<string, string>();
     const files = this.names().flatMap((name): SeenFile[] => {
-      const found = fileIn(this.path, name, remarks);
+      const found = fileIn(this.path, name, unusual);
       if (found === undefined) return [];
       const [version, before] = [versionOf(found), this.#seen.get(name)];
       // A clock that was set back starts the time again.
@@ -89,10 +89,7 @@ export class DropFolder {
     const complete = files
       .filter(({ sinceMs }) => nowMs - sinceMs >= this.#settleMs)
       .sort((one, other) => one.mtimeMs - other.mtimeMs || (one.name < other.name ? -1 : 1));
-    const known = this.#remarks;
-    this.#remarks = remarks;
-    const fresh = [...remarks].filter(([name, why]) => known.get(name) !== why);
-    return { complete, waiting: files.length - complete.length, remarks: fresh };
+    return { complete, waiting: files.length - complete.length, broughtBack, unusual };
   }
 
   /** Imports a file and archives it. If it is killed in between, the file is imported again, which changes nothing. */
@@ -121,23 +118,20 @@ export class DropFolder {
   }
 }
 
-/** Returns the file of a name; undefined if it is something else, with a remark unless it has just gone. */
-function fileIn(folder: string, name: string, remarks: Map<string, string>): Stats | undefined {
+/** Returns the file of a name; undefined if it is something else, which becomes unusual unless it has just gone. */
+function fileIn(folder: string, name: string, unusual: Map<string, string>): Stats | undefined {
   try {
     const found = entryAt(join(folder, name));
     if (found?.isFile()) return found;
-    if (found?.isSymbolicLink()) remarks.set(name, "it is a link; put the file itself in its place.");
-    if (found?.isDirectory()) remarks.set(name, "it is a folder; move its files out of it.");
-    if (found === undefined && name.includes("\ufffd")) remarks.set(name, "its name is not UTF-8; rename it.");
+    if (found?.isSymbolicLink()) unusual.set(name, "it is a link; put the file itself in its place.");
+    else if (found?.isDirectory()) unusual.set(name, "it is a folder; move its files out of it.");
+    else if (found !== undefined) unusual.set(name, "it is a pipe, a socket, or a device; put a file in its place.");
+    else if (name.includes("\ufffd")) unusual.set(name, "its name is not UTF-8; rename it.");
   } catch (cause) {
-    remarks.set(name, `it cannot be opened (${systemCode(cause) ?? "unknown"}); it is tried again.`);
+    unusual.set(name, `it cannot be opened (${systemCode(cause) ?? "unknown"}); it is tried again.`);
   }
   return undefined;
 }
-
-const hasChanged =
-  "it changed after its import, and is imported again. If the upload had stalled, the last row may be a lead that is cut " +
-  "off. Upload the file as .part, then rename it: then it is not taken too early.";
 
 const changedDuringImport: Outcome = { kind: "later", reason: "It was changed or replaced while it was imported." };
 

@@ -42,8 +42,10 @@ const sweepEveryMs = 3_600_000;
 /** An inbox. Nothing is read until `look` is called. */
 export class Inbox {
   readonly #folders = new Map<string, DropFolder>();
-  /** Files that are in no folder. */
-  #strays: readonly string[] = [];
+  /** The lines about files that are not imported, as the last look found them. */
+  #before: ReadonlySet<string> = new Set();
+  /** The same lines, as this look finds them. */
+  #now = new Set<string>();
   #sweptMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -53,6 +55,7 @@ export class Inbox {
 
   /** Imports complete files, one of each folder in turn, for some seconds. Throws a UserError if the inbox itself is gone. */
   async look(): Promise<Looked> {
+    [this.#before, this.#now] = [this.#now, new Set()];
     const folders = this.#findFolders();
     this.#sweep(folders);
     const looked = await Promise.all(folders.map((folder) => this.#apart(folder, () => this.#lookInto(folder))));
@@ -70,12 +73,9 @@ export class Inbox {
   /** Returns the folders, and reports files that are in none. */
   #findFolders(): DropFolder[] {
     const entries = entriesOf(this.path);
-    const strays = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
-    for (const name of strays.filter((name) => !this.#strays.includes(name))) {
-      this.parts.count?.("later", 1);
-      this.#say(`${name}: it is not in the folder of an account; move it into one.`);
+    for (const { name } of entries.filter((entry) => !entry.isDirectory())) {
+      this.#complain(`${name}: it is not in the folder of an account; move it into one.`, 1);
     }
-    this.#strays = strays;
     const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
     for (const name of this.#folders.keys()) if (!names.includes(name)) this.#folders.delete(name);
     const { source, now } = this.parts;
@@ -100,7 +100,7 @@ export class Inbox {
     } catch (cause) {
       const trouble = temporaryTrouble(cause);
       if (trouble === null) throw cause;
-      this.#complain(folder, `${folder.name}/: its files are tried again: ${trouble}`, 1);
+      this.#complain(`${folder.name}/: its files are tried again: ${trouble}`, 1);
       return null;
     }
   }
@@ -108,15 +108,20 @@ export class Inbox {
   /** Finds the complete files of a folder; null if none of its files can be imported now. */
   #lookInto(folder: DropFolder): Turn | null {
     const { name, path } = folder;
-    if (folder.isPaused) return null;
+    if (folder.isPaused) {
+      // What was said about it holds until it is looked into again.
+      for (const line of this.#before) if (line.startsWith(`${name}/`)) this.#now.add(line);
+      return null;
+    }
     const pending = folder.names().length;
     const importFile = pending === 0 ? null : this.parts.importOf(name, path);
     if (importFile !== null && "fault" in importFile) {
-      this.#complain(folder, `${name}/: ${importFile.fault}`, pending);
+      this.#complain(`${name}/: ${importFile.fault}`, pending);
       return null;
     }
-    const { complete: files, waiting, remarks } = folder.look();
-    for (const [file, why] of remarks) this.#say(`${name}/${file}: ${why}`);
+    const { complete: files, waiting, broughtBack, unusual } = folder.look();
+    for (const file of broughtBack) this.#say(`${name}/${file}: ${hasChanged}`);
+    for (const [file, why] of unusual) this.#complain(`${name}/${file}: ${why}`, 1);
     return importFile === null ? null : { folder, importFile, files, waiting };
   }
 
@@ -125,22 +130,21 @@ export class Inbox {
     const file = files.shift();
     if (file === undefined) return false;
     const outcome = await folder.take(file, importFile);
-    this.parts.count?.(outcome.kind, 1);
     const line = `${folder.name}/${file.name}: ${sentenceOf(outcome, folder.isPaused)}`;
     if (outcome.kind === "later") {
       // The next file would meet the same trouble.
-      this.#complain(folder, line, 0);
+      this.#complain(line, 1);
       return false;
     }
-    folder.complaint = null;
+    this.parts.count?.(outcome.kind, 1);
     this.#say(line);
     return files.length > 0;
   }
 
-  /** Says what keeps the files of a folder from being imported, and counts them, once until it is over. */
-  #complain(folder: DropFolder, line: string, files: number): void {
-    if (folder.complaint === line) return;
-    folder.complaint = line;
+  /** Says what keeps files from being imported, and counts them, once until it is over. */
+  #complain(line: string, files: number): void {
+    this.#now.add(line);
+    if (this.#before.has(line)) return;
     this.parts.count?.("later", files);
     this.#say(line);
   }
@@ -150,6 +154,10 @@ export class Inbox {
     this.parts.say(printable(line));
   }
 }
+
+const hasChanged =
+  "it changed after its import, and is imported again. If the upload had stalled, the last row may be a lead that is cut " +
+  "off. Upload the file as .part, then rename it: then it is not taken too early.";
 
 /** Returns what keeps files waiting and ends nothing, in words; null for any other trouble. */
 function temporaryTrouble(cause: unknown): string | null {

@@ -12,6 +12,7 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
   const clock = { nowMs: Date.now() };
   const taken: { file: string; settings: ImportSettings }[] = [];
   const said: string[] = [];
+  const counted: Outcome["kind"][] = [];
   mkdirSync(join(folder, "acme"));
   const inbox = new Inbox(folder, {
     importOf(account, path) {
@@ -30,10 +31,13 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
     keepDays: 30,
     now: () => clock.nowMs,
     say: (line) => void said.push(line),
+    count: (kind, files) => void counted.push(...Array<typeof kind>(files).fill(kind)),
   });
   return {
     taken,
     said,
+    /** The outcome of each file, and "later" for each that is not imported. */
+    counted,
     drop: (name: string, text = "email\na@example.com\n") => writeFileSync(join(folder, name), text),
     path: (name: string) => join(folder, name),
     in: (name: string) => (existsSync(join(folder, name)) ? readdirSync(join(folder, name)).toSorted() : []),

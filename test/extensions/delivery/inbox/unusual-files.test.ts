@@ -112,28 +112,34 @@ test("a file that could not be moved is imported again after it changed", async 
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv"]]);
 });
 
-test("a folder within a folder is reported once, but not done/, rejected/, and failed/", async () => {
+test("done/, rejected/, failed/, and hidden folders are no files to import", async () => {
   const inbox = anInbox();
-  for (const name of ["2026", "done", "rejected", "failed", ".hidden"]) mkdirSync(inbox.path(`acme/${name}`));
-  inbox.drop("acme/2026/a.csv");
+  for (const name of ["done", "rejected", "failed", ".hidden"]) mkdirSync(inbox.path(`acme/${name}`));
   await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.said).toEqual(["acme/2026: it is a folder; move its files out of it."]);
+  expect([inbox.said, inbox.counted]).toEqual([[], []]);
 });
 
+const aLink = "it is a link; put the file itself in its place.";
+
 test.each([
-  ["into the folder of another account", "../other/b.csv"],
-  ["in a circle", "link.csv"],
-  ["to nowhere", "../nowhere/b.csv"],
-])("a link %s is reported once and never followed, and the files next to it are imported", async (_, target) => {
+  ["folder", "it is a folder; move its files out of it.", (path: string) => mkdirSync(path)],
+  ["pipe", "it is a pipe, a socket, or a device; put a file in its place.", (path: string) => mkfifo(path)],
+  ["link into the folder of another account", aLink, (path: string) => symlinkSync("../other/b.csv", path)],
+  ["link in a circle", aLink, (path: string) => symlinkSync("strange.csv", path)],
+  ["link to nowhere", aLink, (path: string) => symlinkSync("../nowhere/b.csv", path)],
+])("a %s is reported and counted once, and the files next to it are imported", async (_, why, make) => {
   const inbox = anInbox();
   mkdirSync(inbox.path("other"));
   writeFileSync(inbox.path("other/b.csv"), "email\n");
-  symlinkSync(target, inbox.path("acme/link.csv"));
+  make(inbox.path("acme/strange.csv"));
   inbox.drop("acme/a.csv");
   await inbox.lookAfter(0, 1, 2, 3, 4);
   const ofAcme = inbox.said.filter((line) => line.startsWith("acme/"));
-  expect(ofAcme).toEqual(["acme/link.csv: it is a link; put the file itself in its place.", "acme/a.csv: done"]);
+  expect(ofAcme).toEqual([`acme/strange.csv: ${why}`, "acme/a.csv: done"]);
+  expect(inbox.counted.toSorted()).toEqual(["done", "later", "later"]);
 });
+
+const mkfifo = (path: string) => expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
 
 test("a file whose name is not UTF-8 is reported once, and the files next to it are imported", async () => {
   const inbox = anInbox();
