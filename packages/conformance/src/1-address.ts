@@ -1,15 +1,13 @@
 /** §1: HTTPS, and the redirect from the bare domain to the www host. */
-
-import { type Check, check } from "./probe.ts";
+import { isLoopback } from "../../client/src/settings.ts";
+import { type Check, check, need, skip } from "./probe.ts";
 import { paths } from "./specification.ts";
-import { need, skip } from "./verdict.ts";
 
 const target = `${paths.usage}?a=1`;
 
 export const addressChecks: Check[] = [
   check("1", "the address is HTTPS", async ({ url }) => {
-    const loopback = /^(?:(?:.+\.)?localhost|127\..+|\[::1\])$/.test(url.hostname);
-    if (url.protocol === "http:" && loopback) skip("a loopback address may be plain HTTP");
+    if (url.protocol === "http:" && isLoopback(url.hostname)) skip("a loopback address may be plain HTTP");
     need(url.protocol === "https:", "the address that was given is plain HTTP");
   }),
   check("1", "the bare domain answers 308 to the www host, with the same path and query", async ({ url, ask }) => {

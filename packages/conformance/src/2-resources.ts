@@ -1,41 +1,27 @@
 /** §2: the shapes of responses. */
+import { type Check, check, need, needError, needShape } from "./probe.ts";
+import { lead, paths, pixelList, usage } from "./specification.ts";
 
-import { type Check, check } from "./probe.ts";
-import { faultOfError, faultOfLead, isRecord, shown } from "./shapes.ts";
-import { paths } from "./specification.ts";
-import { need } from "./verdict.ts";
+const fields = Object.keys(lead.shape).join();
 
 export const resourceChecks: Check[] = [
   check("2.1", "GET /leads answers the list envelope, with has_more and next_cursor", async ({ page }) => {
     await page();
   }),
   check("2.2", "every lead has the 20 fields, in their order and of their types", async ({ leads }) => {
-    const fault = (await leads(1)).map(faultOfLead).find((found) => found !== null) ?? null;
-    need(fault === null, fault ?? "");
-  }),
-  check("2.3", "GET /pixels answers the list envelope with pixels in it", async ({ ask }) => {
-    const { body, status } = await ask(paths.pixels);
-    need(status === 200 && isRecord(body) && body["object"] === "list", `it answered ${status} and no list`);
-    need(Array.isArray(body["data"]), `data is ${shown(body["data"])} and no array`);
-    const isPixel = (pixel: unknown) =>
-      isRecord(pixel) && typeof pixel["id"] === "string" && typeof pixel["status"] === "string";
-    need(body["data"].every(isPixel), "a pixel lacks its id or its status");
-  }),
-  check("2.4", "GET /usage answers the usage object with whole numbers", async ({ ask }) => {
-    const { body, status } = await ask(paths.usage);
-    need(status === 200 && isRecord(body), `it answered ${status}`);
-    need(body["object"] === "usage", `object is ${shown(body["object"])} and not "usage"`);
-    for (const field of ["requests_today", "requests_this_month", "rate_limit_per_min"]) {
-      need(Number.isInteger(body[field]), `${field} is ${shown(body[field])} and no integer`);
+    for (const known of await leads(1)) {
+      needShape(lead, known, "a lead");
+      need(Object.keys(known).join() === fields, "the fields of a lead are not in the order of the table");
     }
-    need(
-      Number(body["requests_this_month"]) >= Number(body["requests_today"]),
-      "the month has fewer requests than today",
-    );
   }),
-  check("2.5", "an error has a code, a message and a link", async ({ ask }) => {
-    const { asked, body } = await ask(paths.usage, { authorization: null });
-    const fault = faultOfError(body);
-    need(fault === null, `${asked} without a key: ${fault}`);
+  check("2.3", "GET /pixels answers the list envelope with pixels in it", async ({ get }) => {
+    await get(paths.pixels, pixelList);
   }),
+  check("2.4", "GET /usage answers the usage object with whole numbers", async ({ get }) => {
+    const { requests_this_month, requests_today } = await get(paths.usage, usage);
+    need(requests_this_month >= requests_today, "the month has fewer requests than today");
+  }),
+  check("2.5", "an error has a code, a message and a link", async ({ ask }) =>
+    needError(await ask(paths.usage, { authorization: null }), "401 missing_api_key"),
+  ),
 ];

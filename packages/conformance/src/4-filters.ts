@@ -1,16 +1,13 @@
 /** §4.1: the filters, and the parameters that are refused. */
-
-import { type Check, check } from "./probe.ts";
-import { type Item, needError } from "./shapes.ts";
-import { paths } from "./specification.ts";
-import { need, skip } from "./verdict.ts";
+import { type Check, check, need, needError, skip } from "./probe.ts";
+import { type KnownLead, paths } from "./specification.ts";
 
 export const filterChecks: Check[] = [
-  filter("pixel_id", (lead) => String(lead["pixel_id"])),
-  filter("state", (lead) => text(lead["state"])),
-  filter("city", (lead) => text(lead["city"])),
+  filter("pixel_id"),
+  filter("state"),
+  filter("city"),
   check("4.1", "city is compared without case", async (probe) => {
-    const city = (await probe.leads(1)).map((lead) => text(lead["city"])).find((name) => name !== null) ?? null;
+    const city = (await probe.leads(1)).map((lead) => lead.city).find((name) => name !== null) ?? null;
     if (city === null) skip("no lead has a city");
     for (const written of [city.toUpperCase(), city.toLowerCase()]) {
       const { data } = await probe.page({ city: written, limit: "1" });
@@ -18,10 +15,10 @@ export const filterChecks: Check[] = [
     }
   }),
   check("4.1", "has_email=true gives only leads with an email address", async ({ page, leads }) => {
-    if ((await leads(1)).every((lead) => lead["email"] !== null)) skip("every lead has an email address");
+    if ((await leads(1)).every((lead) => lead.email !== null)) skip("every lead has an email address");
     const { data } = await page({ has_email: "true", limit: "100" });
     need(
-      data.every((lead) => lead["email"] !== null),
+      data.every((lead) => lead.email !== null),
       "a lead has no email address",
     );
   }),
@@ -32,10 +29,9 @@ export const filterChecks: Check[] = [
   refused(`pixel_id=${encodeURIComponent("no such pixel, by any account")}`, "404 unknown_pixel"),
 ];
 
-const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
-
 /** Compares a filtered page with the known leads. */
-function filter(name: string, read: (lead: Item) => string | null): Check {
+function filter(name: "pixel_id" | "state" | "city"): Check {
+  const read = (lead: KnownLead) => lead[name];
   return check("4.1", `${name} gives the leads with that value, and no others`, async (probe) => {
     const known = await probe.leads(1);
     const value = known.map(read).find((found) => found !== null) ?? null;
@@ -45,8 +41,8 @@ function filter(name: string, read: (lead: Item) => string | null): Check {
       found.every((lead) => isSame(read(lead), value)),
       "a lead with another value came",
     );
-    const ids = new Set(found.map((lead) => lead["id"]));
-    const lost = known.filter((lead) => read(lead) === value && !ids.has(lead["id"]));
+    const ids = new Set(found.map(({ id }) => id));
+    const lost = known.filter((lead) => read(lead) === value && !ids.has(lead.id));
     need(lost.length === 0 || ids.size === 100, "a lead with that value is missing");
     if (known.every((lead) => isSame(read(lead), value))) skip("all leads have the same value");
   });

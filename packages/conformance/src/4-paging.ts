@@ -1,13 +1,13 @@
 /** §4.1: order, cursor, and since. */
-import { type Check, check, type Probe } from "./probe.ts";
-import { type Item, momentOf } from "./shapes.ts";
-import { need, skip } from "./verdict.ts";
+import { type Check, check, need, type Probe, skip } from "./probe.ts";
+import type { KnownLead } from "./specification.ts";
 
-const idsOf = (leads: readonly Item[]) => leads.map((lead) => String(lead["id"]));
+const idsOf = (leads: readonly KnownLead[]) => leads.map(({ id }) => id);
+const msOf = (lead: KnownLead | undefined) => Date.parse(lead?.identified_at ?? "");
 
 export const pagingChecks: Check[] = [
   check("4.1", "leads come newest first", async ({ leads }) => {
-    const moments = (await leads(2)).map(momentOf);
+    const moments = (await leads(2)).map(msOf);
     const falling = moments.every((ms, index) => index === 0 || ms <= (moments[index - 1] ?? ms));
     need(falling, "identified_at grows within a page");
   }),
@@ -19,22 +19,22 @@ export const pagingChecks: Check[] = [
       [{ limit: "2" }, 2],
       [{ limit: "100" }, 100],
     ] as const) {
-      const { data, hasMore } = await page(query);
+      const { data, has_more } = await page(query);
       // Leads may have come since the first look, but none goes away.
-      const least = hasMore ? size : Math.min(size, known.length);
+      const least = has_more ? size : Math.min(size, known.length);
       const isRight = data.length >= least && data.length <= size;
-      need(isRight, `limit ${size} gave ${data.length} leads, and has_more is ${hasMore}`);
+      need(isRight, `limit ${size} gave ${data.length} leads, and has_more is ${has_more}`);
     }
   }),
   check("4.1", "before is strict: the lead at that time is not on the page", async ({ page, leads }) => {
     const known = await leads(2);
-    const { data } = await page({ before: String(known[0]?.["identified_at"]), limit: "100" });
-    need(!idsOf(data).includes(String(known[0]?.["id"])), "the lead at that very time is on the page");
+    const { data } = await page({ before: known[0]?.identified_at ?? "", limit: "100" });
+    need(!idsOf(data).includes(known[0]?.id ?? ""), "the lead at that very time is on the page");
     need(idsOf(data)[0] === known[1]?.["id"], "the page does not begin with the next older lead");
   }),
   check("4.1", "the walk by next_cursor meets every lead once, whatever the size of a page", async (probe) => {
     const known = await probe.leads(3);
-    const begin = String(known[0]?.["identified_at"]);
+    const begin = known[0]?.identified_at ?? "";
     const wanted = idsOf(known).slice(1);
     for (const size of [100, Math.min(7, Math.floor(wanted.length / 2))]) {
       const walked = await walk(probe, begin, size, Math.min(wanted.length, 4 * size));
@@ -46,21 +46,21 @@ export const pagingChecks: Check[] = [
   check("4.1", "has_more is true exactly while there are further leads", async ({ page, leads }) => {
     const known = await leads(2);
     const last = known.at(-1);
-    const range = { since: String(last?.["identified_at"]), before: String(known[0]?.["identified_at"]) };
+    const range = { since: last?.identified_at ?? "", before: known[0]?.identified_at ?? "" };
     const between = idsOf(known).slice(1).length;
     const whole = await page({ ...range, limit: String(Math.min(100, between)) });
-    need(!whole.hasMore, "a page that holds all that there is says that there is more");
+    need(!whole.has_more, "a page that holds all that there is says that there is more");
     if (between < 2) skip("the account has too few leads to part a page");
     const part = await page({ ...range, limit: String(between - 1) });
-    need(part.hasMore, "a page that lacks a lead says that there is no more");
+    need(part.has_more, "a page that lacks a lead says that there is no more");
   }),
   check("4.1", "since is inclusive, and gives nothing older", async ({ page, leads }) => {
     const known = await leads(2);
-    const since = momentOf(known[1]);
-    const { data } = await page({ since: String(known[1]?.["identified_at"]), limit: "100" });
-    need(idsOf(data).includes(String(known[1]?.["id"])), "the lead at that very time is missing");
+    const since = msOf(known[1]);
+    const { data } = await page({ since: known[1]?.identified_at ?? "", limit: "100" });
+    need(idsOf(data).includes(known[1]?.id ?? ""), "the lead at that very time is missing");
     need(
-      data.every((lead) => momentOf(lead) >= since),
+      data.every((lead) => msOf(lead) >= since),
       "a lead is older than since",
     );
   }),
@@ -69,8 +69,8 @@ export const pagingChecks: Check[] = [
     "a poll with the newest identified_at finds that lead again, and so misses none",
     async ({ page, leads }) => {
       const [newest] = await leads(1);
-      const { data } = await page({ since: String(newest?.["identified_at"]) });
-      need(idsOf(data).includes(String(newest?.["id"])), "the newest lead does not come again");
+      const { data } = await page({ since: newest?.identified_at ?? "" });
+      need(idsOf(data).includes(newest?.id ?? ""), "the newest lead does not come again");
     },
   ),
 ];
@@ -79,11 +79,11 @@ export const pagingChecks: Check[] = [
 async function walk({ page }: Probe, begin: string, size: number, enough: number): Promise<string[]> {
   const walked: string[] = [];
   for (let before = begin; walked.length < enough; ) {
-    const { data, hasMore, nextCursor } = await page({ before, limit: String(size) });
-    walked.push(...idsOf(data));
-    if (!hasMore || nextCursor === null) break;
-    need(Date.parse(nextCursor) < Date.parse(before), "next_cursor does not move on");
-    before = nextCursor;
+    const list = await page({ before, limit: String(size) });
+    walked.push(...idsOf(list.data));
+    if (!list.has_more) break;
+    need(Date.parse(list.next_cursor) < Date.parse(before), "next_cursor does not move on");
+    before = list.next_cursor;
   }
   return walked;
 }

@@ -1,9 +1,6 @@
 /** §3, §4, §5, §7, §9: keys, methods, and paths, and the errors for wrong ones. */
-
-import { type Check, check, type Probe, type RequestOptions } from "./probe.ts";
-import { needError } from "./shapes.ts";
+import { type Check, check, need, needError, type Probe, type RequestOptions, skip } from "./probe.ts";
 import { paths } from "./specification.ts";
-import { need, skip } from "./verdict.ts";
 
 const endpoints = Object.values(paths);
 

@@ -1,8 +1,6 @@
 /** §8, and the rules for every response (§4, §7), which are checked last, when there are responses of every kind. */
-import { type Check, check, type Probe } from "./probe.ts";
-import { codeOf, faultOfError, isRecord } from "./shapes.ts";
-import { limitPerMin, paths, statusOf } from "./specification.ts";
-import { Failed, need, skip } from "./verdict.ts";
+import { type Check, check, Failed, need, needError, needShape, type Probe, skip } from "./probe.ts";
+import { errorBody, limitPerMin, paths, statusOf, usage } from "./specification.ts";
 
 export const everyAnswerChecks: Check[] = [
   check("4", "every answer is JSON", async ({ answers }) => {
@@ -13,9 +11,7 @@ export const everyAnswerChecks: Check[] = [
   }),
   check("7", "every error has the body and the status of its code", async ({ answers }) => {
     for (const { asked, status, body } of answers.filter((answer) => answer.status >= 400)) {
-      const fault = faultOfError(body);
-      need(fault === null, `${asked}: ${fault}`);
-      const code = codeOf(body) ?? "";
+      const { code } = needShape(errorBody, body, asked).error;
       need(Object.hasOwn(statusOf, code), `${asked} has the code ${code}, which is none of the twelve`);
       need(statusOf[code] === status, `${asked} answered ${code} with ${status}`);
     }
@@ -35,16 +31,14 @@ export const everyAnswerChecks: Check[] = [
     const { headers, body } = await ask(paths.usage);
     const limit = headers.get("x-ratelimit-limit");
     need(limit === String(limitPerMin), `X-RateLimit-Limit is ${limit}`);
-    const said = isRecord(body) ? body["rate_limit_per_min"] : null;
+    const said = needShape(usage, body, "/usage").rate_limit_per_min;
     need(said === limitPerMin, `rate_limit_per_min is ${said}`);
   }),
   check("8", "calls to /usage count toward the totals and the limit", async ({ ask }) => {
     for (let attempt = 0; ; attempt++) {
       const [one, two] = [await ask(paths.usage), await ask(paths.usage)];
       const [left, next] = [one, two].map(({ headers }) => Number(headers.get("x-ratelimit-remaining")));
-      const [today, later] = [one, two].map(({ body }) =>
-        isRecord(body) ? Number(body["requests_today"]) : Number.NaN,
-      );
+      const [today, later] = [one, two].map(({ asked, body }) => needShape(usage, body, asked).requests_today);
       const sameWindow = Number(next) < Number(left) && Number(later) > Number(today);
       if (sameWindow) return;
       // A minute or a day may have ended between the two.
@@ -57,7 +51,7 @@ export const limitChecks: Check[] = [
   check("8", "the request past the limit is refused: 429 rate_limit_exceeded, Retry-After: 60", async (probe) => {
     if (!probe.limits) skip("needs --limits, which uses up a rate-limit window");
     const refused = await useUp(probe.ask);
-    need(codeOf(refused.body) === "rate_limit_exceeded", `the 429 has the code ${codeOf(refused.body)}`);
+    needError(refused, "429 rate_limit_exceeded");
     const after = refused.headers.get("retry-after");
     need(after === "60", `Retry-After is ${after}`);
     need(refused.headers.get("x-ratelimit-remaining") === "0", "X-RateLimit-Remaining of the 429 is not 0");

@@ -3,8 +3,7 @@ import { Command, Help } from "commander";
 import { type Host, hostOf, printable, Refusal, readKeys, refusing, say } from "../../client/program/terminal.ts";
 import { conform, type Report } from "./conform.ts";
 import { failureOf, type Keys, sendTo } from "./probe.ts";
-import { codeOf } from "./shapes.ts";
-import { paths } from "./specification.ts";
+import { errorBody, paths } from "./specification.ts";
 
 interface Options {
   readonly limits?: boolean;
@@ -48,8 +47,9 @@ async function refuseUseless(url: string, key: string): Promise<void> {
     );
   });
   if (status !== 401 && status !== 403) return;
+  const code = errorBody.safeParse(body).data?.error.code ?? "";
   throw new Refusal(
-    `The key does not work: ${printable(`${url} answered ${status} ${codeOf(body) ?? ""}`.trim())}. ` +
+    `The key does not work: ${printable(`${url} answered ${status} ${code}`.trim())}. ` +
       "Give a live key of an account with an active subscription; every check needs it.",
   );
 }

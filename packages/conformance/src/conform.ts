@@ -5,8 +5,16 @@ import { filterChecks } from "./4-filters.ts";
 import { pagingChecks } from "./4-paging.ts";
 import { accessChecks } from "./5-authentication.ts";
 import { everyAnswerChecks, limitChecks } from "./8-limits.ts";
-import { type Check, createProbe, failureOf, type Keys, type Probe, type ProbeOptions } from "./probe.ts";
-import { Failed, Skipped } from "./verdict.ts";
+import {
+  type Check,
+  createProbe,
+  Failed,
+  failureOf,
+  type Keys,
+  type Probe,
+  type ProbeOptions,
+  Skipped,
+} from "./probe.ts";
 
 export type Report = Awaited<ReturnType<typeof conform>>;
 

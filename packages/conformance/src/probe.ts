@@ -1,8 +1,6 @@
 /** A check, and the probe that it uses: it sends requests, keeps to the limit, and keeps every response for the last checks. */
-
-import { type Answer, envelope, type Item, type LeadPage } from "./shapes.ts";
-import { paths } from "./specification.ts";
-import { need, skip } from "./verdict.ts";
+import type { z } from "zod";
+import { errorBody, type KnownLead, leadPage, paths } from "./specification.ts";
 
 export interface Keys {
   readonly live: string;
@@ -20,6 +18,16 @@ export interface RequestOptions {
   readonly overLimit?: boolean;
 }
 
+/** One answer of the server under test. */
+interface Answer {
+  /** The request, for the report: a method and a target, never a key. */
+  readonly asked: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined if it is not JSON. */
+  readonly body: unknown;
+}
+
 export type Probe = ReturnType<typeof createProbe>;
 
 /** A check passes if it returns; otherwise it throws that it failed or was skipped. */
@@ -35,6 +43,32 @@ export function check(section: string, title: string, run: Check["run"]): Check 
   return { section, title, run };
 }
 
+export class Failed extends Error {}
+export class Skipped extends Error {}
+
+/** Fails the check unless something holds. */
+export function need(holds: boolean, otherwise: string): asserts holds {
+  if (!holds) throw new Failed(otherwise);
+}
+
+/** Skips the check, because it cannot be made here. */
+export function skip(reason: string): never {
+  throw new Skipped(reason);
+}
+
+/** Fails the check unless a value has a shape. The reason names no value, which may be personal data. */
+export function needShape<Shape extends z.ZodType>(shape: Shape, value: unknown, what: string): z.infer<Shape> {
+  const [issue] = shape.safeParse(value).error?.issues ?? [];
+  need(issue === undefined, `${what}: ${[issue?.path.join("."), issue?.message].filter(Boolean).join(": ")}`);
+  return value as z.infer<Shape>; // No shape changes a value, and a parsed one has its fields in another order.
+}
+
+/** Fails the check unless a response has this status and code, such as "404 not_found", and the body of an error. */
+export function needError({ asked, status, body }: Answer, wanted: string): void {
+  const { error } = needShape(errorBody, body, `${asked} answered ${status}`);
+  need(`${status} ${error.code}` === wanted, `${asked} answered ${status} ${error.code}`);
+}
+
 export interface ProbeOptions {
   readonly sleep: (ms: number) => Promise<unknown>;
   /** Is called before each wait. */
@@ -48,7 +82,7 @@ const windowMs = 60_000;
 export function createProbe(baseUrl: string, keys: Keys, limits: boolean, { sleep, say }: ProbeOptions) {
   const url = new URL(baseUrl);
   const answers: Answer[] = [];
-  let known: readonly Item[] | null = null;
+  let known: readonly KnownLead[] | null = null;
   /** True if the server refused a request right after a wait, so that further waits would not help. */
   let refusesAll = false;
 
@@ -75,12 +109,15 @@ export function createProbe(baseUrl: string, keys: Keys, limits: boolean, { slee
     return answer;
   }
 
-  /** Requests a page of leads. Fails the check if the response is something else. */
-  async function page(query: Readonly<Record<string, string>> = {}): Promise<LeadPage> {
-    const answer = await ask(`${paths.leads}?${new URLSearchParams(query)}`.replace(/\?$/, ""));
-    need(answer.status === 200, `${answer.asked} gave ${answer.status} and not 200`);
-    return envelope(answer);
+  /** Requests a body. Fails the check if the response is not a 200, or the body has another shape. */
+  async function get<Shape extends z.ZodType>(target: string, shape: Shape): Promise<z.infer<Shape>> {
+    const { asked, status, body } = await ask(target);
+    need(status === 200, `${asked} gave ${status} and not 200`);
+    return needShape(shape, body, asked);
   }
+
+  const page = (query: Readonly<Record<string, string>> = {}) =>
+    get(`${paths.leads}?${new URLSearchParams(query)}`.replace(/\?$/, ""), leadPage);
 
   return {
     url,
@@ -88,10 +125,11 @@ export function createProbe(baseUrl: string, keys: Keys, limits: boolean, { slee
     limits,
     answers: answers as readonly Answer[],
     ask,
+    get,
     page,
     nextWindow,
     /** Returns the newest leads, the same at every call. Skips the check if there are too few. */
-    async leads(atLeast: number): Promise<readonly Item[]> {
+    async leads(atLeast: number): Promise<readonly KnownLead[]> {
       known ??= (await page({ limit: "100" })).data;
       if (known.length < atLeast) skip(`the account has ${known.length} leads, and this takes ${atLeast}`);
       return known;

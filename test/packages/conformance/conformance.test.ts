@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { conform, type Report } from "../../../packages/conformance/src/conform.ts";
-import * as specification from "../../../packages/conformance/src/specification.ts";
+import { paths as checkedPaths, lead, limitPerMin, statusOf } from "../../../packages/conformance/src/specification.ts";
 import { errors } from "../../../src/contract/errors.ts";
 import { leadFields } from "../../../src/contract/lead.ts";
 import { defaultLimitPerMin } from "../../../src/contract/limits.ts";
@@ -85,17 +85,17 @@ test("an account without leads skips the checks that need leads", async () => {
 });
 
 test("the checks use the names and numbers of the contract without importing it", async () => {
-  expect<unknown>({ ...specification }).toEqual({
+  expect<unknown>([checkedPaths, Object.keys(lead.shape), statusOf, limitPerMin]).toEqual([
     paths,
     leadFields,
-    statusOf: Object.fromEntries(Object.entries(errors).map(([code, { status }]) => [code, status])),
-    limitPerMin: defaultLimitPerMin,
-  });
+    Object.fromEntries(Object.entries(errors).map(([code, { status }]) => [code, status])),
+    defaultLimitPerMin,
+  ]);
   const folder = join(import.meta.dir, "../../../packages/conformance/src");
   for (const file of new Bun.Glob("*.ts").scanSync(folder)) {
     if (file === "command.ts") continue;
     const imported = [...(await Bun.file(join(folder, file)).text()).matchAll(/ from "([^"]+)"/g)];
-    expect(imported.filter(([, from]) => !from?.startsWith("."))).toEqual([]);
+    expect(imported.filter(([, from]) => !from?.startsWith(".") && from !== "zod")).toEqual([]);
   }
 });
 
@@ -160,7 +160,7 @@ test("bun admin conformance ends with 1 if a check fails, and with 2 without a k
   const { run, give } = anAdmin();
   const failed = await give(server.aKey(), "conformance", proxyOf(server, change).origin);
   expect(failed.status).toBe(1);
-  expect(failed.stdout).toContain("a lead lacks referrer");
+  expect(failed.stdout).toContain("a lead: referrer: Invalid input");
   expect((await run("conformance", server.url)).status).toBe(2);
   expect((await give("lf_x", "conformance", "www.example.com")).status).toBe(2);
 });
