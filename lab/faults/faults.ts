@@ -9,7 +9,6 @@ import { clusterRolling } from "./attacks/cluster/rolling.ts";
 import { killFollow } from "./attacks/kills/follow.ts";
 import { killImport } from "./attacks/kills/import.ts";
 import { killInbox } from "./attacks/kills/inbox.ts";
-import { polledImport } from "./attacks/kills/polled-import.ts";
 import { killReceive } from "./attacks/kills/receive.ts";
 import { disclosures } from "./attacks/privacy/disclosures.ts";
 import { erasure } from "./attacks/privacy/erasure.ts";
@@ -20,17 +19,15 @@ import { day } from "./attacks/requests/day.ts";
 import { hostile } from "./attacks/requests/hostile.ts";
 import { revocation } from "./attacks/requests/revocation.ts";
 import { slowClients } from "./attacks/requests/slow-clients.ts";
-import { brokenFile } from "./attacks/storage/broken-file.ts";
-import { copies } from "./attacks/storage/copies.ts";
 import { powerCut } from "./attacks/storage/power-cut.ts";
 import { year } from "./attacks/year/year.ts";
 import type { Fault } from "./fault.ts";
 
 /** They end a process at any moment. */
-export const faultsOfKills: readonly Fault[] = [killImport, polledImport, killReceive, killInbox, killFollow];
+export const faultsOfKills: readonly Fault[] = [killImport, killReceive, killInbox, killFollow];
 
 /** They take from a file, or from its disk, what was written. */
-export const faultsOfStorage: readonly Fault[] = [powerCut, copies, brokenFile];
+export const faultsOfStorage: readonly Fault[] = [powerCut];
 
 /** They look for people who should be gone, and for who received them. */
 export const faultsOfPrivacy: readonly Fault[] = [erasure, killErasure, disclosures, restores];

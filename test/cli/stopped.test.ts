@@ -46,6 +46,8 @@ test("a signal ends a backup with its status, and no part of it remains", async 
     expect(await stopped(admin, signal as NodeJS.Signals, "backup", copy)).toEqual([status, said]); // Its keys.
     expect(filesIn(admin)).toEqual(before);
   }
+  // A killed one leaves its draft, which is removed later (test/ops/leftovers.test.ts).
+  expect(await stopped(admin, "SIGKILL", "backup", copy)).toEqual([137, ""]);
   expect((await admin.run("backup", "--drill", copy)).status).toBe(0);
 });
 
@@ -76,9 +78,11 @@ test("a signal ends a restore, and the database is unchanged", async () => {
     `Stopped. ${admin.file} has not changed. Run it again to complete it.\n`,
   ]);
   expect(filesIn(admin)).toEqual(before);
+  expect(await stopped(admin, "SIGKILL", "restore", file)).toEqual([137, ""]);
   expect(await admin.exported()).toBe(exported);
   expect((await admin.run("restore", file)).status).toBe(0);
   expect(await admin.leads()).toHaveLength(20_000);
+  expect(filesIn(admin).filter((name) => name.includes("draft"))).toEqual([]);
 });
 
 test("a signal ends an erasure that rewrites the file, and a retention that completes it; the next one completes", async () => {

@@ -1,7 +1,7 @@
 /** The file of a running server: others write it, damage it, or remove its parts. */
 import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { digestOf } from "../../src/contract/key.ts";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { DatabaseUnavailable } from "../../src/db/connection.ts";
@@ -40,6 +40,17 @@ test("reading the version of a deleted file fails", async () => {
   // Questions within some milliseconds share one look at the file.
   await eventually(async () => expect(() => store.version()).toThrow(DatabaseUnavailable));
   for (let look = 0; look < 3; look++) expect(() => store.version()).toThrow(DatabaseUnavailable);
+});
+
+test("a file that is moved away and back is served again", async () => {
+  const { as, aKey, file } = await serve({ leads: [aLead()] });
+  const isServed = async (status: number) => expect((await as(key).get("/leads")).status).toBe(status);
+  const key = aKey();
+  await isServed(200);
+  renameSync(file, `${file}.aside`);
+  await eventually(() => isServed(500));
+  renameSync(`${file}.aside`, file);
+  await eventually(() => isServed(200));
 });
 
 test.each([["-wal"], ["-shm"]])(

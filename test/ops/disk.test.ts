@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { eventually } from "../support/eventually.ts";
+import { client } from "../support/harness.ts";
 import { least } from "../support/least.ts";
 import { unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
@@ -16,9 +17,11 @@ const source = join(import.meta.dir, "../../src");
 /** The duration of a sync: much longer than what must not wait for it. */
 const slowMs = 1_000;
 
-/** Runs a program whose syncs are slow or fail. The tracer is a child of it, so that signals reach the program. */
+const injecting = (fate: string) => ["-e", `trace=${fate.split(":")[0]}`, "-e", `inject=${fate}`];
+
+/** Runs a program whose system calls are slow or fail. The tracer is a child of it, so that signals reach the program. */
 const onDisk = (fate: string, program: string, ...args: string[]) => [
-  ...["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", `inject=${fate}`],
+  ...["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", ...injecting(fate)],
   ...[process.execPath, join(source, program), ...args],
 ];
 const onSlowDisk = onDisk.bind(null, `fsync,fdatasync:delay_enter=${slowMs * 1000}`);
@@ -113,6 +116,68 @@ traced("a server whose usage could not be synced says so, and copies its log int
   await eventually(async () => expect(log()).toBe(0));
   using file = new Database(admin.file);
   expect(file.query("SELECT sum(requests) FROM usage").values()).toEqual([[1]]);
+  expect(await server.end("SIGTERM")).toBe(0);
+});
+
+traced.each([
+  ["finds the disk full", "pwrite64:error=ENOSPC", /full/],
+  ["finds the disk full after some writes", "pwrite64:error=ENOSPC:when=4+", /full/],
+  ["cannot sync", "fsync,fdatasync:error=EIO", /EIO|disk I\/O error/],
+  ["finds the file read-only", "openat:error=EROFS", /read.?only|cannot be/i],
+] as const)("a command that %s says so and prints no result, and succeeds afterwards", async (_, fate, says) => {
+  for (const args of [
+    ["key", "create", "acme", "--json"],
+    ["lead", "import", "acme", "leads.csv", "--create-pixels", "--json"],
+  ]) {
+    const admin = anAdmin();
+    aHundredRows(admin);
+    const [strace = "", ...traced] = onDisk(fate, "admin.ts", ...args);
+    const command = [strace, "-P", admin.file, "-P", `${admin.file}-wal`, ...traced];
+    const failing = start({ DATABASE_PATH: admin.file }, admin.folder, command);
+    expect([await failing.exited, failing.output()]).toEqual([1, ""]);
+    expect(failing.errors()).toMatch(says);
+    expect(failing.errors()).not.toMatch(/\n\s+at /);
+    expect((await admin.run(...args)).status).toBe(0);
+  }
+});
+
+traced("while some reads fail, requests get their leads or query_failed, and all are served afterwards", async () => {
+  const admin = anAdmin();
+  // More than the 32 MB that the server keeps in memory, so that it reads from the disk.
+  const rows = Array.from(
+    { length: 10_000 },
+    (_, n) => `2026-01-31,px,https://example.com/${n}/${"x".repeat(5_000)}\n`,
+  );
+  await admin.import(`date,pixel_id,page_url\n${rows.join("")}`);
+  const leads = await admin.leads();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const server = start({ DATABASE_PATH: admin.file, LOG_LEVEL: "silent", RATE_LIMIT_PER_MIN: "100000" }, admin.folder);
+  const api = client(await server.listening(), { Authorization: `Bearer ${key}` });
+  /** Asks for leads in 16 places at once, each time in others. Returns the number of failed requests. */
+  async function failedOf(requests: number): Promise<number> {
+    const statuses = await Promise.all(
+      Array.from({ length: 16 }, async (_, place) => {
+        let failed = 0;
+        for (let request = 0; request < requests; request++) {
+          const at = (place * 625 + request * 37) % (leads.length - 1);
+          const { status, text, body } = await api.get(`/leads?limit=1&before=${leads[at + 1]?.identified_at}`);
+          if (status === 200) expect(text).toContain(JSON.stringify(leads[at]));
+          else expect([status, body.error.code]).toEqual([500, "query_failed"]);
+          if (status !== 200) failed++;
+        }
+        return failed;
+      }),
+    );
+    return statuses.reduce((sum, failed) => sum + failed, 0);
+  }
+  expect(await failedOf(20)).toBe(0);
+  const fate = injecting("pread64:error=EIO:when=7+7");
+  const strace = Bun.spawn(["strace", "-f", "-o", "/dev/null", "-p", String(server.pid), ...fate], { stderr: "pipe" });
+  await strace.stderr.getReader().read();
+  expect(await failedOf(60)).toBeGreaterThan(0);
+  strace.kill("SIGINT");
+  await strace.exited;
+  expect(await failedOf(20)).toBe(0);
   expect(await server.end("SIGTERM")).toBe(0);
 });
 

@@ -1,23 +1,32 @@
-/** kill -9 of an import at random moments: what was in stays in, and the next run completes it. */
-import { appendFileSync, copyFileSync, existsSync, writeFileSync } from "node:fs";
+/** kill -9 of an import next to a server, its clients, and a backup: what is in stays in, and the next run completes it. */
+import { Database } from "bun:sqlite";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Lead } from "../../../../src/contract/lead.ts";
+import { lockRequestsOf } from "../../../../src/db/files.ts";
+import { writeWhenFree } from "../../../../src/db/locks.ts";
+import { until } from "../../../../test/support/eventually.ts";
+import type { Random } from "../../../random.ts";
 import type { Attack, Fault, Figures } from "../../fault.ts";
-import { countOf, documentsOf, isWhole, look, makeAccount, prepare } from "../../product/contents.ts";
-import { admin, startAdmin } from "../../product/program.ts";
+import { countOf, documentsOf, isWhole, look, prepareKey } from "../../product/contents.ts";
+import { admin, startAdmin, startServer } from "../../product/program.ts";
 
-const rows = 6000;
-/** One after the other on the same file, before an import is let through. */
-const killsInARow = 4;
+/** Enough for several transactions: each ends after some hundred rows when another program requests the lock. */
+const rows = { min: 2500, max: 6000 };
+const maxKills = 4;
+const pollers = 3;
 
 export const killImport: Fault = {
   name: "kill -9 of an import",
-  attack: "an import is killed at a random moment, up to 4 times in a row, then run to its end; kills",
-  promise: "nothing served before is gone, no halves, the file is whole, the re-run gives the same bytes",
-  small: 6,
-  full: 1000,
+  attack: `a file of random size, order, and ties is imported next to ${pollers} clients, killed up to ${maxKills} times, and run again next to a backup; files`,
+  promise:
+    "clients that poll with since receive every lead, the re-run gives the same bytes, and the backup is restored",
+  small: 3,
+  full: 200,
   breakages: [
     {
       name: "an import that stumbles over what is in already",
+      times: 1,
       patches: [
         {
           file: "src/import/write/batch.ts",
@@ -26,75 +35,184 @@ export const killImport: Fault = {
         },
       ],
     },
+    {
+      name: "an import that begins with the newest lead",
+      times: 1,
+      patches: [
+        {
+          file: "src/import/write/staging.ts",
+          from: "ORDER BY at IS NULL, at, place",
+          to: "ORDER BY at IS NULL, at DESC, place",
+        },
+      ],
+    },
+    {
+      name: "a backup of the file without its log",
+      times: 1,
+      patches: [
+        {
+          file: "src/backup/backup.ts",
+          from: "    const manifest = describe(draft, nowMs);\n",
+          to: '    require("node:fs").copyFileSync(path, draft);\n    const manifest = describe(draft, nowMs);\n',
+        },
+      ],
+    },
   ],
   run,
 };
 
-async function run({ build, folder, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
-  const base = join(folder, "base.db");
-  const exported = join(folder, "export.csv");
-  prepare(base, (store) => makeAccount(store, "acme"));
-  writeFileSync(exported, exportOf(rows));
-  const args = ["lead", "import", "acme", exported, "--pixel", "px", "--create-pixels", "--json"];
-
-  const unbroken = join(folder, "unbroken.db");
-  copyFileSync(base, unbroken);
-  const begunMs = performance.now();
-  const first = await admin(build, unbroken, args);
-  const wholeMs = performance.now() - begunMs;
-  const expected = look(unbroken, documentsOf);
-  expect(first.status === 0 && expected.length === rows, () => `an unbroken import stored ${expected.length} leads`);
-
-  let kills = 0;
-  let cutShort = 0;
-  for (let round = 0; kills < times && goesOn(); round++) {
-    const file = join(folder, `broken-${round}.db`);
-    copyFileSync(base, file);
-    let before = new Set<string>();
-    for (let turn = 0; turn < killsInARow && kills < times; turn++) {
-      const child = startAdmin(build, file, args);
-      // One kill in four falls anywhere; most of the time goes by before anything is written, so the others wait.
-      if (random.below(4) === 0) await Bun.sleep(random.next() * wholeMs * 1.05);
-      else await written(child, file, before.size + random.below(rows - before.size));
-      child.kill("SIGKILL");
-      const said = await child.stdout.text();
-      await child.exited;
-      kills++;
-      const found = look(file, (database) => ({ whole: isWhole(database), documents: documentsOf(database) }));
-      const now = new Set(found.documents);
-      expect(found.whole, () => `after kill ${kills} the file is damaged`);
-      expect(
-        [...before].every((document) => now.has(document)),
-        () => `after kill ${kills} leads are gone`,
-      );
-      expect(now.isSubsetOf(new Set(expected)), () => `after kill ${kills} there are leads that nobody sent`);
-      expect(said === "" || now.size === rows, () => `kill ${kills}: reported ${said.trim()}, ${now.size} are there`);
-      if (now.size > before.size && now.size < rows) cutShort++;
-      before = now;
-      progress(kills);
+async function run({ build, turns, expect }: Attack): Promise<Figures> {
+  const counts = { leads: 0, kills: 0, "kills that left a part": 0, polls: 0, "backups of a part": 0 };
+  for (const { number, place, random } of turns()) {
+    const [name, content] = aFile(random);
+    const file = join(place, "leadfile.db");
+    const secret = prepareKey(file, 50);
+    writeFileSync(join(place, "export.csv"), content);
+    const server = await startServer(build, file);
+    const clients = Array.from({ length: pollers }, () => startPolling(server.url, secret));
+    // As long as it reads the old state, what is written since stays in the log. Without it, the log is copied now and then.
+    using reader = new Database(file, { readonly: true });
+    if (number % 2 === 0) reader.run("BEGIN");
+    countOf(reader);
+    try {
+      const turn = { build, place, file, random, clients, counts };
+      await killOften({ ...turn, expect: (holds, otherwise) => expect(holds, () => `${name}: ${otherwise()}`) });
+    } finally {
+      await Promise.all(clients.map(({ end }) => end()));
+      await server.end();
     }
-    const again = await admin(build, file, args);
-    const documents = look(file, documentsOf);
-    expect(again.status === 0, () => `the re-run after kill ${kills} ended with ${again.status}: ${again.stderr}`);
-    expect(documents.join("\n") === expected.join("\n"), () => `the re-run after kill ${kills} gave other bytes`);
   }
-  return { "rows of the import": rows, "kills that left a part": cutShort };
+  return counts;
 }
 
-/** Waits until more leads than this are in, or until the import is over. It asks for the lock, so that transactions end. */
-async function written(child: ReturnType<typeof startAdmin>, file: string, enough: number): Promise<void> {
-  while (child.exitCode === null && look(file, countOf) <= enough) {
-    if (existsSync(`${file}.asking`)) appendFileSync(`${file}.asking`, ".");
-    await Bun.sleep(1);
+interface Scene extends Pick<Attack, "build" | "expect" | "file" | "random"> {
+  readonly place: string;
+  readonly clients: readonly ReturnType<typeof startPolling>[];
+  readonly counts: Record<"leads" | "kills" | "kills that left a part" | "polls" | "backups of a part", number>;
+}
+
+async function killOften({ build, place, file, random, clients, counts, expect }: Scene): Promise<void> {
+  const args = ["lead", "import", "acme", join(place, "export.csv"), "--pixel", "px", "--create-pixels"];
+  const unkilled = join(place, "unkilled.db");
+  look(file, (database) => database.run("VACUUM INTO ?", [unkilled]));
+  const begunMs = performance.now();
+  const first = await admin(build, unkilled, args);
+  const durationMs = performance.now() - begunMs;
+  expect(first.status === 0, () => `an import that nobody killed ended with ${first.status}: ${first.stderr}`);
+  const expected = look(unkilled, documentsOf);
+  // A poll that runs may have begun before.
+  const polledAgain = () => Promise.all(clients.map(({ polled }) => polled(2)));
+
+  let before = look(file, documentsOf);
+  for (let left = 1 + random.below(maxKills); left > 0; left--) {
+    const child = startAdmin(build, file, args);
+    const enough = before.length + random.below(rows.min / 2);
+    // The last kill may fall anywhere; most of that time passes before anything is written, so the others wait.
+    if (left === 1 && counts.kills > 0) await Bun.sleep(random.next() * durationMs);
+    else await betweenTransactions(file, child, enough, polledAgain);
+    child.kill("SIGKILL");
+    const [stdout] = await Promise.all([child.stdout.text(), child.exited]);
+    const [whole, now] = look(file, (database) => [isWhole(database), documentsOf(database)] as const);
+    expect(whole, () => "the file is damaged");
+    expect(new Set(before).isSubsetOf(new Set(now)), () => "leads are gone");
+    expect(new Set(now).isSubsetOf(new Set(expected)), () => "there are leads that nobody sent");
+    expect(stdout === "" || now.length === expected.length, () => `${now.length} are in, reported: ${stdout}`);
+    counts.kills++;
+    if (now.length > before.length && now.length < expected.length) counts["kills that left a part"]++;
+    before = now;
+  }
+
+  const copy = join(place, "copy.db");
+  const [again, backup] = await Promise.all([admin(build, file, args), admin(build, file, ["backup", copy])]);
+  expect(again.status === 0, () => `the re-run ended with ${again.status}: ${again.stderr}`);
+  expect(look(file, documentsOf).join("\n") === expected.join("\n"), () => "the re-run gave other bytes");
+  const restored = join(place, "restored.db");
+  const restore = await admin(build, restored, ["restore", copy]);
+  const said = backup.stderr + restore.stderr;
+  expect(backup.status === 0 && restore.status === 0, () => `a backup and its restore said: ${said}`);
+  const kept = restore.status === 0 ? look(restored, documentsOf) : [];
+  expect(new Set(before).isSubsetOf(new Set(kept)), () => "leads are gone from the backup");
+  expect(new Set(kept).isSubsetOf(new Set(expected)), () => "there are leads in the backup that nobody sent");
+  if (kept.length < expected.length) counts["backups of a part"]++;
+
+  await polledAgain();
+  for (const { received } of clients) {
+    const isSame = new Set(expected).symmetricDifference(received).size === 0;
+    expect(isSame, () => `a client received ${received.size} of ${expected.length} leads`);
+  }
+  counts.polls += clients.reduce((sum, { polls }) => sum + polls(), 0);
+  counts.leads += expected.length;
+}
+
+/** Times within so many milliseconds: few make many ties. */
+const spansMs = [1, 50, 3000, 3_000_000] as const;
+
+function aFile(random: Random): [name: string, content: string] {
+  const count = rows.min + random.below(rows.max - rows.min);
+  const spanMs = random.pick(spansMs);
+  const order = random.pick(["newest first", "oldest first", "shuffled"]);
+  const times = Array.from({ length: count }, () => Date.parse("2026-01-31T10:15:00Z") + random.below(spanMs));
+  if (order !== "shuffled") times.sort((a, b) => (order === "oldest first" ? a - b : b - a));
+  const lines = times.map((ms, row) => `${new Date(ms).toISOString()},d${row}@example.com`);
+  return [`${count} rows within ${spanMs} ms, ${order}`, `identified_at,email\n${lines.join("\n")}\n`];
+}
+
+/** Keeps an import waiting for the lock once more leads than this are in, and does some work. Returns if the import ends before. */
+async function betweenTransactions(
+  file: string,
+  child: ReturnType<typeof startAdmin>,
+  enough: number,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  using writer = new Database(file, { readwrite: true });
+  for (let isEnough = false; !isEnough && child.exitCode === null; await Bun.sleep(1)) {
+    // This file exists while an import writes.
+    if (!existsSync(lockRequestsOf(file))) continue;
+    writeWhenFree(writer, () => writer.run("BEGIN IMMEDIATE"));
+    isEnough = countOf(writer) > enough;
+    if (isEnough) await work();
+    writer.run("ROLLBACK");
   }
 }
 
-/** Dates with thousands of leads, and times that collide with those to which the ties are moved. */
-function exportOf(many: number): string {
-  const times = ["2026-01-31", "2026-01-30", "2026-01-31 00:00:00.500", "2026-01-31T00:00:02Z"];
-  const lines = Array.from(
-    { length: many },
-    (_, n) => `${times[(n * 7) % 4]},${n},d${n % 997}@example.com,City ${n % 50}`,
-  );
-  return `date,source,email,city\n${lines.join("\n")}\n`;
+/** Polls as the README says: all pages since the newest lead that is known. */
+function startPolling(url: string, key: string) {
+  const received = new Set<string>();
+  let polls = 0;
+  let isOver = false;
+  const polling = (async () => {
+    for (let newest: string | null = null; !isOver; polls++) {
+      const found: Lead[] = await pagesSince(url, key, newest);
+      for (const lead of found) received.add(JSON.stringify(lead));
+      newest = found[0]?.identified_at ?? newest;
+      await Bun.sleep(5);
+    }
+  })().finally(() => (isOver = true));
+  return {
+    received: received as ReadonlySet<string>,
+    polls: () => polls,
+    /** Waits for so many more polls. */
+    polled(more: number): Promise<void> {
+      const enough = polls + more;
+      return until(() => polls >= enough || isOver, 1);
+    },
+    end(): Promise<void> {
+      isOver = true;
+      return polling;
+    },
+  };
+}
+
+/** All leads since a moment, newest first. */
+async function pagesSince(url: string, key: string, since: string | null): Promise<Lead[]> {
+  const leads: Lead[] = [];
+  for (let before: string | null = null; ; ) {
+    const query = new URLSearchParams({ limit: "100", ...(since && { since }), ...(before && { before }) });
+    const answer = await fetch(`${url}/api/v1/leads?${query}`, { headers: { Authorization: `Bearer ${key}` } });
+    if (!answer.ok) throw new Error(`a poll was answered with ${answer.status}`);
+    const page = (await answer.json()) as { data: Lead[]; next_cursor: string | null }; // As §4.1 promises.
+    leads.push(...page.data);
+    if (page.next_cursor === null) return leads;
+    before = page.next_cursor;
+  }
 }
