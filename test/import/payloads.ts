@@ -529,7 +529,42 @@ const webhooks: readonly Payload[] = [
   },
 ];
 
+const names: readonly Payload[] = [
+  {
+    what: "AudienceLab: the name of whoever a skip trace found",
+    record: ["FIRST_NAME,LAST_NAME,PERSONAL_EMAIL,SKIPTRACE_NAME", "Dana,Whitfield,dana@example.com,Lee Ortiz"],
+    lead: dana,
+  },
+  {
+    what: "a first and a last name with a shorter path than a full name",
+    record: { first_name: "Dana", last_name: "Whitfield", contact: { name: "Lee Ortiz", email: "dana@example.com" } },
+    lead: dana,
+  },
+  {
+    what: "the first name of one person and the last name of another",
+    record: { person: { first_name: "Dana", last_name: "" }, contact: { first_name: "Lee", last_name: "Ortiz" } },
+    lead: { name: "Dana" },
+  },
+  {
+    what: "a page about the person",
+    record: [
+      "Email,Name,Profile Page,Personal Page",
+      "dana@example.com,Dana Whitfield,https://social.example.com/d,/me",
+    ],
+    lead: dana,
+  },
+];
+
 const flattened: readonly Payload[] = [
+  {
+    what: "lists of which the names are irregular plurals",
+    record: {
+      page_url: "/a",
+      identities: [{ ...dana, addresses: [{ city: "Reno", state: "NV" }] }],
+      businesses: [{ name: "Harbor & Pine" }],
+    },
+    lead: { ...dana, page_url: "/a", city: "Reno", state: "NV", company: "Harbor & Pine" },
+  },
   {
     what: "a table made of JSON, with the first and the second of a list",
     record: [
@@ -540,4 +575,4 @@ const flattened: readonly Payload[] = [
   },
 ];
 
-export const payloads: readonly Payload[] = [...crm, ...identity, ...analytics, ...webhooks, ...flattened];
+export const payloads: readonly Payload[] = [...crm, ...identity, ...analytics, ...webhooks, ...names, ...flattened];

@@ -54,23 +54,9 @@ describe("next to a country", () => {
   };
 
   test.each([
-    "",
-    "US",
-    "us",
-    "USA",
-    "U.S.A.",
-    "United States",
-    "The United States of America",
-    "840",
-    "Estados Unidos",
-    "-",
-    "United States (US)",
-    "United States of America (USA)",
-    "US - United States",
-    "US of A",
-    "Unknown",
-    "(not set)",
-    "N/A",
+    ...["", "-", "Unknown", "(not set)", "N/A", "US", "us", "USA", "U.S.A.", "United States", "840", "US of A"],
+    ...["The United States of America", "United States (US)", "United States of America (USA)"],
+    ...["Estados Unidos", "US - United States"],
   ])("%j keeps the state", async (country) => {
     expect(await read("GA", country)).toEqual(["GA"]);
   });

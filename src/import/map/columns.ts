@@ -27,8 +27,16 @@ export interface Layout {
   readonly of: ByField;
   /** The places of the location of a company, which counts only in a record that names no person. */
   readonly ofCompany: ByField;
+  /** The places of the name, the preferred first. */
+  readonly names: readonly NamePlaces[];
   /** Places of values for the same field that nothing tells apart. */
   readonly ties: readonly (readonly number[])[];
+}
+
+/** The places of a whole name, or of a first and of a last name. */
+interface NamePlaces {
+  readonly first: readonly number[];
+  readonly last: readonly number[];
 }
 
 type ByField = { readonly [Field in Target]?: readonly number[] };
@@ -156,7 +164,23 @@ export function createLayout(columns: readonly Column[]): Layout {
   // A date and a time are one value in two places.
   const { identified_at: _, ...others } = of;
   const ranks = Object.values(others).flatMap((places) => [...Map.groupBy(places, rankAt).values()]);
-  return { columns, of, ofCompany, ties: ranks.filter((places) => places.length > 1) };
+  return { columns, of, ofCompany, names: namesIn(of, columns), ties: ranks.filter((places) => places.length > 1) };
+}
+
+/** Returns the places of names. Halves that have different parents may be of two people, unless nothing else has a half. */
+function namesIn({ name = [], first_name = [], last_name = [] }: ByField, columns: readonly Column[]): NamePlaces[] {
+  const parentsAt = (place: number) => columns[place]?.meaning?.parents ?? "";
+  const inBoth = new Set(first_name.map(parentsAt)).intersection(new Set(last_name.map(parentsAt)));
+  const halves = Map.groupBy([...first_name, ...last_name], (place) =>
+    inBoth.has(parentsAt(place)) ? parentsAt(place) : null,
+  );
+  const joined = [...halves.values()].map((places) => ({
+    first: places.filter((place) => first_name.includes(place)),
+    last: places.filter((place) => last_name.includes(place)),
+  }));
+  const rankOf = ({ first, last }: NamePlaces) =>
+    Math.min(...[...first, ...last].map((place) => columns[place]?.meaning?.rank ?? 0));
+  return [...name.map((place) => ({ first: [place], last: [] })), ...joined].toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** The layout of a row that could not be read. */

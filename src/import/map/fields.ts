@@ -30,13 +30,15 @@ export const parents = {
   wrapper: words("data payload body record result item node _source attributes properties fields lead"),
   /** The person: any field of a person, and a page or a time by a name that says so. */
   visitor: [
-    ...words("visitor person people contact identity individual profile user customer prospect subscriber consumer"),
+    ...words(
+      "visitor person people contact identity identities individual profile user customer prospect subscriber consumer",
+    ),
     ...words("resident traits resolution demographics personal professional contactinfo skiptrace"),
   ],
   /** Its `name`; its city, state, and country only in a record that names no person. */
-  company: words("company companies organization employer business"),
+  company: words("company companies organization employer business businesses"),
   /** City, state, and country. */
-  location: words("location address geo home"),
+  location: words("location address addresses geo home"),
   /** Page, referrer, traffic source, pixel, and time. */
   visit: words("visit visits pagevisits session page pageview context event attribution utm"),
 } satisfies Record<string, readonly string[]>;
@@ -44,7 +46,7 @@ export const parents = {
 export type ParentKind = keyof typeof parents;
 
 /** Further names of a list of records, or of an object around it. */
-export const pages = words("results rows list entries hits edges objects response leads identities values");
+export const pages = words("results rows list entries hits edges objects response leads values");
 
 /** The one wrapper that a flat name may begin with: `Lead Email` is an email, but `Item Name` is not a person's name. */
 export const flatWrapper = "lead";
@@ -52,7 +54,7 @@ export const flatWrapper = "lead";
 /** Names that a field has under the visitor's parents only if they are spelled out: a bare `url` there is any link. */
 export const bareNames: ReadonlySet<string> = new Set([
   ...words(
-    "url uri href link source channel pixel timestamp datetime ts time at date day epoch unixtime unixtimestamp",
+    "url uri href link page pages source channel pixel timestamp datetime ts time at date day epoch unixtime unixtimestamp",
   ),
   ...combine("_ un", "created createdat createdon createddate createdtime createdate updatedat"),
   ...words(
@@ -66,8 +68,11 @@ export const creationNames: ReadonlySet<string> = new Set(
   words("created createdat createdon createddate createdtime createdate creationdate datecreated"),
 );
 
-/** Names that would be fields by their parts, and are not: where the employer is. */
-export const notKept: ReadonlySet<string> = new Set(combine("professional", "city state country region"));
+/** Names that would be fields by their parts, and are not: where the employer is, and whom a skip trace found. */
+export const notKept: ReadonlySet<string> = new Set([
+  ...combine("professional", "city state country region"),
+  "skiptracename",
+]);
 
 /** HappierLeads gives the state of its visitors as that of the company: in a record with its list of visits it is theirs. */
 export const companyStateBeside = "pagevisits";

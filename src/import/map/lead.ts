@@ -146,7 +146,7 @@ function readDetails(row: Row): { readonly details: LeadDetails; readonly warnin
   const best = first(row, of.email, firstEmail);
   const verified = first(row, of.verified_email, firstEmail);
   const phone = first(row, of.phone, firstPhone);
-  const name = textIn(row, of.name) ?? nameOf(textIn(row, of.first_name), textIn(row, of.last_name));
+  const name = nameIn(row);
   const isNobody = name === null && best === null && verified === null && phone === null;
   const location =
     readState(row, of.state, of.country) ?? (isNobody ? readState(row, ofCompany.state, ofCompany.country) : null);
@@ -238,9 +238,13 @@ function readState(
   return country === null || hasState(country, state) ? { state } : { state: null, warning: "country" };
 }
 
-function nameOf(firstName: string | null, lastName: string | null): string | null {
-  // The halves of a list are a list together, and read like one when they come back from an export.
-  return firstText([firstName, lastName].filter((part) => part !== null).join(" "));
+function nameIn(row: Row): string | null {
+  for (const { first, last } of row.layout.names) {
+    const parts = [textIn(row, first), textIn(row, last)].filter((part) => part !== null);
+    // The halves of a list are a list together, and read like one when they come back from an export.
+    if (parts.length > 0) return firstText(parts.join(" "));
+  }
+  return null;
 }
 
 /** The separator of the pages of a list in one cell. It begins at the first of many blanks, not at each. */

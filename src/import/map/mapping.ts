@@ -44,7 +44,7 @@ export function readMapping(text: string | null) {
       const { target, place } = found;
       if (target === null) return null;
       const zone = target === "identified_at" ? withoutZone(path.at(-1) ?? "").zone : null;
-      return { target, rank: place - maxMapped, isOfCompany: false, zone, key: "" };
+      return { target, rank: place - maxMapped, isOfCompany: false, zone, key: "", parents: "" };
     },
     /** Returns the names in --map that none of some titles has. */
     missing(titles: readonly string[]): readonly string[] {

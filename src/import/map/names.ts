@@ -23,6 +23,8 @@ export interface Meaning {
   readonly zone: string | null;
   /** The name as it is compared. */
   readonly key: string;
+  /** Its parents as they are compared, apart from wrappers. */
+  readonly parents: string;
 }
 
 interface Parent {
@@ -36,13 +38,14 @@ interface Alias {
   readonly key: string;
 }
 
-/** More aliases than a field has. */
-const perLevel = 1000;
+/** More aliases than the table has. */
+const perLevel = 10_000;
 
 // The first mention of a name counts, but a map keeps the last.
 const aliasOrders: ReadonlyMap<string, Alias> = new Map(
   namesOf(aliases)
-    .flatMap((target) => aliases[target].map((key, order) => [key, { target, order, key }] as const))
+    .flatMap((target) => aliases[target].map((key) => ({ target, key })))
+    .map(({ target, key }, order) => [key, { target, order, key }] as const)
     .toReversed(),
 );
 const kinds: ReadonlyMap<string, ParentKind> = new Map(
@@ -170,7 +173,9 @@ const ofVisit: ReadonlySet<Target> = new Set(["identified_at", "pixel_id", "page
 /** Returns the meaning of a name under some parents; null if they do not give such a field. */
 function within(parents: readonly Parent[], { target, order, key }: Alias): Meaning | null {
   const around = parents.filter(({ kind }) => kind !== "wrapper");
-  const meaning = { target, rank: perLevel * (around.length + 1) + order, isOfCompany: false, zone: null, key };
+  const rank = perLevel * (around.length + 1) + order;
+  const place = around.map((parent) => parent.key).join(".");
+  const meaning = { target, rank, isOfCompany: false, zone: null, key, parents: place };
   const inner = around.at(-1);
   if (inner === undefined) return meaning;
   if (notKept.has(inner.key + key)) return null;
@@ -201,7 +206,7 @@ function aliasOf(name: string): Alias | null {
   const nth = numbered === key ? undefined : aliasOrders.get(numbered);
   return (
     aliasOrders.get(key) ??
-    (nth && { ...nth, order: nth.order + Number(key.slice(numbered.length)) / perLevel }) ??
+    (nth && { ...nth, order: nth.order + Number(key.slice(numbered.length)) / 100 }) ??
     (key.length > 4 ? aliasOrders.get(key.replace(/s$/, "")) : undefined) ??
     null
   );
