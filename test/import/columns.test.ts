@@ -67,6 +67,14 @@ describe("the creation time of a profile", () => {
     expect(ordered).toMatchObject({ identified_at: "Created" });
   });
 
+  test("is not the time of the visit if the page is empty, whether null or a text", async () => {
+    const person = { email: "dana@example.com", name: "Dana", city: "Reno", state: "NV", created: "2026-01-31" };
+    for (const url of [null, "", " "]) {
+      const [lead] = await leadsOf(`${JSON.stringify({ ...person, url })}\n`);
+      expect(lead).toMatchObject({ lead: { identifiedMs: null } });
+    }
+  });
+
   test("is understood in the same way whatever the order of lines", async () => {
     const person = { email: "dana@example.com", name: "Dana", city: "Reno", state: "NV", created: "2026-01-31" };
     const visit = { email: "lee@example.com", url: "https://shop.example.com/", created: "2026-01-30" };

@@ -133,6 +133,12 @@ describe("numeric dates are read in one order for a whole column", () => {
     expect([status, days]).toEqual([3, ["2025-10-05"]]);
   });
 
+  test("a date decides the order of its column even if its row takes another time", async () => {
+    const rows = ["a@example.com,,05/10/2025", "b@example.com,2025-11-01,25/10/2025"];
+    const { status, days } = await importing(`email,last_seen,first_seen\n${rows.join("\n")}\n`);
+    expect([status, days]).toEqual([0, ["2025-10-05", "2025-11-01"]]);
+  });
+
   test("each column has its own order", async () => {
     const rows = ["a@example.com,25/10/2025,", "b@example.com,,10/05/2025", "c@example.com,,10/25/2025"];
     const { days } = await importing(`email,last_seen,first_seen\n${rows.join("\n")}\n`);

@@ -96,6 +96,10 @@ function readSourceTime(row: Row, rules: TimeRules): SourceTime | null {
   });
   const [preferred] = found;
   if (preferred === undefined) return null;
+  // A date decides the order of its column even if the row takes another time.
+  if (!rules.ofDeliveries && rules.stamp === "source") {
+    for (const { text, place } of found) rules.orders.add(columnAt(row, place), text, row.line);
+  }
   if (found.length === 1) return read(row, preferred, null, rules);
   const clock = found.find(({ text }) => clockAlone.test(text));
   const day = found.find(({ text }) => (dayAlone.test(text) || midnight.test(text)) && !clockAlone.test(text));
@@ -115,13 +119,16 @@ function clockOf(text: string): string {
 }
 
 function read(row: Row, { text, place }: TimeText, clockPlace: number | null, rules: TimeRules): SourceTime {
-  const column = row.layout.columns[place]?.name ?? "";
+  const column = columnAt(row, place);
   // Nothing in RFC 3339 has to be decided.
   const ms = readMoment(text, "down");
   if (ms !== null) return { time: { ms }, column, text };
-  if (!rules.ofDeliveries && rules.stamp === "source") rules.orders.add(column, text, row.line);
   const zone = zoneOf(row, [place, clockPlace ?? place], rules);
   return { time: readTime(text, { zone, order: rules.orders.of(column) }), column, text };
+}
+
+function columnAt({ layout }: Row, place: number): string {
+  return layout.columns[place]?.name ?? "";
 }
 
 /** The zone of times without an offset: that of the column's name, that of the row, or that of the import. */

@@ -184,7 +184,8 @@ function readValues(record: object, parents: readonly string[], columns: Columns
     if (isObject(value)) return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name]));
     names++;
     const column = columns.at(path);
-    return column.meaning !== null || column.mayBeTime ? [{ column, text: String(value) }] : [];
+    const text = String(value);
+    return (column.meaning !== null || column.mayBeTime) && text.trim() !== "" ? [{ column, text }] : [];
   }
 
   /** Values of one kind are all of one field. Of any others, those of the first element count: two people must not mix. */
@@ -194,7 +195,7 @@ function readValues(record: object, parents: readonly string[], columns: Columns
     for (const item of items) {
       // Each element has the same names.
       names = before;
-      const values = valuesOf(item, path, lists).filter(({ text }) => text.trim() !== "");
+      const values = valuesOf(item, path, lists);
       if (values.some(({ column }) => column.meaning !== null)) elements.push(values);
     }
     if (elements.length > 1 && items.some(isObject)) countOthers(elements, path);
