@@ -121,14 +121,12 @@ class Stage {
   }
 
   take(row: Row, nowMs: number): void {
-    if (this.waitsFor === null) {
-      this.waitsFor = this.stage(row, nowMs);
-      if (this.waitsFor !== null) this.wait(row);
-      return;
-    }
-    this.wait(row);
-    // Reading its time records the order of its date.
-    readLead(row, this.rules, nowMs);
+    // Of a row that waits, reading its time records the order of its date.
+    if (this.waitsFor === null) this.waitsFor = this.stage(row, nowMs);
+    else readLead(row, this.rules, nowMs);
+    if (this.waitsFor === null) return;
+    this.waiting.push(row);
+    this.waitingBytes += bytesOf(row);
     if (this.rules.orders.of(this.waitsFor.column) !== null) this.release(nowMs);
     else if (this.waitingBytes > maxWaitingBytes) throw undecidedColumn(this.waitsFor);
   }
@@ -139,21 +137,13 @@ class Stage {
     return { pixels: this.pixels, doubt: this.rules.ofDeliveries ? null : this.doubts.found() };
   }
 
-  private wait(row: Row): void {
-    this.waiting.push(row);
-    this.waitingBytes += bytesOf(row);
-  }
-
   /** Stages the rows that wait, up to the first one whose column is still not decided. */
   private release(nowMs: number): void {
     const rows = this.waiting;
     this.waiting = [];
     this.waitingBytes = 0;
     this.waitsFor = null;
-    for (const row of rows) {
-      this.waitsFor ??= this.stage(row, nowMs);
-      if (this.waitsFor !== null) this.wait(row);
-    }
+    for (const row of rows) this.take(row, nowMs);
   }
 
   /** Stages a row; returns the date whose column has to be decided first. */
