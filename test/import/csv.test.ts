@@ -30,9 +30,11 @@ test.each<[string, string]>([
   expect(await cellsOf(text)).toEqual([["1", "2"]]);
 });
 
-test("a row has the line number on which it begins", async () => {
-  const text = 'email,notes\n\na@example.com,"1\n2\n3"\r\n\nb@example.com,x\n';
-  expect((await readText(text)).rows.map(({ line }) => line)).toEqual([3, 7]);
+test.each([
+  ['email,notes\n\na@example.com,"1\n2\n3"\r\n\nb@example.com,x\n', [3, 7]],
+  ['sep=;\nemail;city\n1;"two\nlines"\n\n2;Reno\n', [3, 6]],
+])("a row of %j has the line number on which it begins", async (text, lines) => {
+  expect((await readText(text)).rows.map(({ line }) => line)).toEqual(lines);
 });
 
 test("rejects a header with a NUL, because the file is not text", async () => {
@@ -78,16 +80,12 @@ describe("an unclosed quote", () => {
     ["at the beginning of a cell", '"open,Reno\n'],
     ["in the last cell", 'd@example.com,"open\n'],
     ["after a cell that was closed", '"d@example.com"x,"open\n'],
-  ])("rejects only its line: %s", async (_, line) => {
-    const { rows } = await readText(`email,city\n${good}${line}${good}`);
-    expect(rows).toHaveLength(101);
-    expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
-  });
-
-  test("rejects only its line if carriage returns end the lines", async () => {
-    const { rows } = await readText(`email,city\n${good}d@example.com,"open\n${good}`.replaceAll("\n", "\r"));
-    expect(rows.filter(({ fault }) => fault === null)).toHaveLength(100);
-    expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
+  ])("rejects only its line, also if carriage returns end the lines: %s", async (_, line) => {
+    const text = `email,city\n${good}${line}${good}`;
+    for (const { rows } of [await readText(text), await readText(text.replaceAll("\n", "\r"))]) {
+      expect(rows).toHaveLength(101);
+      expect(rows.filter(({ fault }) => fault !== null).map(({ line }) => line)).toEqual([52]);
+    }
   });
 
   const longNote = (lines: number) => [
@@ -216,67 +214,34 @@ describe("whatever record a quote damages, no text of the file is lost", () => {
   });
 });
 
-describe("a stray quote", () => {
-  test("within an unquoted cell is an ordinary character", async () => {
-    expect(await cellsOf('name,city\n5" pipe,Reno\nDana "D" W,Reno\n"Dana" W,Reno\n')).toEqual([
-      ['5" pipe', "Reno"],
-      ['Dana "D" W', "Reno"],
-      ['"Dana" W', "Reno"],
-    ]);
-  });
-
-  test("within a quoted cell is an ordinary character", async () => {
-    const rows = ['"Dana "D" Reed",Reno', '"Dana "D"","5" pipe"', '"""Dana""","San "S" José"', '"Dana" W,"a"b"'];
-    expect(await cellsOf(`name,city\n${rows.join("\n")}\n`)).toEqual([
-      ['Dana "D" Reed', "Reno"],
-      ['Dana "D"', '5" pipe'],
-      ['"Dana"', 'San "S" José'],
-      ['"Dana" W', 'a"b'],
-    ]);
-  });
-
-  test("after a backslash is a quote in the cell, and so is a backslash after another", async () => {
-    const rows = [
-      String.raw`"Harbor \"X\" Inc",Reno`,
-      String.raw`"\"Harbor\"","C:\\dir \"a\""`,
-      String.raw`"say \"hi\", all",Reno`,
-      String.raw`"Harbor \"",Reno`,
-      '"Harbor & Pine",Reno',
-      String.raw`"ends \"",Reno`,
-    ];
-    expect(await cellsOf(`name,city\n${rows.join("\n")}\n`)).toEqual([
-      ['Harbor "X" Inc', "Reno"],
-      ['"Harbor"', String.raw`C:\dir "a"`],
-      ['say "hi", all', "Reno"],
-      ['Harbor "', "Reno"],
-      ["Harbor & Pine", "Reno"],
-      ['ends "', "Reno"],
-    ]);
-  });
-
-  test("after blanks that follow a delimiter begins a cell, in a header as well", async () => {
-    const rows = ['"Whitfield, Dana", "Reno"', '"Lee" , "San ""S"" José"', 'Kim, "R" D', '"Sam", 5" pipe'];
-    expect(await cellsOf(`"name", "city"\n${rows.join("\n")}\n`)).toEqual([
-      ["Whitfield, Dana", "Reno"],
-      ["Lee", 'San "S" José'],
-      ["Kim", ' "R" D'],
-      ["Sam", ' 5" pipe'],
-    ]);
-    const { columns } = await readText('"name", "city"\na,b\n');
-    expect(columns.all.map(({ name }) => name)).toEqual(["name", "city"]);
-  });
-
-  test("after a backslash that ends the cell closes it", async () => {
-    expect(await cellsOf(`name,city\n"C:\\",Reno\n"a\\",""\n`)).toEqual([
+test.each<[string, string, string[][]]>([
+  ["within an unquoted cell is an ordinary character", '5" pipe,Reno', [['5" pipe', "Reno"]]],
+  ["around a word of an unquoted cell too", 'Dana "D" W,Reno', [['Dana "D" W', "Reno"]]],
+  ["around the first word of one too", '"Dana" W,Reno', [['"Dana" W', "Reno"]]],
+  ["within a quoted cell is an ordinary character", '"Dana "D" Reed",Reno', [['Dana "D" Reed', "Reno"]]],
+  ["within two quoted cells too", '"Dana "D"","5" pipe"', [['Dana "D"', '5" pipe']]],
+  ["next to doubled ones too", '"""Dana""","San "S" José"', [['"Dana"', 'San "S" José']]],
+  ["in one of both kinds of cells too", '"Dana" W,"a"b"', [['"Dana" W', 'a"b']]],
+  ["after a backslash is a quote", String.raw`"Harbor \"X\" Inc",Reno`, [['Harbor "X" Inc', "Reno"]]],
+  ["after two is the end", String.raw`"\"Harbor\"","C:\\dir \"a\""`, [['"Harbor"', String.raw`C:\dir "a"`]]],
+  ["after a backslash and a delimiter", String.raw`"say \"hi\", all",Reno`, [['say "hi", all', "Reno"]]],
+  ["after a backslash at the end", String.raw`"Harbor \"",Reno`, [['Harbor "', "Reno"]]],
+  ["after blanks begins a cell", '"Whitfield, Dana", "Reno"', [["Whitfield, Dana", "Reno"]]],
+  ["before blanks ends a cell", '"Lee" , "San ""S"" José"', [["Lee", 'San "S" José']]],
+  ["after blanks may be of a word", 'Kim, "R" D', [["Kim", ' "R" D']]],
+  ["in a later word", '"Sam", 5" pipe', [["Sam", ' 5" pipe']]],
+  [
+    "after a backslash may close the cell",
+    `"C:\\",Reno\n"a\\",""`,
+    [
       ["C:\\", "Reno"],
       ["a\\", ""],
-    ]);
-  });
-});
-
-test("a row is known by its line in the file, also after a line that names the delimiter and empty lines", async () => {
-  const { rows } = await readText('sep=;\nemail;city\n1;"two\nlines"\n\n2;Reno\n');
-  expect(rows.map(({ line }) => line)).toEqual([3, 6]);
+    ],
+  ],
+])("a quote %s", async (_, text, cells) => {
+  // The rows around it are those of any file; in the header, a cell may begin after blanks as well.
+  const around = await cellsOf(`"name", "city"\n"Harbor & Pine",Reno\n${text}\n"Lee",Reno\n`);
+  expect(around).toEqual([["Harbor & Pine", "Reno"], ...cells, ["Lee", "Reno"]]);
 });
 
 test("a row with line breaks in quoted cells is one row, even with blanks around the quotes", async () => {
