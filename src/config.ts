@@ -302,17 +302,23 @@ export function readCluster(environment: Environment = process.env) {
 export function readBackups(environment: Environment = process.env) {
   const [to, at] = [read("BACKUP_TO", environment), read("BACKUP_AT", environment)];
   const [keep, recipient] = [read("BACKUP_KEEP", environment), readRecipient(environment)];
-  if (to?.startsWith("s3:") && recipient === null) {
+  if (to !== null && isS3(to) && recipient === null) {
     throw wrong("BACKUP_RECIPIENT", "", "an age recipient (age1…), because backups in s3:// must be encrypted");
   }
   return to === null ? null : { to, at, keep, recipient };
 }
 
+/** Returns whether a word names a place in an object store. */
+export function isS3(place: string): boolean {
+  return place.startsWith("s3://");
+}
+
 /**
- * Reads the AWS variables, which commands use for any `s3://`. `endpoint` is null for AWS itself. Throws a UserError that
- * names the variable that is missing or wrong.
+ * Reads the AWS variables for a place in `s3://`; null for any other place. `endpoint` is null for AWS itself. Throws a
+ * UserError that names the variable that is missing or wrong.
  */
-export function readS3Settings(environment: Environment = process.env) {
+export function readS3Access(place: string, environment: Environment = process.env) {
+  if (!isS3(place)) return null;
   const needed = (name: string): string => {
     const value = given(environment, name);
     if (value !== null) return value;

@@ -8,16 +8,14 @@ import type { Backup } from "./backup.ts";
 import { drill } from "./drill.ts";
 import { encryptedSuffix, encryptFile } from "./encryption.ts";
 import { manifestPath, readManifest, writeManifest } from "./manifest.ts";
-import { backupName, isS3, openPlace, type Place, type S3Access, type StoredBackup } from "./places.ts";
+import { backupName, type Place, type StoredBackup } from "./places.ts";
 import type { Backups } from "./restore.ts";
 import { untilStopped } from "./thread.ts";
 
 export interface StoreRequest {
   readonly backups: Backups;
   readonly databasePath: string;
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly place: string;
-  readonly access: () => S3Access;
+  readonly place: Place;
   /** The age recipient; null leaves the backup unencrypted. */
   readonly recipient: string | null;
   readonly nowMs: number;
@@ -25,17 +23,22 @@ export interface StoreRequest {
 }
 
 /** Makes a backup, tests it, and stores it under a name with its time. Nothing else is left in case of a failure. */
-export async function storeBackup(request: StoreRequest): Promise<Backup> {
-  const { backups, databasePath, recipient, nowMs, stop } = request;
-  const place = openPlace(request.place, request.access);
-  if (isS3(request.place) && recipient === null) {
+export async function storeBackup({
+  backups,
+  databasePath,
+  place,
+  recipient,
+  nowMs,
+  stop,
+}: StoreRequest): Promise<Backup> {
+  if (place.folder === null && recipient === null) {
     throw new UserError(
       "A backup in an object store must be encrypted.",
       "Set BACKUP_RECIPIENT to an age recipient (age1…); age-keygen makes one.",
     );
   }
   process.umask(0o077);
-  using folder = createDraftFolder(isS3(request.place) ? dirname(databasePath) : request.place);
+  using folder = createDraftFolder(place.folder ?? dirname(databasePath));
   const made = await backups.make(join(folder.path, backupName(nowMs)), nowMs, stop);
   const { leads } = await drill(made.file, nowMs, stop);
   const { file, sha256, bytes } = recipient === null ? made : await untilStopped(encrypt(made.file, recipient), stop);

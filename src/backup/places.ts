@@ -9,7 +9,7 @@ import { UserError } from "../user-error.ts";
 import { decryptFile, encryptedSuffix } from "./encryption.ts";
 import { manifestPath, parseManifest, readManifest, writeManifest } from "./manifest.ts";
 
-/** The address of an object store, and the key to it. */
+/** The address of an object store, and the key to it. A folder needs none. */
 export interface S3Access {
   readonly endpoint: string | null;
   readonly region: string;
@@ -27,11 +27,6 @@ export interface StoredBackup {
   readonly encrypted: boolean;
 }
 
-/** Returns whether a word names a place in an object store. */
-export function isS3(place: string): boolean {
-  return place.startsWith("s3://");
-}
-
 /** The name of a backup made at a time, before it is encrypted. */
 export function backupName(ms: number): string {
   return `leadfile-${writeMoment(ms)
@@ -41,14 +36,24 @@ export function backupName(ms: number): string {
 
 const namePattern = /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/;
 
+const adviceByCode: Readonly<Record<string, string>> = {
+  NoSuchBucket: "Create the bucket, or correct its name.",
+  NoSuchKey: "List the backups in this place: backup list.",
+  InvalidAccessKeyId: "Check AWS_ACCESS_KEY_ID.",
+  XAdminUserNotFound: "Check AWS_ACCESS_KEY_ID.",
+  SignatureDoesNotMatch: "Check AWS_SECRET_ACCESS_KEY and AWS_REGION.",
+  AccessDenied: "Check the permissions of the access key: it needs to list, read, write, and delete objects.",
+};
+
 export type Place = ReturnType<typeof openPlace>;
 
 /**
- * Opens a folder that exists, or `s3://bucket/prefix`. `access` is called only if the place needs it. A backup without its
- * manifest is incomplete and not listed. Throws a UserError if the place cannot be used.
+ * Opens a folder that exists, or `s3://bucket/prefix` with the access to it. A backup without its manifest is incomplete and
+ * not listed. Throws a UserError if the place cannot be used.
  */
-export function openPlace(place: string, access: () => S3Access) {
-  const storage = isS3(place) ? openBucket(place, access()) : openFolder(place);
+export function openPlace(place: string, access: S3Access | null) {
+  const storage = access === null ? openFolder(place) : openBucket(place, access);
+  const naming = openNaming(place, access === null);
 
   /** Lists the complete backups whose names fit, newest first, and the addresses of those whose manifest is none. */
   async function listFitting(fits: (name: string) => boolean) {
@@ -74,30 +79,49 @@ export function openPlace(place: string, access: () => S3Access) {
   }
 
   return {
+    /** The folder; null for an object store. */
+    folder: access === null ? place : null,
     /** The complete backups, newest first: in a folder those with other names as well. */
-    listAll: () => naming(place, "read", () => listFitting((name) => !isS3(place) || namePattern.test(name))),
+    listAll: () => naming("read", () => listFitting((name) => access === null || namePattern.test(name))),
     /** The complete backups with a name of ours, newest first. */
-    list: () => naming(place, "read", async () => (await listFitting((name) => namePattern.test(name))).backups),
+    list: () => naming("read", async () => (await listFitting((name) => namePattern.test(name))).backups),
     /** Moves a backup and its manifest into the place, and returns the address of the backup. */
     put: (file: string) =>
-      naming(place, "written", async () => {
+      naming("written", async () => {
         const name = basename(file);
         await storage.put(name, file);
         await storage.put(manifestPath(name), manifestPath(file));
         return storage.addressOf(name);
       }),
     remove: (address: string) =>
-      naming(place, "written", async () => {
+      naming("written", async () => {
         const name = basename(address);
         for (const one of [manifestPath(name), name]) await storage.remove(one);
       }),
     /** Returns the path of a backup with its manifest next to it: its own, or that of a copy in a folder. */
     bring: (address: string, folder: string) =>
-      naming(place, "read", async () => {
+      naming("read", async () => {
         const name = basename(address);
         await storage.bring(manifestPath(name), folder);
         return storage.bring(name, folder);
       }),
+  };
+}
+
+/** Returns a function that does work in a place. It throws a UserError that names the place if the work fails there. */
+function openNaming(place: string, isFolder: boolean) {
+  const other = isFolder
+    ? "Check the folder, its permissions, and the space on its disk."
+    : "Check AWS_ENDPOINT_URL, the network, and the space in the bucket.";
+  return async <Result>(what: "read" | "written", work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (cause) {
+      if (cause instanceof UserError || !(cause instanceof Error)) throw cause;
+      const code = codeOf(cause);
+      const said = [code, cause.message].filter(Boolean).join(": ");
+      throw new UserError(`${place} cannot be ${what} (${said}).`, adviceByCode[code] ?? other);
+    }
   };
 }
 
@@ -160,33 +184,23 @@ function openBucket(address: string, { endpoint, ...access }: S3Access): ReturnT
   };
 }
 
-export interface FetchedBackup {
-  readonly file: string;
-  /** Newer backups from the same place, newest first: their erasures hold. */
-  readonly newer: readonly NewerBackup[];
-  readonly warnings: readonly string[];
-}
-
-export interface NewerBackup {
-  /** The backup as the user knows it. */
-  readonly name: string;
-  readonly file: string;
-}
-
 export interface FetchOptions {
   /** The folder for what is downloaded and decrypted. */
   readonly folder: string;
   /** The file with the age identity. */
   readonly identity: string | null;
-  readonly access: () => S3Access;
+  /** Null if the backup is in a folder. */
+  readonly access: S3Access | null;
 }
 
-/** The newest one knows all that the others know. A second one is fetched in case that it is damaged. */
-const maxNewer = 2;
+export type FoundBackup = Awaited<ReturnType<typeof findBackup>>;
 
-/** Brings the backup that a file name or an address names to this machine, decrypted, and newer ones from its place. */
-export async function fetchBackup(named: string, { folder, identity, access }: FetchOptions): Promise<FetchedBackup> {
-  const isRemote = isS3(named);
+/**
+ * Brings the backup that a file name or an address names to this machine, decrypted. Lists the newer ones in its place, newest
+ * first, which `fetch` brings likewise.
+ */
+export async function findBackup(named: string, { folder, identity, access }: FetchOptions) {
+  const isRemote = access !== null;
   // A name that was mistyped is no empty place.
   if (!isRemote) readManifest(named);
   const isOne = !isRemote || namePattern.test(basename(named));
@@ -196,21 +210,14 @@ export async function fetchBackup(named: string, { folder, identity, access }: F
   const wanted = isOne ? named : backups[0]?.file;
   if (wanted === undefined)
     throw new UserError(`There are no backups in ${named}.`, "Check the bucket and the prefix.");
-  const fetch = async (address: string) => decrypted(address, await bring(address, folder), folder, identity);
-  const file = await fetch(wanted);
+  const fetch = async (address: string, into: string) => decrypted(address, await bring(address, into), into, identity);
   const made = backups.find((backup) => basename(backup.file) === basename(wanted))?.made_at;
-  const warnings = unreadable.map((address) => unreadText(address, "it has another manifest."));
-  const newer: NewerBackup[] = [];
-  const newest = backups.filter(({ made_at }) => made !== undefined && made_at > made).slice(0, maxNewer);
-  for (const { file: address } of newest) {
-    try {
-      newer.push({ name: address, file: await fetch(address) });
-    } catch (cause) {
-      if (!(cause instanceof UserError)) throw cause;
-      warnings.push(unreadText(address, cause.message));
-    }
-  }
-  return { file, newer, warnings };
+  return {
+    file: await fetch(wanted, folder),
+    newer: backups.filter(({ made_at }) => made !== undefined && made_at > made),
+    fetch,
+    warnings: unreadable.map((address) => unreadText(address, "it has another manifest.")),
+  };
 }
 
 /** Returns the warning that a backup next to the restored one was not read. */
@@ -225,28 +232,4 @@ async function decrypted(name: string, file: string, folder: string, identity: s
   await decryptFile(file, plain, { name, identityFile: identity });
   writeManifest(manifestPath(plain), readManifest(file));
   return plain;
-}
-
-const adviceByCode: Readonly<Record<string, string>> = {
-  NoSuchBucket: "Create the bucket, or correct its name.",
-  NoSuchKey: "List the backups in this place: backup list.",
-  InvalidAccessKeyId: "Check AWS_ACCESS_KEY_ID.",
-  XAdminUserNotFound: "Check AWS_ACCESS_KEY_ID.",
-  SignatureDoesNotMatch: "Check AWS_SECRET_ACCESS_KEY and AWS_REGION.",
-  AccessDenied: "Check the permissions of the access key: it needs to list, read, write, and delete objects.",
-};
-
-/** Does work in a place. Throws a UserError that names the place if it fails there. */
-async function naming<Result>(place: string, what: "read" | "written", work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (cause instanceof UserError || !(cause instanceof Error)) throw cause;
-    const code = codeOf(cause);
-    const other = isS3(place)
-      ? "Check AWS_ENDPOINT_URL, the network, and the space in the bucket."
-      : "Check the folder, its permissions, and the space on its disk.";
-    const said = [code, cause.message].filter(Boolean).join(": ");
-    throw new UserError(`${place} cannot be ${what} (${said}).`, adviceByCode[code] ?? other);
-  }
 }

@@ -37,16 +37,13 @@ import { type MadeBackup, makeBackup } from "./backup.ts";
 import { type CarriedPart, carryOver, partNames } from "./carry-over.ts";
 import { applyReceipts, readReceipts, rememberErasures } from "./erasures.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
-import { type FetchedBackup, fetchBackup, type S3Access, unreadText } from "./places.ts";
+import { type FetchOptions, type FoundBackup, findBackup, unreadText } from "./places.ts";
 import { attachReplaced, attempt, detach, findLost, type Lost, type Replaced, refuseOpen } from "./replaced.ts";
-import { type Ask, inThread, untilStopped } from "./thread.ts";
+import { type Ask, inThread } from "./thread.ts";
 
-export interface RestoreRequest {
+export interface RestoreRequest extends Omit<FetchOptions, "folder"> {
   /** A file, `s3://bucket/prefix` for the newest backup there, or the address of one. */
   readonly named: string;
-  /** The file with the age identity; null if none is given. */
-  readonly identity: string | null;
-  readonly access: () => S3Access;
   /** A file with one receipt per line; null if none is given. */
   readonly receipts: string | null;
   readonly nowMs: number;
@@ -91,12 +88,10 @@ export interface Backups {
 export function openBackups(path: string): Backups {
   return {
     make: (file, nowMs, stop) => makeBackup(path, file, nowMs, stop),
-    async restore({ named, identity, access, ...request }, stop, confirm) {
+    async restore(request, stop, confirm) {
       process.umask(0o077);
-      using drafts = draftFolderFor(targetOf(path));
-      const folder = drafts.path;
-      const fetched = await untilStopped(fetchBackup(named, { folder, identity, access }), stop);
-      const work: RestoreWork = { path, folder, ...request, ...fetched };
+      using folder = draftFolderFor(targetOf(path));
+      const work: RestoreWork = { path, folder: folder.path, ...request };
       return await inThread<Restoration, Restoration>("restoreBackup", work, stop, confirm);
     },
   };
@@ -120,7 +115,7 @@ function draftFolderFor(target: string): DraftFolder {
 }
 
 /** The request for the thread. */
-export interface RestoreWork extends FetchedBackup, Pick<RestoreRequest, "receipts" | "nowMs" | "dryRun"> {
+export interface RestoreWork extends RestoreRequest {
   /** The database that is replaced. */
   readonly path: string;
   /** An empty folder on the disk of the database. */
@@ -129,8 +124,10 @@ export interface RestoreWork extends FetchedBackup, Pick<RestoreRequest, "receip
 
 /** The work of the thread. `confirm` is called when only what cannot be stopped is left to do. */
 export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>): Promise<Restoration> {
-  const { path, file, folder, nowMs, dryRun } = work;
+  const { path, folder, nowMs, dryRun } = work;
   const target = targetOf(path);
+  const found = await findBackup(work.named, work);
+  const { file } = found;
   const manifest = readManifest(file);
   const receipts = work.receipts === null ? [] : readReceipts(work.receipts);
   if (realpathSync(file) === target) throw notABackup(`${file} is the database itself.`);
@@ -139,7 +136,7 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
   try {
     using database = closing(openDraft(file, draft, manifest));
     const repeatErasures = rememberErasures(database);
-    const newer = carryFromNewer(database, work);
+    const newer = await carryFromNewer(database, found, work);
     const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive", join(folder, "upgraded.db"));
     const lost = findLost(database, replaced, nowMs);
     const isSinceKnown = newer.isKnown || (replaced === "attached" && isOfSameInstance(database));
@@ -174,37 +171,34 @@ export function restoreAside(file: string, draft: string, nowMs: number): { mani
   }
 }
 
-/** Carries over the erasures and revocations that the newest sound backup knows, if it is of the same instance. */
-function carryFromNewer(database: Connection, { folder, newer, warnings, nowMs }: RestoreWork) {
-  const said = [...warnings];
-  const copy = join(folder, "newer.db");
-  for (const { name, file } of newer) {
-    const reason = openingFails(file, copy);
-    if (reason !== null) {
-      said.push(unreadText(name, reason));
+/**
+ * Carries over the erasures and revocations that newer backups of the same instance know. The newest sound one knows all that
+ * the others know, unless a clock that was ahead has dated it.
+ */
+async function carryFromNewer(database: Connection, found: FoundBackup, { folder, nowMs }: RestoreWork) {
+  const warnings = [...found.warnings];
+  let isKnown = false;
+  for (const { file: address, made_at } of found.newer) {
+    using aside = createDraftFolder(folder);
+    try {
+      const file = await found.fetch(address, aside.path);
+      const copy = join(aside.path, "newer.db");
+      openDraft(file, copy, readManifest(file)).$client.close();
+      database.run(sql`ATTACH ${copy} AS old`);
+    } catch (cause) {
+      const failure = inWords(cause, address, address);
+      if (!(failure instanceof UserError)) throw failure;
+      warnings.push(unreadText(address, failure.message));
       continue;
     }
-    database.run(sql`ATTACH ${copy} AS old`);
-    const isKnown = isOfSameInstance(database);
-    if (isKnown)
+    const isOfThis = isOfSameInstance(database);
+    if (isOfThis)
       carryOver(database, nowMs, ["names of deleted accounts", "erasures", "revoked keys", "expiries of keys"]);
     detach(database);
-    return { isKnown, warnings: said };
+    isKnown ||= isOfThis;
+    if (isOfThis && Date.parse(made_at) <= nowMs) break;
   }
-  return { isKnown: false, warnings: said };
-}
-
-/** Copies a backup, upgraded; returns the reason if it is not sound. */
-function openingFails(file: string, copy: string): string | null {
-  rmSync(copy, { force: true });
-  try {
-    openDraft(file, copy, readManifest(file)).$client.close();
-    return null;
-  } catch (cause) {
-    const failure = inWords(cause, file, copy);
-    if (failure instanceof UserError) return failure.message;
-    throw failure;
-  }
+  return { isKnown, warnings };
 }
 
 /** Returns whether `old` has a history with the backup, so that it knows what was done since. */

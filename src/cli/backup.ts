@@ -4,8 +4,8 @@ import type { Command } from "commander";
 import type { Backup, MadeBackup } from "../backup/backup.ts";
 import { storeBackup } from "../backup/daily.ts";
 import { drill } from "../backup/drill.ts";
-import { isS3, openPlace, type StoredBackup } from "../backup/places.ts";
-import { readBackups, readDatabasePath, readRecipient, readS3Settings } from "../config.ts";
+import { openPlace, type StoredBackup } from "../backup/places.ts";
+import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import { recordReading } from "../db/audit.ts";
 import { loadBackups } from "../extensions.ts";
@@ -63,8 +63,7 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
     storeBackup({
       backups: await loadBackups(),
       databasePath: readDatabasePath(),
-      place,
-      access: readS3Settings,
+      place: openPlace(place, readS3Access(place)),
       recipient: readRecipient(),
       nowMs: context.now(),
       stop,
@@ -93,7 +92,7 @@ function listCommand(): Command {
           2,
         );
       }
-      const { backups } = await openPlace(wanted, readS3Settings).listAll();
+      const { backups } = await openPlace(wanted, readS3Access(wanted)).listAll();
       const header = ["FILE", "MADE", "LEADS", "SIZE", "ENCRYPTED"];
       outputOf(options).result(backups, table(header, backups.map(cellsOf), `There are no backups in ${wanted}.`));
     });
@@ -119,7 +118,7 @@ export async function storedCopiesText(): Promise<string> {
   try {
     const place = readBackups();
     if (place === null) return "";
-    const backups = await openPlace(place.to, readS3Settings).list();
+    const backups = await openPlace(place.to, readS3Access(place.to)).list();
     const [newest] = backups;
     if (newest === undefined) return "";
     const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Restoration } from "../backup/restore.ts";
-import { readDatabasePath, readS3Settings } from "../config.ts";
+import { readDatabasePath, readS3Access } from "../config.ts";
 import { dayMs } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
 import { loadBackups } from "../extensions.ts";
@@ -49,7 +49,7 @@ export function restoreCommand(context: CommandContext): Command {
       const request = {
         named: file,
         identity: options.identity ?? null,
-        access: readS3Settings,
+        access: readS3Access(file),
         receipts: options.receipts ?? null,
         nowMs,
         dryRun,

@@ -4,7 +4,7 @@ import { keepAlerting } from "../alerts.ts";
 import { keepDaily, rotate } from "../backup/daily.ts";
 import { openPlace } from "../backup/places.ts";
 import { untilStopped } from "../backup/thread.ts";
-import { type BackupConfig, readConfig, readDatabasePath, readS3Settings } from "../config.ts";
+import { type BackupConfig, readConfig, readDatabasePath, readS3Access } from "../config.ts";
 import { innermost } from "../db/failure.ts";
 import { openLog } from "../log.ts";
 import { statusOfService } from "../process.ts";
@@ -72,7 +72,7 @@ function backupWork(
   stop: AbortSignal,
   sayFailure: (what: string) => (cause: unknown) => void,
 ) {
-  const place = () => openPlace(to, readS3Settings);
+  const place = () => openPlace(to, readS3Access(to));
   async function deleteOld(): Promise<number> {
     try {
       return (await untilStopped(rotate(place(), keep, readDatabasePath(), context.now()), stop)).length;

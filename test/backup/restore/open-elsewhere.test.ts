@@ -56,6 +56,11 @@ test("a second server on the same file ends with one line and status 1", async (
   await start({ DATABASE_PATH: admin.file }, admin.folder).listening();
 });
 
+const aRestore = (path: string, named: string) => {
+  const request = { identity: null, access: null, receipts: null, nowMs: Date.now(), dryRun: false };
+  return { path, named, folder: aFolder(), ...request };
+};
+
 test("a restore never replaces a database created while it runs", async () => {
   const { file } = await aBackup();
   const path = join(aFolder(), "leadfile.db");
@@ -63,8 +68,7 @@ test("a restore never replaces a database created while it runs", async () => {
     using another = new Database(path);
     another.run("CREATE TABLE another (number INTEGER)");
   };
-  const fetched = { file, newer: [], warnings: [] };
-  const work = { path, folder: aFolder(), ...fetched, receipts: null, nowMs: Date.now(), dryRun: false };
+  const work = aRestore(path, file);
   await expect(restoreBackup(work, makeAnother)).rejects.toThrow("is open in a server or another program");
   using another = new Database(path);
   expect(another.query("SELECT name FROM sqlite_schema").values()).toEqual([["another"]]);
@@ -78,8 +82,7 @@ needing("/proc")("a command that begins while a restore runs opens the restored 
   const isOpen = (pid: number, name: string) =>
     readdirSync(`/proc/${pid}/fd`).some((each) => linkAt(`/proc/${pid}/fd/${each}`) === name);
   const processes: ReturnType<typeof admin.start>[] = [];
-  const fetched = { file, newer: [], warnings: [] };
-  const work = { path: admin.file, folder: aFolder(), ...fetched, receipts: null, nowMs: Date.now(), dryRun: false };
+  const work = aRestore(admin.file, file);
   await restoreBackup(work, async () => {
     for (const path of [admin.file, link])
       processes.push(anAdmin([], { DATABASE_PATH: path }).start("account", "list"));

@@ -147,12 +147,21 @@ test.each([
   expect(stderr).toMatch(new RegExp(`^Warning: The backup ${newer} cannot be read: [^\n]*${reason}`, "m"));
 });
 
-test("a restore repeats the erasures of the newest undamaged backup", async () => {
+test.each([
+  ["a damaged one", false, (file: string) => flip(file, 50_000)],
+  ["those of another database", true, () => {}],
+  ["those that a clock ahead of time has dated", false, () => {}],
+])("a restore repeats the erasures of a newer backup behind %s", async (_, isAnother, spoil) => {
   const { admin, file } = await aBackup();
+  const of = isAnother ? anAdmin().file : admin.file;
+  const ahead = anAdmin([], { DATABASE_PATH: of }, Date.now() + dayMs);
+  for (const name of ["newest.db", "second.db"]) {
+    await ahead.run("backup", join(admin.folder, name));
+    spoil(join(admin.folder, name));
+  }
   await admin.run("lead", "erase", "acme", "--email", "d7@example.com");
-  for (const name of ["newer.db", "newest.db"]) await admin.run("backup", join(admin.folder, name));
-  flip(join(admin.folder, "newest.db"), 50_000);
+  await backUp(admin, "newer.db");
   const { json, stderr } = await anAdmin([]).run("restore", file, "--json");
   expect(json).toMatchObject({ leads: 19, erased_again: 1 });
-  expect(stderr).toContain("newest.db cannot be read");
+  expect(stderr).not.toContain("No file here knows more");
 });
