@@ -1,5 +1,5 @@
 /** The key of a request (§5): whether it may read leads, and how many requests it has left (§8). */
-import { ApiError, errors, plainError } from "../contract/errors.ts";
+import { plainError } from "../contract/errors.ts";
 import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
 import type { KnownKey } from "../db/reader.ts";
 import type { Limiter } from "../limiter.ts";
@@ -55,7 +55,7 @@ export function createAdmission(readCredential: CredentialReader, limiter: Limit
       call.key = credential;
       const { allowed, remaining } = limiter.hit(credential.number, call.arrivedMs, call.startedNs / 1e6);
       call.remaining = remaining;
-      if (!allowed) throw new ApiError("rate_limit_exceeded", errors.rate_limit_exceeded.message(limiter.limit));
+      if (!allowed) throw plainError("rate_limit_exceeded");
       store.usage.count(credential.number, call.arrivedMs);
     }
     if (call.route === null) throw plainError("not_found");

@@ -22,8 +22,9 @@ export const errorResponses = {
 /** Makes the answer to whatever was thrown. The cause goes to the log, and never to the client. */
 export function createErrorReply(baseUrl: string, reply: Reply) {
   return (call: Call, thrown: unknown): Response => {
-    const { code, message, status, cause } = toApiError(call, thrown);
-    const body = JSON.stringify(errorBody(code, message, baseUrl));
+    const error = toApiError(call, thrown);
+    const { code, status, cause } = error;
+    const body = JSON.stringify(errorBody(error, baseUrl));
     const forLog = cause === undefined ? {} : { cause: innermost(cause) };
     return reply(call, { status, code, ...forLog, headers: headersOf(code, call), body });
   };

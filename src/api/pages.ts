@@ -9,7 +9,7 @@ import type { RequestStore } from "../served-store.ts";
 import { type Call, calls } from "./call.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
-import { docsHeaders, docsPage } from "./docs/page.ts";
+import { docsPage } from "./docs/page.ts";
 import { isFromThisMachine } from "./ops/metrics.ts";
 import type { AccessLog } from "./reply.ts";
 
@@ -58,19 +58,19 @@ export function createPages({ store, server, metrics, accessLog, baseUrl, limitP
     return { body: await metrics.metrics(), headers };
   }
 
-  let docs: string | null = null;
+  let docs: PublicAnswer | null = null;
   // Rendered at the first request: that takes as long as a hundred answers.
   const docsOnce = () => (docs ??= docsPage(baseUrl));
 
   const pages = new Elysia()
     .use(calls)
     .get(publicPaths.root, ({ call }) => send(call, toDocs), hide)
-    .get(publicPaths.docs, ({ call }) => send(call, { body: docsOnce(), headers: docsHeaders }), hide)
+    .get(publicPaths.docs, ({ call }) => send(call, docsOnce()), hide)
     .get(publicPaths.health, ({ call }) => send(call, health()), hide)
     .get(publicPaths.metrics, async ({ call }) => send(call, await measure(call)), hide)
     .use(describeApi(baseUrl, limitPerMin, (call, body) => send(call, { body, headers: jsonHeaders })));
-  for (const [path, { headers, body }] of Object.entries(explorerAssets)) {
-    pages.get(path, ({ call }) => send(call, { body, headers }), hide);
+  for (const [path, asset] of Object.entries<PublicAnswer>(explorerAssets)) {
+    pages.get(path, ({ call }) => send(call, asset), hide);
   }
   return pages;
 }

@@ -3,7 +3,7 @@
  * wrong parameter names it and says what it takes.
  */
 import { Type } from "@sinclair/typebox";
-import { ApiError, errors } from "../contract/errors.ts";
+import { ApiError } from "../contract/errors.ts";
 import { withoutKeys } from "../contract/key.ts";
 import type { LeadParameter } from "../contract/parameters.ts";
 import { closestTo } from "../contract/similar.ts";
@@ -95,7 +95,7 @@ export function invalidValue(name: string, value: unknown, accepted: string): Ap
     return refusal(name, `The parameter ${name} is not percent-encoded UTF-8, or has a NUL; it takes ${accepted}.`);
   }
   if (value === "") return refusal(name, `The parameter ${name} is empty; it takes ${accepted}, or leave it out.`);
-  return refusal(name, errors.invalid_parameter.message(name, accepted));
+  return refusal(name, `The parameter ${name} takes ${accepted}.`);
 }
 
 /** Returns the 400 of a parameter that the endpoint does not have, with the one that was probably meant. */

@@ -5,11 +5,9 @@ import { paths, publicPaths } from "./paths.ts";
 
 interface Definition {
   readonly status: 400 | 401 | 403 | 404 | 405 | 429 | 500;
-  /** The text for the client. A function makes it from the values that it depends on. */
-  readonly message: string | ((...facts: never[]) => string);
+  /** The text for the client, unless it depends on the parameter. */
+  readonly message?: string;
 }
-
-const takes = (parameter: string, accepted: string) => `The parameter ${parameter} takes ${accepted}.`;
 
 /** Every code that an error body can carry, in the order of §7. */
 export const errors = {
@@ -29,14 +27,8 @@ export const errors = {
     status: 403,
     message: "The account of this API key has no active subscription. The owner of the server can activate it.",
   },
-  invalid_parameter: {
-    status: 400,
-    message: takes,
-  },
-  invalid_cursor: {
-    status: 400,
-    message: takes,
-  },
+  invalid_parameter: { status: 400 },
+  invalid_cursor: { status: 400 },
   unknown_pixel: {
     status: 404,
     message: `The account has no pixel with this pixel_id; GET ${paths.pixels} lists them.`,
@@ -51,8 +43,7 @@ export const errors = {
   },
   rate_limit_exceeded: {
     status: 429,
-    message: (limitPerMin: number) =>
-      `The limit of ${limitPerMin} requests per minute is used up; wait for the next minute.`,
+    message: "The limit of requests per minute is used up; wait for the next minute.",
   },
   internal_error: {
     status: 500,
@@ -102,9 +93,7 @@ export class ApiError extends Error {
 }
 
 /** The codes whose message is always the same. */
-type PlainCode = {
-  [Code in ErrorCode]: (typeof errors)[Code]["message"] extends string ? Code : never;
-}[ErrorCode];
+type PlainCode = Exclude<ErrorCode, "invalid_parameter" | "invalid_cursor">;
 
 /** Returns the error of a code whose message is always the same. */
 export function plainError(code: PlainCode, options?: { cause?: unknown }): ApiError {
@@ -112,6 +101,6 @@ export function plainError(code: PlainCode, options?: { cause?: unknown }): ApiE
 }
 
 /** Returns the body of an error. Its `docs` link leads to the section on the code. */
-export function errorBody(code: ErrorCode, message: string, baseUrl: string): ErrorResponse {
+export function errorBody({ code, message }: ApiError, baseUrl: string): ErrorResponse {
   return { error: { code, message, docs: `${baseUrl}${publicPaths.docs}#${code}` } };
 }

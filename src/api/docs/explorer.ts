@@ -4,23 +4,20 @@ import explorerStyle from "swagger-ui-dist/swagger-ui.css" with { type: "file" }
 import explorerCode from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { publicPaths } from "../../contract/paths.ts";
 import baseStyle from "./base.css" with { type: "text" };
-import start from "./explorer.browser.js" with { type: "text" };
+import script from "./explorer.browser.js" with { type: "text" };
 import style from "./explorer.css" with { type: "text" };
-import { htmlPage, pageHeaders } from "./page.ts";
+import { htmlPage } from "./page.ts";
 
 const at = publicPaths.explorer;
+const files = { style: `${at}/swagger-ui.css`, code: `${at}/swagger-ui.js` };
 
-interface Asset {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Blob;
-}
-
-const script = { "Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "no-cache" };
-const sheet = { "Content-Type": "text/css; charset=utf-8", "Cache-Control": "no-cache" };
-/** The addresses of these 1.5 MB have their version, so that a browser loads each version once. */
-const lasting = { "Cache-Control": "public, max-age=31536000, immutable" };
-
-const body = `<header>
+const page = htmlPage({
+  title: "Try the Leadfile API",
+  head: `<link rel="stylesheet" href="${files.style}?${version}">`,
+  style: baseStyle + style,
+  script,
+  main: "explorer",
+  body: `<header>
 <a href="${publicPaths.docs}">Leadfile API</a>
 <h1>Try it</h1>
 <p>Requests go to this server alone, and count toward the limit. The key stays in the memory of this page until you close
@@ -31,18 +28,18 @@ it.</p>
 <div id="explorer" tabindex="-1">
 <p>The operations appear here when they have loaded. They need JavaScript; <a href="${publicPaths.docs}">the documentation</a> does not.</p>
 </div>
-<script src="${at}/swagger-ui.js?${version}"></script>
-<script type="module" src="${at}/explorer.js"></script>`;
+<script src="${files.code}?${version}"></script>`,
+});
 
-const styles = `<link rel="stylesheet" href="${at}/swagger-ui.css?${version}">\n<link rel="stylesheet" href="${at}/explorer.css">`;
-// Swagger UI draws its icons from data: addresses; it asks this server alone.
-const headers = pageHeaders("script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'");
+/** The addresses of these 1.5 MB have their version, so that a browser loads each version once. */
+const lasting = { "Cache-Control": "public, max-age=31536000, immutable" };
 
-/** The files below /docs/, by path. */
-export const explorerAssets: Readonly<Record<string, Asset>> = {
-  [at]: { headers, body: htmlPage("Try the Leadfile API", styles, "explorer", body) },
-  [`${at}/explorer.js`]: { headers: script, body: start },
-  [`${at}/explorer.css`]: { headers: sheet, body: baseStyle + style },
-  [`${at}/swagger-ui.js`]: { headers: { ...script, ...lasting }, body: Bun.file(explorerCode) },
-  [`${at}/swagger-ui.css`]: { headers: { ...sheet, ...lasting }, body: Bun.file(explorerStyle) },
+/** The answers at /docs/try and below, by path. */
+export const explorerAssets = {
+  [at]: page,
+  [files.style]: { headers: { "Content-Type": "text/css; charset=utf-8", ...lasting }, body: Bun.file(explorerStyle) },
+  [files.code]: {
+    headers: { "Content-Type": "text/javascript; charset=utf-8", ...lasting },
+    body: Bun.file(explorerCode),
+  },
 };

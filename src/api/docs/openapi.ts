@@ -3,12 +3,13 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import markdown from "../../../docs/api.md" with { type: "text" };
 import { version } from "../../../package.json";
-import { type ErrorCode, errorBody, errorCodes, errors } from "../../contract/errors.ts";
+import { type ApiError, type ErrorCode, errorBody, errorCodes, errors, plainError } from "../../contract/errors.ts";
 import { defaultLimitPerMin, retryAfterSeconds } from "../../contract/limits.ts";
 import { LeadParameters } from "../../contract/parameters.ts";
 import { publicPaths } from "../../contract/paths.ts";
 import { adminCommand } from "../../program-name.ts";
 import { type Call, calls } from "../call.ts";
+import { invalidValue } from "../query.ts";
 
 /** Makes the route of the description. `send` answers with its text. */
 export function describeApi(baseUrl: string, limitPerMin: number, send: (call: Call, body: string) => Response) {
@@ -134,14 +135,12 @@ const examplesOf: Readonly<Record<string, object>> = {
   Usage: { usage: { summary: "This request is counted as well.", value: usage } },
 };
 
-/** Returns the message that comes with a code. For a 400, it is one of the possible messages. */
-function exampleMessage(code: ErrorCode, limitPerMin: number): string {
-  if (code === "rate_limit_exceeded") return errors[code].message(limitPerMin);
-  if (code === "invalid_parameter")
-    return errors[code].message("limit", String(LeadParameters.properties.limit["error"]));
-  if (code === "invalid_cursor")
-    return errors[code].message("before", String(LeadParameters.properties.before["error"]));
-  return errors[code].message;
+/** Returns the error of a code. For a 400, it is one of several. */
+function exampleOf(code: ErrorCode): ApiError {
+  const { limit, before } = LeadParameters.properties;
+  if (code === "invalid_parameter") return invalidValue("limit", 1000, String(limit["error"]));
+  if (code === "invalid_cursor") return invalidValue("before", "yesterday", String(before["error"]));
+  return plainError(code);
 }
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -154,8 +153,7 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
 
   function response(status: number, schema: string, described: Json | undefined, codes: readonly ErrorCode[]) {
     const failures = codes.map((code) => {
-      const value = errorBody(code, exampleMessage(code, limitPerMin), baseUrl);
-      return [code, { summary: conditions.get(code), value }];
+      return [code, { summary: conditions.get(code), value: errorBody(exampleOf(code), baseUrl) }];
     });
     const carried = names.filter((name) => (statusOfHeader[name] ?? status) === status);
     return {

@@ -26,16 +26,3 @@ for (const choice of document.querySelectorAll(".tabs input")) {
     for (const same of document.querySelectorAll(`.tabs input[value="${choice.value}"]`)) same.checked = true;
   });
 }
-
-// The menu marks the section that is shown.
-const watcher = new IntersectionObserver(
-  (entries) => {
-    const shown = entries.find((entry) => entry.isIntersecting);
-    if (shown === undefined) return;
-    for (const link of document.querySelectorAll("nav li a")) {
-      link.ariaCurrent = link.hash === `#${shown.target.id}` ? "true" : null;
-    }
-  },
-  { rootMargin: "0px 0px -75% 0px" },
-);
-for (const heading of document.querySelectorAll(":is(h2, h3)")) watcher.observe(heading);

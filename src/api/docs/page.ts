@@ -14,37 +14,48 @@ const icon = `data:image/svg+xml,${encodeURIComponent(
     '<circle cx="8" cy="6" r="2.4" fill="#fff"/><path d="M3.4 13c.5-2.7 2.3-4 4.6-4s4.1 1.3 4.6 4z" fill="#fff"/></svg>',
 )}`;
 
-/** Returns a page, with its styles and the ID of its main part. */
-export function htmlPage(title: string, styles: string, main: string, body: string): string {
-  return `<!doctype html>
+interface Page {
+  readonly title: string;
+  /** Further elements of the head. */
+  readonly head?: string;
+  readonly style: string;
+  readonly script: string;
+  /** The ID of the main part. */
+  readonly main: string;
+  readonly body: string;
+}
+
+const digestOf = (text: string) => `'sha256-${hash("sha256", text, "base64")}'`;
+
+/** Returns the answer with a page. The browser runs this style and this script, loads files of this server, and nothing else. */
+export function htmlPage({ title, head = "", style, script, main, body }: Page) {
+  const sources = `style-src 'self' ${digestOf(style)}; script-src 'self' ${digestOf(script)}; img-src data:; connect-src 'self'`;
+  return {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      "Referrer-Policy": "no-referrer",
+      "Cache-Control": "no-cache",
+    },
+    body: `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="${icon}">
-${styles}
+${head}
+<style>${style}</style>
 </head>
 <body>
-<a class="skip" href="#${main}">Skip to the ${main}</a>
+<a class="skip unseen" href="#${main}">Skip to the ${main}</a>
 ${body}
+<script type="module">${script}</script>
 </body>
 </html>
-`;
+`,
+  };
 }
-
-/** Returns the headers of a page, for which the browser may load what a policy names and nothing else. */
-export const pageHeaders = (policy: string) => ({
-  "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy": `default-src 'none'; ${policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  "Referrer-Policy": "no-referrer",
-  "Cache-Control": "no-cache",
-});
-
-const style = baseStyle + pageStyle;
-const digestOf = (text: string) => `'sha256-${hash("sha256", text, "base64")}'`;
-
-export const docsHeaders = pageHeaders(`style-src ${digestOf(style)}; script-src ${digestOf(script)}; img-src data:`);
 
 interface Heading {
   readonly level: string;
@@ -53,7 +64,7 @@ interface Heading {
 }
 
 /** Renders the page of the server at an origin, which its programs call. Each error is at `#` and its code. */
-export function docsPage(origin: string): string {
+export function docsPage(origin: string) {
   const { html, headings } = render(origin);
   const items = headings.map(({ level, id, title }) => `<li class="level-${level}"><a href="#${id}">${title}</a></li>`);
   const body = `<nav aria-label="Contents">
@@ -65,9 +76,8 @@ ${items.join("\n")}
 </nav>
 <main id="content" tabindex="-1">
 ${html}
-</main>
-<script>${script}</script>`;
-  return htmlPage("Leadfile API", `<style>${style}</style>`, "content", body);
+</main>`;
+  return htmlPage({ title: "Leadfile API", style: baseStyle + pageStyle, script, main: "content", body });
 }
 
 const block = String.raw`<pre><code class="language-(\w+)">([\s\S]*?)</code></pre>\s*`;
@@ -94,7 +104,7 @@ const languages: Readonly<Record<string, string>> = { sh: "curl", ts: "TypeScrip
 /** Renders blocks of code. Radio buttons choose the language that is shown, without JavaScript. */
 function renderCode(blocks: string, topic: string, origin: string): string {
   const programs = [...blocks.matchAll(new RegExp(block, "g"))].map(([, language = "", code = ""]) => {
-    const shown = tint(code.trim().replaceAll("http://127.0.0.1:3000", () => inCode(origin, language)));
+    const shown = code.trim().replaceAll("http://127.0.0.1:3000", () => inCode(origin, language));
     const label = language === "json" ? "" : ` role="region" aria-label="${languages[language]}, ${topic}"`;
     const html = `<div class="code" data-language="${language}"><pre tabindex="0"${label}><code>${shown}</code></pre></div>`;
     return { language, html };
@@ -103,7 +113,7 @@ function renderCode(blocks: string, topic: string, origin: string): string {
   if (programs[0]?.language === "json") return html;
   const choices = programs.map(({ language }, place) => {
     const id = `${topic}-${language}`;
-    const input = `<input type="radio" name="${topic}" id="${id}" value="${language}"${place === 0 ? " checked" : ""}>`;
+    const input = `<input class="unseen" type="radio" name="${topic}" id="${id}" value="${language}"${place === 0 ? " checked" : ""}>`;
     return `${input}<label for="${id}">${languages[language]}</label>`;
   });
   return `<fieldset class="tabs"><legend class="unseen">Language</legend>${choices.join("")}\n${html}\n</fieldset>\n`;
@@ -112,13 +122,4 @@ function renderCode(blocks: string, topic: string, origin: string): string {
 /** Writes an origin as the text between double quotes of a language, in HTML. The owner may have set an odd BASE_URL. */
 function inCode(origin: string, language: string): string {
   return Bun.escapeHTML(origin.replaceAll(language === "sh" ? /[\\"$`]/g : /[\\"]/g, String.raw`\$&`));
-}
-
-const commentOrString = /(?:(?<=^|\n|\s{2})(?:#|\/\/) [^\n]*)|&quot;(?:\\.|(?!&quot;).)*&quot;|`[^`]*`/g;
-
-/** Marks the comments and strings of code that is HTML already. */
-function tint(html: string): string {
-  return html.replaceAll(commentOrString, (found) => {
-    return `<span class="${/^[#/]/.test(found) ? "comment" : "text"}">${found}</span>`;
-  });
 }
