@@ -16,6 +16,32 @@ plugin({
     });
   },
 });
+
+const keptThreads: Worker[] = [];
+
+/** Starts the thread of backups, which is kept when its act has ended: its databases are closed then, as at its end. */
+function startThread(): Worker {
+  const thread = new OwnThread(new URL("./kept-thread.ts", import.meta.url));
+  const end = thread.terminate.bind(thread);
+  let hasEnded = false;
+  thread.addEventListener("message", ({ data }: MessageEvent<object>) => {
+    hasEnded = !("question" in data);
+  });
+  thread.terminate = () => {
+    if (!hasEnded) return end();
+    hasEnded = false;
+    keptThreads.push(thread);
+    thread.dispatchEvent(new Event("close"));
+  };
+  return thread;
+}
+
+const OwnThread = globalThis.Worker;
+// A constructor may give an object that exists.
+globalThis.Worker = function keptThread(url: URL) {
+  return url.pathname.endsWith("/backup-worker.ts") ? (keptThreads.pop() ?? startThread()) : new OwnThread(url);
+} as unknown as typeof Worker;
+
 const { runCommand } = await import("../../src/admin.ts");
 const { createOutput } = await import("../../src/cli/terminal/output.ts");
 const { sayWhy } = await import("../../src/process.ts");

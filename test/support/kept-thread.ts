@@ -1,0 +1,19 @@
+/** The thread of backups and restores, kept for the next one: its start costs ten times what its work does. */
+import "../../src/backup/backup-worker.ts";
+import { watchDatabases } from "./closing.ts";
+
+declare const self: Worker;
+
+const { onmessage } = self;
+const postMessage = self.postMessage.bind(self);
+let closeDatabases = watchDatabases();
+
+self.postMessage = (reply: object) => {
+  // Anything but a question is the last word of an act.
+  if (!("question" in reply)) {
+    closeDatabases();
+    closeDatabases = watchDatabases();
+    self.onmessage = onmessage;
+  }
+  postMessage(reply);
+};
