@@ -89,9 +89,10 @@ export function openLockRequests(path: string) {
     },
     /** Returns whether there is a request since then. */
     isRequested: (): boolean => size() !== seen,
-    /** Resolves when no more requests come. Call it without the lock. */
-    async letOthersWrite(): Promise<void> {
+    /** Resolves when no more requests come, after some time at the least. Call it without the lock. */
+    async letOthersWrite(minMs = 0): Promise<void> {
       const endMs = performance.now() + maxPauseMs;
+      if (minMs > 0) await Bun.sleep(minMs);
       for (let before = seen, now = size(); before !== now && performance.now() < endMs; now = size()) {
         before = now;
         await Bun.sleep(3 * requestEveryMs);
@@ -114,6 +115,17 @@ export function takeLock(path: string, isAlone = false): (() => void) | null {
     return () => client.close();
   } catch (cause) {
     if (isLocked(cause)) return null;
+    throw explainFailure(cause, path);
+  }
+}
+
+/** Returns whether a server has a file, or a restore replaces it. */
+export function isServed(path: string): boolean {
+  try {
+    lockAt(path, 0, "BEGIN IMMEDIATE").close();
+    return false;
+  } catch (cause) {
+    if (isLocked(cause)) return true;
     throw explainFailure(cause, path);
   }
 }

@@ -1,11 +1,13 @@
 /** Long transactions of an import, which end as soon as another writer requests the lock. */
 
+import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { appendFileSync, copyFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { writeMoment } from "../../src/contract/time.ts";
 import { listBatches } from "../../src/db/imports.ts";
+import { takeLock } from "../../src/db/locks.ts";
 import { pagesUntilCopied } from "../../src/db/wal.ts";
 import { openForImport } from "../../src/import/write/import.ts";
 import { inTransactions } from "../../src/import/write/transactions.ts";
@@ -22,12 +24,15 @@ interface Plan {
   /** The steps in which another program requests the lock. */
   readonly requestedIn?: readonly number[];
   readonly stoppedIn?: number;
+  readonly stepMs?: number;
+  readonly path?: string;
 }
 
+/** Two gigabytes are too much for a temporary folder in memory. */
+const inTmp = () => join(aFolder("/tmp"), "leadfile.db");
+
 /** Runs steps, each of which writes its number. Returns the steps of each transaction that began, and the steps stored. */
-async function run({ steps = 10, bytes = 1, requestedIn = [], stoppedIn = 0 }: Plan) {
-  // Two gigabytes are too much for a temporary folder in memory.
-  const path = join(aFolder("/tmp"), "leadfile.db");
+async function run({ steps = 10, bytes = 1, requestedIn = [], stoppedIn = 0, stepMs = 0, path = inTmp() }: Plan) {
   const database = openForImport(path);
   onTestFinished(() => database.$client.close());
   database.run(sql`CREATE TABLE steps (number INTEGER PRIMARY KEY, content BLOB)`);
@@ -41,6 +46,7 @@ async function run({ steps = 10, bytes = 1, requestedIn = [], stoppedIn = 0 }: P
     },
     step() {
       done++;
+      Bun.sleepSync(stepMs);
       transactions.at(-1)?.push(done);
       database.run(sql`INSERT INTO steps VALUES (${done}, zeroblob(${bytes}))`);
       if (requests[0] === done) {
@@ -77,6 +83,29 @@ test("a transaction is committed when the import is stopped", async () => {
     [1, 2, 3, 4],
     [5, 6, 7, 8, 9, 10],
   ]);
+});
+
+test("next to a server, a transaction ends after two seconds, and programs that cannot request the lock can write", async () => {
+  const path = join(aFolder(), "leadfile.db");
+  const release = takeLock(path);
+  onTestFinished(() => release?.());
+  const running = run({ path, steps: 30, stepMs: 100 });
+  const other = new Database(path);
+  onTestFinished(() => other.close());
+  other.run("PRAGMA busy_timeout = 0");
+  // SQLite waits for a lock in the same way.
+  const write = async (tries: number): Promise<void> => {
+    try {
+      other.run("INSERT INTO steps VALUES (100, NULL)");
+    } catch {
+      await Bun.sleep(100);
+      if (tries > 0) await write(tries - 1);
+    }
+  };
+  await write(50);
+  const { transactions, stored } = await running;
+  expect(transactions).toHaveLength(2);
+  expect(stored).toEqual([...oneTo(30), 100]);
 });
 
 test("a large transaction is rolled back for a writer that requests the lock, and done again", async () => {

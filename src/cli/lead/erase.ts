@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
 import type { Account } from "../../db/accounts.ts";
 import { isFileOfNode } from "../../db/files.ts";
-import { takeLock } from "../../db/locks.ts";
+import { isServed } from "../../db/locks.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { recordedWithinMs } from "../../privacy/disclosures/ledger.ts";
 import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";
@@ -73,9 +73,7 @@ export function eraseCommand(context: CommandContext): Command {
 /** Returns how long a server takes to record its last pages; 0 if none runs. */
 function recordingMs(path: string): number {
   if (isFileOfNode(path)) return recordedWithinMs;
-  const release = takeLock(path);
-  release?.();
-  return release === null ? recordedWithinMs : 0;
+  return isServed(path) ? recordedWithinMs : 0;
 }
 
 /** Advice if one person alone is meant. */
