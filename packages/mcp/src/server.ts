@@ -85,30 +85,25 @@ export function createServer({ client, show, now }: Setup): McpServer {
 export async function converse(server: McpServer, stop: AbortSignal): Promise<void> {
   const transport = new StdioServerTransport();
   /** The requests that have no result yet. */
-  const open = new Set<RequestId>();
-  let isLast = false;
+  const open = new Set<RequestId | undefined>();
   const ended = Promise.withResolvers<void>();
   const end = () => ended.resolve();
-  function close(id: RequestId | undefined): void {
-    if (id !== undefined) open.delete(id);
-    if (isLast && open.size === 0) end();
-  }
-  function endWhenAnswered(): void {
-    isLast = true;
-    close(undefined);
+  function endIfAnswered(): void {
+    if ((process.stdin.readableEnded || process.stdin.destroyed) && open.size === 0) end();
   }
   transport.onmessage = (message) => {
     if (isJSONRPCRequest(message)) open.add(message.id);
     // A cancelled request gets no result.
-    else close(CancelledNotificationSchema.safeParse(message).data?.params.requestId);
+    else open.delete(CancelledNotificationSchema.safeParse(message).data?.params.requestId);
   };
   const send = transport.send.bind(transport);
   transport.send = async (message) => {
     await send(message);
-    if ("id" in message && !("method" in message)) close(message.id);
+    if ("id" in message && !("method" in message)) open.delete(message.id);
+    endIfAnswered();
   };
   stop.addEventListener("abort", end, { once: true });
-  process.stdin.once("end", endWhenAnswered).once("close", endWhenAnswered);
+  process.stdin.once("end", endIfAnswered).once("close", endIfAnswered);
   process.stdout.on("error", end);
   // Before the end, the transport closes by itself only if a message is too large.
   const mebibytes = STDIO_DEFAULT_MAX_BUFFER_SIZE / 1024 / 1024;

@@ -5,7 +5,6 @@ import { cut, type Show } from "./mask.ts";
 export const defaultDays = 30;
 export const maxDays = 92;
 const dayMs = 86_400_000;
-const fullPage = 100;
 const maxLabelLength = 100;
 /** The largest counts are listed; the others are added up. */
 const maxLabels = 25;
@@ -32,7 +31,7 @@ export function spanOf(query: LeadQuery, nowMs: number): { readonly since: strin
   return { since, before };
 }
 
-/** Counts page by page. If one call cannot read all leads, it returns the counts so far and how to continue. */
+/** Counts leads. If one call cannot read all of them, it returns the counts so far and how to continue. */
 export async function summarizeLeads(
   client: Leadfile,
   show: Show,
@@ -41,24 +40,28 @@ export async function summarizeLeads(
 ) {
   const counts = { day: new Map(), pixel: new Map(), page: new Map(), state: new Map(), source: new Map() };
   let leads = 0;
-  let cursor: string | null = query.before;
-  while (cursor !== null) {
-    const page = await nextPage(client, { ...query, before: cursor, limit: fullPage }, leads, signal);
-    if (page === null) break;
-    for (const lead of page.data) count(counts, lead, show);
-    leads += page.data.length;
-    cursor = page.next_cursor;
+  let oldest = query.before;
+  let isWhole = false;
+  try {
+    for await (const lead of client.leads.all({ ...query, signal })) {
+      count(counts, lead, show);
+      leads += 1;
+      oldest = lead.identified_at;
+    }
+    isWhole = true;
+  } catch (cause) {
+    // After an error that lasts, such as a revoked key, asking again would not help.
+    if (leads === 0 || (cause instanceof LeadfileError && !cause.transient)) throw cause;
   }
   return {
     since: query.since,
     before: query.before,
     leads,
     /** Advice on counting the rest; null if all leads were counted. */
-    missing:
-      cursor === null
-        ? null
-        : `Counted back to ${cursor}; this call could not read more. ` +
-          `Ask again with since ${query.since} and before ${cursor}, keep the rest, and add up the counts.`,
+    missing: isWhole
+      ? null
+      : `Counted back to ${oldest}; this call could not read more. ` +
+        `Ask again with since ${query.since} and before ${oldest}, keep the rest, and add up the counts.`,
     by_day: Object.fromEntries([...counts.day].toSorted()),
     by_pixel: largest(counts.pixel, maxLabels),
     /** By origin and path. */
@@ -66,17 +69,6 @@ export async function summarizeLeads(
     by_state: largest(counts.state, maxStates),
     by_source: largest(counts.source, maxLabels),
   };
-}
-
-/** Returns null if no further page can be read in this call, but some were. */
-async function nextPage(client: Leadfile, query: LeadQuery, leads: number, signal: AbortSignal) {
-  try {
-    return await client.leads.list({ ...query, signal });
-  } catch (cause) {
-    // After an error that lasts, such as a revoked key, asking again would not help.
-    if (leads === 0 || (cause instanceof LeadfileError && !cause.transient)) throw cause;
-    return null;
-  }
 }
 
 function count(counts: Record<"day" | "pixel" | "page" | "state" | "source", Counts>, lead: Lead, show: Show): void {
