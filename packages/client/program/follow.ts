@@ -4,12 +4,12 @@ import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Command } from "commander";
 import { fileCheckpoint } from "../src/file.ts";
-import type { Checkpoint, Duration, Lead } from "../src/leadfile.ts";
-import { createClient, messageOf, toRefusal } from "./api-client.ts";
+import { type Duration, Leadfile, LeadfileError } from "../src/leadfile.ts";
+import { messageOf, refusing } from "./failures.ts";
 import { readAddress, webhook } from "./post.ts";
 import { command, deliver, type Receiver } from "./receiver.ts";
 import { standardOutput } from "./standard-output.ts";
-import { type Host, hostOf, Refusal, readKeys, refusing, say, stopSignal, systemCode } from "./terminal.ts";
+import { type Host, Refusal, readKeys, say, stopSignal, systemCode, thisProcess } from "./terminal.ts";
 
 interface FollowOptions {
   readonly exec?: string;
@@ -26,7 +26,7 @@ const minSecretLength = 16;
 const postTimeoutMs = 15_000;
 
 /** The command `follow URL`. */
-export function followCommand(given: Partial<Host> = {}): Command {
+export function followCommand(host: Host = thisProcess): Command {
   return new Command("follow")
     .description("pass on each new lead of a server, oldest first")
     .argument("<URL>", "base address, such as https://www.example.com")
@@ -55,46 +55,42 @@ HMAC-SHA-256, in hex, of Leadfile-Timestamp, a period, and the body. The
 Idempotency-Key is the ID of the lead. The command of --exec sees neither the
 key nor the secret.`,
     )
-    .action(refusing((url: string, options: FollowOptions) => follow(hostOf(given), url, options)));
+    .action(refusing((url: string, options: FollowOptions) => follow(host, url, options)));
 }
 
 async function follow(host: Host, url: string, options: FollowOptions): Promise<void> {
   const since = readSince(options.since);
   const receiver = readReceiver(host, options);
   const [key = ""] = await readKeys(host, "Enter");
-  const client = createClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
-  const release = options.checkpoint === undefined ? null : await lockCheckpoint(options.checkpoint);
   const stop = stopSignal();
-  const leads = client.leads.follow({
-    since,
-    every: options.every,
-    overlap: options.overlap,
-    checkpoint: options.checkpoint === undefined ? undefined : checkpointIn(options.checkpoint),
-    signal: stop,
-    onError: (error) => say(`${messageOf(error)} The next poll tries again.`),
-  });
-  await passOn(leads, receiver, stop).finally(release);
-  // Standard input, or a write that nobody reads, may still keep the process.
+  if (receiver.onStop !== undefined) stop.addEventListener("abort", receiver.onStop);
+  const client = new Leadfile({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
+  const { every, overlap, checkpoint } = options;
+  const onError = (error: LeadfileError) => say(`${messageOf(error)} The next poll tries again.`);
+  try {
+    using _ = checkpoint === undefined ? null : await lockCheckpoint(checkpoint);
+    const file = checkpoint === undefined ? undefined : fileCheckpoint(checkpoint);
+    const leads = client.leads.follow({ since, every, overlap, checkpoint: file, signal: stop, onError });
+    // A lead that was not taken comes again at the next start.
+    for await (const lead of leads) if (!(await deliver(lead, receiver, say, stop))) break;
+  } catch (cause) {
+    // The receivers handle their errors of the system, so this one is that of the checkpoint.
+    const code = cause instanceof LeadfileError ? null : systemCode(cause);
+    if (code === null) throw cause;
+    throw new Refusal(
+      `The checkpoint ${checkpoint} could not be read or written (${code}). Check its folder and disk.`,
+    );
+  }
+  // Standard input may still keep the process.
   process.exit(0);
 }
 
-/** Passes leads on until a stop, or until nobody takes them. A lead that was not taken comes again at the next start. */
-async function passOn(leads: AsyncIterable<Lead>, receiver: Receiver, stop: AbortSignal): Promise<void> {
-  try {
-    for await (const lead of leads) {
-      if (!(await deliver(lead, receiver, say, stop))) return;
-    }
-  } catch (cause) {
-    throw toRefusal(cause);
-  }
-}
-
 /** The receiver that the options name; throws a Refusal if they name two. */
-function readReceiver({ environment, now }: Host, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
+function readReceiver({ now }: Host, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
   if (exec !== undefined && post !== undefined) {
     throw new Refusal("Give either --exec or --post, not both.", 2);
   }
-  const { LEADFILE_KEY: _, LEADFILE_POST_SECRET: secret, ...others } = environment;
+  const { LEADFILE_KEY: _, LEADFILE_POST_SECRET: secret, ...others } = process.env;
   if (exec !== undefined) return command(exec, others);
   if (post === undefined) return standardOutput();
   const url = readAddress(post, allowPlainHttp === true);
@@ -117,40 +113,19 @@ function readSince(text: string | undefined): Date | undefined {
 }
 
 /**
- * Locks a checkpoint for this process and returns the function that releases it; the end of the process does so too. A
- * second follow would deliver each lead again and overwrite the checkpoint. The lock is that of an empty SQLite file,
- * because the system itself has no portable one.
+ * Locks a checkpoint for this process until the lock is closed. A second follow would deliver each lead again and overwrite
+ * the checkpoint. The lock is that of an empty SQLite file, because the system itself has no portable one.
  */
-async function lockCheckpoint(path: string): Promise<() => void> {
-  await orRefuse(path, () => access(dirname(path), constants.W_OK));
-  const lock = await orRefuse(path, () => new Database(`${path}.lock`, { create: true, readwrite: true }));
+async function lockCheckpoint(path: string): Promise<Database> {
+  await access(dirname(path), constants.W_OK);
+  const lock = new Database(`${path}.lock`, { create: true, readwrite: true });
   try {
     lock.run("PRAGMA journal_mode = MEMORY");
     lock.run("BEGIN EXCLUSIVE");
-    return () => lock.close();
+    return lock;
   } catch (cause) {
     lock.close();
-    if (!/^SQLITE_BUSY/.test(systemCode(cause) ?? "")) return orRefuse(path, () => Promise.reject(cause));
+    if (!/^SQLITE_BUSY/.test(systemCode(cause) ?? "")) throw cause;
     throw new Refusal(`Another follow uses the checkpoint ${path}. Stop it, or name another checkpoint.`);
-  }
-}
-
-/** A checkpoint in a file. A file that cannot be read or written becomes a Refusal. */
-function checkpointIn(path: string): Checkpoint {
-  const file = fileCheckpoint(path);
-  return {
-    load: () => orRefuse(path, () => file.load()),
-    save: (text) => orRefuse(path, () => file.save(text)),
-    add: (text) => orRefuse(path, () => file.add?.(text)),
-  };
-}
-
-async function orRefuse<Result>(path: string, work: () => Result): Promise<Awaited<Result>> {
-  try {
-    return await work();
-  } catch (cause) {
-    const code = systemCode(cause);
-    if (code === null) throw cause;
-    throw new Refusal(`The checkpoint ${path} could not be read or written (${code}). Check its folder and disk.`);
   }
 }

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { Lead } from "../src/leadfile.ts";
 import { isLoopback } from "../src/settings.ts";
-import { failed, type Outcome, type Receiver, taken } from "./receiver.ts";
+import { failed, type Outcome, type Receiver } from "./receiver.ts";
 import { Refusal, systemCode } from "./terminal.ts";
 
 interface Post {
@@ -13,6 +13,17 @@ interface Post {
   readonly timeoutMs: number;
 }
 
+const redirectAdvice = "--post follows no redirect. Give it the address to which this one redirects.";
+const secretAdvice = "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides.";
+const addressAdvice = "Check the address.";
+/** The advice on a status that concerns all leads. */
+const adviceForAll: Readonly<Record<number, string>> = {
+  401: secretAdvice,
+  403: secretAdvice,
+  404: addressAdvice,
+  405: addressAdvice,
+  410: addressAdvice,
+};
 const slowAdvice =
   "Let it respond first and work then: it may have taken the lead already, and each try sends it again.";
 /** A receiver that asks for a longer pause is tried again after this one. */
@@ -33,7 +44,7 @@ export function webhook({ url, secret, now, timeoutMs }: Post): Receiver {
         // A receiver that is cut off while it responds may undo what it did. Its status has arrived already, so a body
         // that breaks off, or takes too long, changes nothing.
         await response.body?.pipeTo(new WritableStream()).catch(() => undefined);
-        return response.ok ? taken : refused(url, response, lead);
+        return response.ok || refused(url, response, lead);
       } catch (cause) {
         if (signal.aborted)
           return failed(`${url.origin} gave no answer within ${timeoutMs / 1000} s.`, { advice: slowAdvice });
@@ -74,19 +85,11 @@ function refused(url: URL, { status, headers }: Response, lead: Lead): Outcome {
 /** Advice for a person on a status; empty if it passes by itself. */
 function adviceOn(status: number, { identified_at }: Lead): string {
   if (status >= 500 || [408, 425, 429].includes(status)) return "";
-  const advice = adviceForAll(status);
   const waiting = "Leads wait until it answers 2xx.";
-  if (advice !== null) return `${advice} ${waiting}`;
+  const forAll = status < 400 ? redirectAdvice : adviceForAll[status];
+  if (forAll !== undefined) return `${forAll} ${waiting}`;
   const cause =
     status === 409 ? "It must answer 2xx for a lead that it already has." : "Its log says why it refuses this lead.";
   const next = new Date(Date.parse(identified_at) + 1).toISOString();
   return `${cause} ${waiting} To skip this lead, start again with --since ${next} and a new checkpoint.`;
-}
-
-/** The advice for a status that concerns all leads; null if it refuses this one. */
-function adviceForAll(status: number): string | null {
-  if (status < 400) return "--post follows no redirect. Give it the address to which this one redirects.";
-  if (status === 401 || status === 403)
-    return "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides.";
-  return status === 404 || status === 405 || status === 410 ? "Check the address." : null;
 }

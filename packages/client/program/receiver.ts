@@ -3,15 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Lead } from "../src/leadfile.ts";
 import { printable, Refusal } from "./terminal.ts";
 
-/** The outcome of one try. A lead that was not taken is offered again. */
-export type Outcome =
-  | { readonly kind: "taken" }
-  /** Nobody takes leads any more, such as `head` after its last line. */
-  | { readonly kind: "gone" }
-  | Failure;
+/**
+ * The outcome of one try: true if the lead was taken, and false if nobody takes leads any more, such as `head` after its
+ * last line. After a failure, the lead is offered again.
+ */
+export type Outcome = boolean | Failure;
 
 interface Failure {
-  readonly kind: "failed";
   /** A sentence without personal data. */
   readonly why: string;
   /** The wait that the receiver asks for; 0 if it does not. */
@@ -21,15 +19,14 @@ interface Failure {
 }
 
 export interface Receiver {
-  /** Offers one lead. A stop may end the try only while nothing of the lead was taken. */
-  take(lead: Lead, stop: AbortSignal): Promise<Outcome>;
+  take(lead: Lead): Promise<Outcome>;
+  /** Is called at a stop. Without it, a stop waits for the end of the try. */
+  readonly onStop?: () => void;
 }
-
-export const taken: Outcome = { kind: "taken" };
 
 /** A try that may succeed later, unless there is advice. */
 export function failed(why: string, { retryAfterMs = 0, advice = "" }: Partial<Failure> = {}): Failure {
-  return { kind: "failed", why, retryAfterMs, advice };
+  return { why, retryAfterMs, advice };
 }
 
 const firstPauseMs = 500;
@@ -47,8 +44,8 @@ export async function deliver(
 ): Promise<boolean> {
   const advised = new Set<string>();
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-    const outcome = await receiver.take(lead, stop);
-    if (outcome.kind !== "failed") return outcome.kind === "taken";
+    const outcome = await receiver.take(lead);
+    if (typeof outcome === "boolean") return outcome;
     if (stop.aborted) return false;
     const waitMs = Math.max(pauseMs, outcome.retryAfterMs);
     const advice = outcome.advice === "" || advised.has(outcome.why) ? "" : ` ${outcome.advice}`;
@@ -71,7 +68,7 @@ export function command(line: string, environment: Environment): Receiver {
       const child = run(line, lead, environment);
       const status = await child.exited;
       const end = child.signalCode === null ? `with status ${status}` : `by ${child.signalCode}`;
-      return status === 0 ? taken : failed(`The command ended ${end}.`);
+      return status === 0 || failed(`The command ended ${end}.`);
     },
   };
 }

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, type Stats, write as writeFile } from "node:fs";
 import { promisify } from "node:util";
 import type { Lead } from "../src/leadfile.ts";
-import { failed, type Outcome, type Receiver, taken } from "./receiver.ts";
+import { failed, type Outcome, type Receiver } from "./receiver.ts";
 import { systemCode } from "./terminal.ts";
 
 const writeSome = promisify(writeFile);
@@ -22,18 +22,19 @@ export function standardOutput(): Receiver {
     try {
       while (pending.length > 0) pending = pending.subarray(await write(pending));
       if (kind.isFile()) fsyncSync(1);
-      return taken;
+      return true;
     } catch (cause) {
       const code = systemCode(cause) ?? "unknown";
-      return code === "EPIPE" ? { kind: "gone" } : failed(`Standard output could not be written (${code}).`);
+      return code === "EPIPE" ? false : failed(`Standard output could not be written (${code}).`);
     }
   }
   return {
-    take(lead, stop) {
+    take(lead) {
       if (lead !== current) pending = Buffer.concat([pending, Buffer.from(`${lineOf(lead)}\n`)]);
       current = lead;
-      return withinGrace(flush(), stop);
+      return flush();
     },
+    onStop: () => void setTimeout(() => pending.length > 0 && process.exit(0), graceMs).unref(),
   };
 }
 
@@ -54,17 +55,6 @@ async function write(bytes: Uint8Array): Promise<number> {
     await Bun.sleep(fullPipeMs);
     return 0;
   }
-}
-
-/** The outcome of a try, which a stop ends after a grace period. */
-async function withinGrace(trying: Promise<Outcome>, stop: AbortSignal): Promise<Outcome> {
-  const over = new AbortController();
-  const stopped = new Promise<Outcome>((resolve) => {
-    const end = () => setTimeout(resolve, graceMs, { kind: "gone" }).unref();
-    if (stop.aborted) end();
-    stop.addEventListener("abort", end, { signal: over.signal });
-  });
-  return Promise.race([trying, stopped]).finally(() => over.abort());
 }
 
 /** Returns whether a file ends in the middle of a line, as after a kill. A file that cannot be read counts as whole. */

@@ -1,18 +1,13 @@
 /** The process that a program of packages/ runs in: its input, messages, signals, and failures. */
 import { writeSync } from "node:fs";
-import type { Command } from "commander";
 
-/** The parts of the process that a program uses. */
+/** The parts of the process that the core and its tests replace. */
 export interface Host {
-  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   readonly now: () => number;
 }
 
-/** The process itself, but for the parts that are given. */
-export function hostOf(given: Partial<Host>): Host {
-  return { environment: process.env, standardInput: () => Bun.stdin.stream(), now: Date.now, ...given };
-}
+export const thisProcess: Host = { standardInput: () => Bun.stdin.stream(), now: Date.now };
 
 /** A failure that ends a program with one line for a person, without a stack trace. */
 export class Refusal extends Error {
@@ -27,24 +22,12 @@ export class Refusal extends Error {
   }
 }
 
-/** The action of a command that ends with the message and the status of a Refusal. */
-export function refusing<Options>(action: (url: string, options: Options, command: Command) => Promise<void>) {
-  return async (url: string, options: Options, command: Command): Promise<void> => {
-    try {
-      await action(url, options, command);
-    } catch (cause) {
-      if (!(cause instanceof Refusal)) throw cause;
-      command.error(cause.message, { exitCode: cause.status, code: "leadfile.refused" });
-    }
-  };
-}
-
 /**
  * The keys, one per line, from LEADFILE_KEY or standard input; the first one is not empty. A person ends the first line with
  * Enter, or all of them with Ctrl-D. A key is no argument, because other users see those.
  */
 export async function readKeys(host: Host, endsWith: "Enter" | "Enter and Ctrl-D"): Promise<string[]> {
-  const text = host.environment["LEADFILE_KEY"]?.trim() || (await readInput(host, endsWith));
+  const text = process.env["LEADFILE_KEY"]?.trim() || (await readInput(host, endsWith));
   const keys = text.split("\n").map((line) => line.trim());
   if (keys[0] !== "") return keys;
   throw new Refusal("No key was given. Set LEADFILE_KEY, or give the key on standard input.", 2);

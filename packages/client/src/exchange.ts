@@ -87,15 +87,16 @@ export function parse(text: string): unknown {
   }
 }
 
+interface ErrorBody {
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly docs?: unknown } | null;
+}
+
 function errorIn(body: unknown, { status, headers }: Response, redact: (text: string) => string): ApiError | null {
-  if (typeof body !== "object" || body === null || !("error" in body)) return null;
-  const { error } = body;
-  if (typeof error !== "object" || error === null || !("code" in error) || typeof error.code !== "string") return null;
-  const message = "message" in error && typeof error.message === "string" ? error.message : error.code;
-  const docs = "docs" in error && typeof error.docs === "string" ? error.docs : "";
-  const requestId = headers.get("x-request-id");
-  const shownId = requestId === null ? null : redact(requestId);
-  return apiError(error.code, redact(message), status, redact(docs), shownId, retryAfter(headers));
+  const { code, message, docs } = (body as ErrorBody | null | undefined)?.error ?? {};
+  if (typeof code !== "string") return null;
+  const shown = (text: unknown) => (typeof text === "string" ? redact(text) : null);
+  const requestId = shown(headers.get("x-request-id"));
+  return apiError(code, shown(message) ?? code, status, shown(docs) ?? "", requestId, retryAfter(headers));
 }
 
 /** Reads Retry-After, which is seconds or a date (RFC 9110), in milliseconds. */

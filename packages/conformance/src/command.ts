@@ -1,6 +1,7 @@
 /** The program conformance: checks any server against the specification, section by section. */
 import { Command, Help } from "commander";
-import { type Host, hostOf, printable, Refusal, readKeys, refusing, say } from "../../client/program/terminal.ts";
+import { refusing } from "../../client/program/failures.ts";
+import { type Host, printable, Refusal, readKeys, say, thisProcess } from "../../client/program/terminal.ts";
 import { conform, type Report } from "./conform.ts";
 import { failureOf, type Keys, sendTo } from "./probe.ts";
 import { errorBody, paths } from "./specification.ts";
@@ -11,7 +12,7 @@ interface Options {
 }
 
 /** The command `conformance URL`. Its status is 1 if a check failed. */
-export function conformanceCommand(given: Partial<Host> = {}): Command {
+export function conformanceCommand(host: Host = thisProcess): Command {
   return new Command("conformance")
     .description("check any server against the specification, section by section")
     .argument("<URL>", "base address, such as https://www.example.com")
@@ -24,7 +25,7 @@ The key is LEADFILE_KEY, or the first line of standard input. The second line
 can hold a revoked key, the third line a key of an account without an active
 subscription.`,
     )
-    .action(refusing((url: string, options: Options, command) => check(hostOf(given), url, options, command)));
+    .action(refusing((url: string, options: Options, command) => check(host, url, options, command)));
 }
 
 async function check(host: Host, url: string, options: Options, command: Command): Promise<void> {

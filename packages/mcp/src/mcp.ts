@@ -1,8 +1,8 @@
 /** The program mcp: tools for an AI model over standard input and output, through the API of any server. */
 import { Command } from "commander";
-import { createClient } from "../../client/program/api-client.ts";
-import { type Host, hostOf, Refusal, refusing, say, stopSignal } from "../../client/program/terminal.ts";
-import type { Leadfile, LeadfileOptions } from "../../client/src/leadfile.ts";
+import { refusing } from "../../client/program/failures.ts";
+import { type Host, Refusal, say, stopSignal, thisProcess } from "../../client/program/terminal.ts";
+import { Leadfile, type LeadfileOptions } from "../../client/src/leadfile.ts";
 
 interface Options {
   readonly reveal?: boolean;
@@ -15,7 +15,7 @@ const startedBy = Bun.isStandaloneExecutable
   : '"command": "bun",\n    "args": ["/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"]';
 
 /** The command `mcp URL`. */
-export function mcpCommand(given: Partial<Host> = {}): Command {
+export function mcpCommand(host: Host = thisProcess): Command {
   return new Command("mcp")
     .description("give an AI model tools that read a server (MCP)")
     .argument("<URL>", "base address, such as https://www.example.com")
@@ -35,11 +35,11 @@ The settings of a program that starts it, such as an AI assistant:
     ${startedBy},
     "env": {"LEADFILE_KEY": "lf_…"}}}}`,
     )
-    .action(refusing((url: string, options: Options) => run(hostOf(given), url, options)));
+    .action(refusing((url: string, options: Options) => run(host, url, options)));
 }
 
-async function run({ environment, now }: Host, url: string, options: Options): Promise<void> {
-  const key = environment["LEADFILE_KEY"]?.trim() || null;
+async function run({ now }: Host, url: string, options: Options): Promise<void> {
+  const key = process.env["LEADFILE_KEY"]?.trim() || null;
   // The protocol uses standard input, so the key cannot come from there.
   if (key === null) throw new Refusal("No key was given. Set LEADFILE_KEY in the program that starts this one.", 2);
   const client = createToolClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
@@ -58,5 +58,5 @@ async function run({ environment, now }: Host, url: string, options: Options): P
 export function createToolClient(
   options: Pick<LeadfileOptions, "baseUrl" | "key" | "allowPlainHttp" | "clock">,
 ): Leadfile {
-  return createClient({ ...options, longestWait: "40s", timeout: "20s", retries: 2 });
+  return new Leadfile({ ...options, longestWait: "40s", timeout: "20s", retries: 2 });
 }

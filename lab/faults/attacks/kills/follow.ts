@@ -42,8 +42,8 @@ export const killFollow: Fault = {
       patches: [
         {
           file: "packages/client/program/receiver.ts",
-          from: 'if (outcome.kind !== "failed") return outcome.kind === "taken";',
-          to: "if (outcome.kind !== null) return true;",
+          from: 'if (typeof outcome === "boolean") return outcome;',
+          to: "if (outcome !== null) return true;",
         },
       ],
     },

@@ -147,7 +147,7 @@ describe("posting to an address that rejects leads", () => {
 
 /** Offers one lead, and waits so long for the answer. */
 function offerTo(url: URL, timeoutMs: number, lead = aLead()) {
-  return webhook({ url, secret, now: Date.now, timeoutMs }).take(lead, new AbortController().signal);
+  return webhook({ url, secret, now: Date.now, timeoutMs }).take(lead);
 }
 
 interface Post {
