@@ -97,28 +97,6 @@ test("a replaced or unchanged file in done/ stays there", async () => {
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv", "b.csv"]]);
 });
 
-test("rejected rows are in rejected/ under the name of their file", async () => {
-  const inbox = anInbox(() => ({ kind: "done", rejected: 2 }));
-  inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0, 2);
-  expect([inbox.in("acme/done"), inbox.in("acme/rejected")]).toEqual([["a.csv"], ["a.csv"]]);
-});
-
-test("a file without rejected rows leaves nothing in rejected/", async () => {
-  const inbox = anInbox();
-  inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0, 2);
-  expect([inbox.in("acme"), inbox.in("acme/rejected")]).toEqual([["done"], []]);
-});
-
-test("a file that could not be read is in failed/, next to a text that says why", async () => {
-  const inbox = anInbox(() => ({ kind: "failed", reason: "It is a picture. Export it as CSV." }));
-  inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0, 2);
-  expect(inbox.in("acme/failed")).toEqual(["a.csv", "a.csv.txt"]);
-  expect(readFileSync(inbox.path("acme/failed/a.csv.txt"), "utf8")).toBe("It is a picture. Export it as CSV.\n");
-});
-
 test("a second file of the same name is kept next to the first", async () => {
   const inbox = anInbox();
   for (let time = 0; time < 2; time++) {
@@ -141,24 +119,15 @@ function onAFullDisk() {
   return { ...inbox, makeRoom };
 }
 
-test("if the disk is full, all files stay where they are, and are tried again", async () => {
+test("while the disk is full, one file is tried less and less often, and it is reported once", async () => {
   const inbox = onAFullDisk();
   inbox.drop("acme/b.csv");
-  await inbox.lookAfter(0, 2);
-  expect(inbox.taken).toHaveLength(1);
-  inbox.makeRoom();
-  await inbox.lookAfter(1);
-  expect(inbox.in("acme/done")).toEqual(["a.csv", "b.csv"]);
-});
-
-test("while the disk is full, the tries become less frequent, and it is reported once", async () => {
-  const inbox = onAFullDisk();
   for (let second = 0; second < 600; second++) await inbox.lookAfter(1);
   expect(inbox.taken.length).toBeWithin(10, 20);
   expect(inbox.said).toEqual(["acme/a.csv: it is tried again within a minute: The disk is full."]);
   inbox.makeRoom();
   await inbox.lookAfter(60);
-  expect(inbox.in("acme/done")).toEqual(["a.csv"]);
+  expect(inbox.in("acme/done")).toEqual(["a.csv", "b.csv"]);
 });
 
 test("a clock that goes back by an hour delays no try by an hour", async () => {
@@ -181,29 +150,12 @@ test("a folder without an account is reported once, and its files stay pending u
   expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
 
-test("import.json says how the files of a folder are read", async () => {
+test("import.json says how the files of a folder are read, also with a byte order mark", async () => {
   const inbox = anInbox();
-  inbox.drop("acme/import.json", `{"pixel":"px_shop","timezone":"America/New_York"}`);
+  inbox.drop("acme/import.json", `\ufeff{"pixel":"px_shop","timezone":"America/New_York"}`);
   inbox.drop("acme/a.csv");
   await inbox.lookAfter(0, 2);
   expect(inbox.taken).toEqual([{ file: "acme/a.csv", settings: { pixel: "px_shop", timezone: "America/New_York" } }]);
-});
-
-test.each([
-  ["not JSON", "{"],
-  ["a name that is none", `{"pixle":"px"}`],
-  ["a wrong value", `{"stamp":"now"}`],
-  ["a list", "[]"],
-])("an import.json with %s is reported once, and nothing is imported until it is corrected", async (_, text) => {
-  const inbox = anInbox();
-  inbox.drop("acme/import.json", text);
-  inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.said).toEqual([expect.stringContaining("import.json")]);
-  expect(inbox.taken).toEqual([]);
-  inbox.drop("acme/import.json", "{}");
-  await inbox.lookAfter(1, 2);
-  expect(inbox.taken).toHaveLength(1);
 });
 
 test("a file that is corrected in failed/ is imported again", async () => {

@@ -71,20 +71,3 @@ test("rejected rows of a dropped file are written to a new file, never through a
   renameSync(draft, join(folder, "rejected.csv"));
   expect(readFileSync(join(folder, "rejected.csv"), "utf8")).toContain("d@example.com,2,it names no pixel");
 });
-
-test.each([
-  ["a pipe", (path: string) => void Bun.spawnSync(["mkfifo", path])],
-  ["a link to what has no end", (path: string) => symlinkSync("/dev/zero", path)],
-  ["large", (path: string) => writeFileSync(path, " ".repeat(100_000))],
-])("an import.json that is %s blocks no other folder", async (_, make) => {
-  const inbox = anInbox();
-  mkdirSync(inbox.path("acme-2"));
-  make(inbox.path("acme/import.json"));
-  inbox.drop("acme/a.csv");
-  inbox.drop("acme-2/b.csv");
-  await inbox.lookAfter(0, 1, 2, 3);
-  expect(inbox.said.toSorted()).toEqual([
-    "acme-2/b.csv: done",
-    "acme/: import.json cannot be read (not a file, or larger than 64 KiB); correct it, and the files are imported.",
-  ]);
-});

@@ -5,18 +5,6 @@ import { needing } from "../../../support/needing.ts";
 import { mountAt } from "../../../support/small-disk.ts";
 import { anInbox } from "./an-inbox.ts";
 
-test("an unusable folder is reported, and the other folders are imported", async () => {
-  const inbox = anInbox();
-  mkdirSync(inbox.path("acme-2"));
-  inbox.drop("acme/a.csv");
-  inbox.drop("acme/done", "a file where a folder is wanted");
-  inbox.drop("acme-2/b.csv");
-  await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.in("acme-2/done")).toEqual(["b.csv"]);
-  expect(inbox.said.filter((line) => line.startsWith("acme/"))).toEqual([expect.stringContaining("done")]);
-  expect(inbox.in("acme")).toEqual(["a.csv", "done"]);
-});
-
 test("an internal error on a file is reported once and blocks no other folder", async () => {
   const inbox = anInbox((file) => {
     if (file.startsWith("acme/")) throw new RangeError("Maximum call stack size exceeded.");
@@ -119,11 +107,12 @@ test("done/, rejected/, failed/, and hidden folders are no files to import", asy
   expect([inbox.said, inbox.counted]).toEqual([[], []]);
 });
 
+const mkfifo = (path: string) => expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
 const aLink = "it is a link; put the file itself in its place.";
 
 test.each([
   ["folder", "it is a folder; move its files out of it.", (path: string) => mkdirSync(path)],
-  ["pipe", "it is a pipe, a socket, or a device; put a file in its place.", (path: string) => mkfifo(path)],
+  ["pipe", "it is a pipe, a socket, or a device; put a file in its place.", mkfifo],
   ["link into the folder of another account", aLink, (path: string) => symlinkSync("../other/b.csv", path)],
   ["link in a circle", aLink, (path: string) => symlinkSync("strange.csv", path)],
   ["link to nowhere", aLink, (path: string) => symlinkSync("../nowhere/b.csv", path)],
@@ -138,8 +127,6 @@ test.each([
   expect(ofAcme).toEqual([`acme/strange.csv: ${why}`, "acme/a.csv: done"]);
   expect(inbox.counted.toSorted()).toEqual(["done", "later", "later"]);
 });
-
-const mkfifo = (path: string) => expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
 
 test("a file whose name is not UTF-8 is reported once, and the files next to it are imported", async () => {
   const inbox = anInbox();
@@ -174,22 +161,30 @@ test("a control character in the name of a file is printed as ?", async () => {
   expect(inbox.said).toEqual(["acme/?[31m.csv: done"]);
 });
 
-test.each([
-  ["that is a folder", (path: string) => mkdirSync(path)],
-  ["whose link leads nowhere", (path: string) => symlinkSync("../nowhere/import.json", path)],
-])("an import.json %s is reported once, and its folder is not imported", async (_, make) => {
-  const inbox = anInbox();
-  make(inbox.path("acme/import.json"));
-  inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.said).toEqual([expect.stringContaining("import.json cannot be read")]);
-  expect(inbox.taken).toEqual([]);
-});
+const unread = "cannot be read (not a file, or larger than 64 KiB)";
 
-test("an import.json with a byte order mark is read", async () => {
+test.each([
+  ["is not JSON", "is not JSON", (path: string) => writeFileSync(path, "{")],
+  ["has a name that is none", 'has a wrong "pixle"', (path: string) => writeFileSync(path, `{"pixle":"px"}`)],
+  ["has a wrong value", 'has a wrong "stamp"', (path: string) => writeFileSync(path, `{"stamp":"now"}`)],
+  ["is a list", "is no JSON object", (path: string) => writeFileSync(path, "[]")],
+  ["is large", unread, (path: string) => writeFileSync(path, " ".repeat(100_000))],
+  ["is a folder", unread, (path: string) => mkdirSync(path)],
+  ["is a pipe", unread, mkfifo],
+  ["is a link to what has no end", unread, (path: string) => symlinkSync("/dev/zero", path)],
+  ["is a link to nowhere", "cannot be read (ENOENT)", (path: string) => symlinkSync("../nowhere", path)],
+])("an import.json that %s is reported once, and keeps the files of its folder alone", async (_, why, make) => {
   const inbox = anInbox();
-  inbox.drop("acme/import.json", `\ufeff{"pixel":"px_shop"}`);
-  inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0, 2);
-  expect(inbox.taken).toEqual([{ file: "acme/a.csv", settings: { pixel: "px_shop" } }]);
+  mkdirSync(inbox.path("acme-2"));
+  make(inbox.path("acme/import.json"));
+  for (const name of ["acme/a.csv", "acme-2/b.csv"]) inbox.drop(name);
+  await inbox.lookAfter(0, 1, 2, 3, 4);
+  expect(inbox.said.toSorted()).toEqual([
+    "acme-2/b.csv: done",
+    expect.stringMatching(new RegExp(`^acme/: import.json ${RegExp.escape(why)}[;,]`)),
+  ]);
+  rmSync(inbox.path("acme/import.json"), { recursive: true });
+  inbox.drop("acme/import.json", "{}");
+  await inbox.lookAfter(1, 2);
+  expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });

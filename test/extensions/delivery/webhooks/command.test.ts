@@ -1,6 +1,6 @@
 /** bun admin source and receive: deliveries become leads, whatever happens to the process. */
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Admin, anAdmin } from "../../../support/admin.ts";
 import { eventually } from "../../../support/eventually.ts";
@@ -49,21 +49,6 @@ test.each([
   expect((await admin.run("source", "list", "acme", "--json")).stdout).toBe("[]\n");
 });
 
-test("a delivery is served soon, stamped on arrival, and once however often it is sent", async () => {
-  const admin = anAdminWithEndpoint();
-  const token = await aToken(admin);
-  const { endpoint, url } = await opened(admin);
-  // RB2B's documented time cannot be read by anybody; stamped on arrival, that rejects nothing.
-  const visit = { "Business Email": "dana@example.com", "Seen At": "2024-01-01T12:34:56:00.00+00.00" };
-  for (let time = 0; time < 3; time++) expect((await post(url, token, visit)).status).toBe(200);
-  await eventually(async () => expect(await admin.leads()).toHaveLength(1));
-  const [lead] = await admin.leads();
-  expect(lead).toMatchObject({ email: "dana@example.com", pixel_id: "px_shop" });
-  expect(Math.abs(Date.parse(lead?.identified_at ?? "") - Date.now())).toBeLessThan(60_000);
-  endpoint.kill("SIGTERM");
-  expect(await endpoint.exited).toBe(0);
-});
-
 test.each([
   ["SIGTERM", 0],
   ["SIGHUP", 129],
@@ -89,16 +74,6 @@ test("two visits that differ only in an unreadable time are two leads", async ()
   const visits = [1, 2, 1].map((minute) => ({ "Business Email": "dana@example.com", "Seen At": seenAt(minute) }));
   expect((await post(url, token, visits)).status).toBe(200);
   await eventually(async () => expect(await admin.leads()).toHaveLength(2));
-});
-
-test("a rejected row is in rejected/ with its reason", async () => {
-  const admin = anAdminWithEndpoint();
-  const token = await aToken(admin, "--stamp", "source");
-  const { url } = await opened(admin);
-  await post(url, token, { email: "dana@example.com", timestamp: "yesterday" });
-  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
-  const rejected = join(`${admin.file}.spool`, source.id, "rejected");
-  await eventually(async () => expect(existsSync(rejected)).toBe(true));
 });
 
 test("an unreadable delivery is rejected alone, and the others are served", async () => {
