@@ -2,14 +2,14 @@
 import { X509Certificate } from "node:crypto";
 import { listen } from "./api/app.ts";
 import type { Listener } from "./api/listener.ts";
-import { type ChildProcess, startChild } from "./child-process.ts";
+import { startChild } from "./child-process.ts";
 import { type Config, publicOrigin } from "./config.ts";
 import { freeBytesAt } from "./db/files.ts";
 import { loadClusterDatabases, loadExtension } from "./extensions.ts";
 import { createLimiter } from "./limiter.ts";
 import { listeningFailure, warnOfPlainHttp } from "./listening.ts";
 import { openLog } from "./log.ts";
-import { type EndingSignal, endWith, onEndingSignal, statusOfService } from "./process.ts";
+import { endWith, onEndingSignal, statusOfService } from "./process.ts";
 import { keepRetaining } from "./retaining.ts";
 import { openServedStore, reserveBytes, type ServedStore } from "./served-store.ts";
 import { startUsageWriter } from "./usage-writer.ts";
@@ -45,10 +45,17 @@ export async function serve(config: Config) {
   const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
   // Processes of their own: neither an import nor a backup may delay a request.
   const children = childWords.map((words) => startChild(words, (line) => log.error(line)));
-  const forgetSignals = onEndingSignal((signal) => {
+  const forgetSignals = onEndingSignal(async (signal) => {
     // A second one ends the process at once.
     forgetSignals();
-    void stop({ listening, stopTimers, store, children }, signal);
+    for (const stopTimer of stopTimers) stopTimer();
+    await Promise.all([...children.map((child) => child.stop()), listening.stop()]);
+    try {
+      await store.close();
+    } catch (cause) {
+      endWith(cause);
+    }
+    process.exit(statusOfService(signal));
   });
   store.listening(listening.url).catch(endWith);
   return {
@@ -68,22 +75,4 @@ function startListening(config: Config, store: ServedStore, partsFor: Parameters
     void store.close();
     throw listeningFailure(cause, config);
   }
-}
-
-interface Parts {
-  readonly listening: Listener;
-  readonly stopTimers: readonly (() => void)[];
-  readonly store: ServedStore;
-  readonly children: readonly ChildProcess[];
-}
-
-async function stop({ listening, stopTimers, store, children }: Parts, signal: EndingSignal): Promise<void> {
-  for (const stopTimer of stopTimers) stopTimer();
-  await Promise.all([...children.map((child) => child.stop()), listening.stop()]);
-  try {
-    await store.close();
-  } catch (cause) {
-    endWith(cause);
-  }
-  process.exit(statusOfService(signal));
 }

@@ -21,9 +21,6 @@ export const Redirect = Type.Object(
 );
 type Redirect = Static<typeof Redirect>;
 
-/** The reason for a redirect. */
-type Reason = "bare domain" | "plain http";
-
 /** A health check that asks by IP address must not be redirected. */
 const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, publicPaths.metrics]);
 
@@ -35,45 +32,43 @@ export interface HostSettings {
   readonly log: Logger;
 }
 
-/** Makes a function that redirects a request to the public address, or returns null if it has come there. */
+/**
+ * Makes a function that redirects a request to the public address, or returns null if it has come there. X-Forwarded-Host
+ * and X-Forwarded-Proto count only if they come from a proxy that we trust.
+ */
 export function createRedirect(
   { baseUrl, trustProxy, log }: HostSettings,
   readCredential: CredentialReader,
   reply: Reply,
 ) {
-  const reasonFor = createHostCheck(baseUrl, trustProxy);
-  return (call: Call): Response | null => {
-    const reason = reasonFor(call);
-    if (reason === null) return null;
-    const credential = reason === "plain http" ? readCredential(call) : "missing_api_key";
-    if (typeof credential !== "string") {
-      const message = "An API key crossed the network in the clear, over http. Revoke it and create a new one.";
-      log.warn({ key: credential.prefix, id: call.id }, message);
-    }
-    const url = baseUrl + call.path + (call.search === "" ? "" : `?${call.search}`);
-    const body: Redirect = { object: "redirect", url };
-    return reply(call, { status: 308, headers: { Location: url }, body: JSON.stringify(body) });
-  };
-}
-
-/**
- * Makes a function that returns why a request must be redirected, or null if its host and scheme are right.
- * X-Forwarded-Host and X-Forwarded-Proto count only if they come from a proxy that we trust.
- */
-function createHostCheck(baseUrl: string, trustProxy: boolean): (call: Call) => Reason | null {
   const { hostname, protocol } = new URL(baseUrl);
   const bare = hostname.startsWith("www.") ? hostname.slice("www.".length) : null;
   const refusesPlainHttp = trustProxy && protocol === "https:";
 
-  return ({ request: { headers, method }, path }) => {
-    if (bare === null && !refusesPlainHttp) return null;
-    // The target of CONNECT is a host of the client's choice, to which no answer may lead.
-    if (method === "CONNECT" || neverRedirected.has(path)) return null;
-    // Checked first: a key that came in the clear must be reported, whatever the host.
-    if (refusesPlainHttp && firstOf(headers.get("x-forwarded-proto"))?.toLowerCase() === "http") return "plain http";
+  function isAtBareDomain(headers: Headers): boolean {
     const forwardedHost = trustProxy ? firstOf(headers.get("x-forwarded-host")) : null;
     const host = forwardedHost ?? headers.get("host");
-    return bare !== null && host !== null && hostnameOf(host) === bare ? "bare domain" : null;
+    return host !== null && hostnameOf(host) === bare;
+  }
+
+  function warnOfKey(call: Call): void {
+    const credential = readCredential(call);
+    if (typeof credential === "string") return;
+    const message = "An API key crossed the network in the clear, over http. Revoke it and create a new one.";
+    log.warn({ key: credential.prefix, id: call.id }, message);
+  }
+
+  return (call: Call): Response | null => {
+    const { headers, method } = call.request;
+    if (bare === null && !refusesPlainHttp) return null;
+    // The target of CONNECT is a host of the client's choice, to which no answer may lead.
+    if (method === "CONNECT" || neverRedirected.has(call.path)) return null;
+    // Checked first: a key that came in the clear must be reported, whatever the host.
+    if (refusesPlainHttp && firstOf(headers.get("x-forwarded-proto"))?.toLowerCase() === "http") warnOfKey(call);
+    else if (!isAtBareDomain(headers)) return null;
+    const url = baseUrl + call.path + (call.search === "" ? "" : `?${call.search}`);
+    const body: Redirect = { object: "redirect", url };
+    return reply(call, { status: 308, headers: { Location: url }, body: JSON.stringify(body) });
   };
 }
 

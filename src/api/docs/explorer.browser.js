@@ -7,26 +7,21 @@ follow();
 
 const explorer = document.getElementById("explorer");
 const key = document.getElementById("key");
+key.form.addEventListener("submit", (event) => event.preventDefault());
 
 const description = await (await fetch("/openapi.json")).json();
 description.servers = [{ url: location.origin }];
 // The field above replaces the dialog of Swagger UI.
 delete description.security;
-delete description.components.securitySchemes;
 // /docs explains errors and headers. Here the real response is shown.
 for (const { get } of Object.values(description.paths)) {
   const { description: text, content } = get.responses["200"];
   get.responses = { 200: { description: text, content } };
 }
-key.form.addEventListener("submit", (event) => event.preventDefault());
-
-const without = () => () => null;
 
 SwaggerUIBundle({
   spec: description,
   domNode: explorer,
-  // /docs has the introduction, and there is only one server to choose.
-  plugins: [{ wrapComponents: { InfoContainer: without, ServersContainer: without } }],
   // The key is only in its field: in no storage, no address, and not in the curl line that is shown.
   requestInterceptor(request) {
     const secret = key.value.trim();
@@ -36,26 +31,17 @@ SwaggerUIBundle({
       fetch(url, { ...options, headers: { ...options.headers, Authorization: `Bearer ${secret}` } });
     return request;
   },
-  persistAuthorization: false,
-  // A link inside the button that opens an operation could not be distinguished from it.
-  deepLinking: false,
-  docExpansion: "list",
   defaultModelsExpandDepth: -1,
   tryItOutEnabled: true,
   displayRequestDuration: true,
   validatorUrl: null,
-  supportedSubmitMethods: ["get"],
 });
 
 // Adds the names and tab stops that Swagger UI leaves out.
 function name() {
   for (const choice of explorer.querySelectorAll("select:not([aria-label])")) {
-    const row = choice.closest("tr[data-param-name], tr[data-code]");
-    const of = row?.dataset.paramName ?? (row === null ? "" : `the answer ${row.dataset.code}`);
-    choice.setAttribute(
-      "aria-label",
-      choice.closest(".response-controls") ? `Example or type of ${of}` : of || "Choice",
-    );
+    const { paramName = "the answer" } = choice.closest("tr")?.dataset ?? {};
+    choice.setAttribute("aria-label", `Value or type of ${paramName}`);
   }
   for (const block of explorer.querySelectorAll("pre:not([tabindex])")) block.setAttribute("tabindex", "0");
 }

@@ -116,7 +116,7 @@ function renderCode(blocks: string, topic: string, origin: string): string {
     const input = `<input class="unseen" type="radio" name="${topic}" id="${id}" value="${language}"${place === 0 ? " checked" : ""}>`;
     return `${input}<label for="${id}">${languages[language]}</label>`;
   });
-  return `<fieldset class="tabs"><legend class="unseen">Language</legend>${choices.join("")}\n${html}\n</fieldset>\n`;
+  return `<div class="tabs" role="radiogroup" aria-label="Language">${choices.join("")}\n${html}\n</div>\n`;
 }
 
 /** Writes an origin as the text between double quotes of a language, in HTML. The owner may have set an odd BASE_URL. */

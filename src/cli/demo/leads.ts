@@ -24,23 +24,8 @@ const incomes = ["$50,000 to $74,999", "$75,000 to $99,999", "$100,000 to $149,9
 /** Returns leads of an account, oldest first, of the last 30 days. */
 export function demoLeads(account: string, count: number, nowMs: number): NewLead[] {
   const random = seeded(20_260_131);
-  const times = Array.from({ length: count }, () => timeOfVisit(random, nowMs)).toSorted((a, b) => a - b);
-  return times.map((identifiedMs) => newLead(account, identifiedMs, invent(random)));
-}
-
-/** Returns a time of the last 30 days. The busier its hour is, the likelier it is. */
-function timeOfVisit(random: () => number, nowMs: number): number {
-  for (;;) {
-    const ms = nowMs - Math.floor(random() * 30 * dayMs);
-    if (random() < busynessAt(ms)) return ms;
-  }
-}
-
-/** Returns how busy a site for the western US is: 1 at noon of a working day, little at night and on weekends. */
-function busynessAt(ms: number): number {
-  const local = new Date(ms - dayMs / 3);
-  const ofDay = 0.06 + 0.94 * Math.max(0, Math.sin(((local.getUTCHours() - 6) / 16) * Math.PI));
-  return ofDay * ([0, 6].includes(local.getUTCDay()) ? 0.4 : 1);
+  const times = Array.from({ length: count }, () => nowMs - Math.floor(random() * 30 * dayMs));
+  return times.toSorted((one, other) => one - other).map((ms) => newLead(account, ms, invent(random)));
 }
 
 /** A made-up visit. */
