@@ -105,7 +105,7 @@ describe("the page names", () => {
     const { stdout } = await anAdmin(["acme"], { PORT: String(await aFreePort()) }).run("doctor");
     const lines = [...stdout.matchAll(/^(?:fine|warning|broken) +(\w+) /gm)].map(([, line = ""]) => line);
     // There is neither a certificate nor a server.
-    expect(namesIn("doctor, line by line")).toEqual([...lines, "tls", "server"]);
+    expect(namesIn("Check the installation")).toEqual([...lines, "tls", "server"]);
   });
 
   test("every metric", async () => {
