@@ -5,8 +5,9 @@ import { dirname } from "node:path";
 import { Command } from "commander";
 import { fileCheckpoint } from "../src/file.ts";
 import { type Duration, Leadfile, LeadfileError } from "../src/leadfile.ts";
+import { readAddress } from "../src/settings.ts";
 import { messageOf, refusing } from "./failures.ts";
-import { readAddress, webhook } from "./post.ts";
+import { webhook } from "./post.ts";
 import { command, deliver, type Receiver } from "./receiver.ts";
 import { standardOutput } from "./standard-output.ts";
 import { type Host, Refusal, readKeys, say, stopSignal, systemCode, thisProcess } from "./terminal.ts";
@@ -60,7 +61,7 @@ key nor the secret.`,
 
 async function follow(host: Host, url: string, options: FollowOptions): Promise<void> {
   const since = readSince(options.since);
-  const receiver = readReceiver(host, options);
+  const receiver = await readReceiver(host, options);
   const [key = ""] = await readKeys(host, "Enter");
   const stop = stopSignal();
   if (receiver.onStop !== undefined) stop.addEventListener("abort", receiver.onStop);
@@ -86,14 +87,14 @@ async function follow(host: Host, url: string, options: FollowOptions): Promise<
 }
 
 /** The receiver that the options name; throws a Refusal if they name two. */
-function readReceiver({ now }: Host, { exec, post, allowPlainHttp }: FollowOptions): Receiver {
+async function readReceiver({ now }: Host, { exec, post, allowPlainHttp }: FollowOptions): Promise<Receiver> {
   if (exec !== undefined && post !== undefined) {
     throw new Refusal("Give either --exec or --post, not both.", 2);
   }
   const { LEADFILE_KEY: _, LEADFILE_POST_SECRET: secret, ...others } = process.env;
   if (exec !== undefined) return command(exec, others);
   if (post === undefined) return standardOutput();
-  const url = readAddress(post, allowPlainHttp === true);
+  const url = readAddress("--post", post, "https://crm.example.com/leads", allowPlainHttp === true);
   const signing = secret?.trim() ?? "";
   if (signing.length >= minSecretLength) return webhook({ url, secret: signing, now, timeoutMs: postTimeoutMs });
   throw new Refusal(

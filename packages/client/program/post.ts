@@ -1,9 +1,8 @@
 /** The receiver that posts leads to an address: one signed POST for each, taken when the response is a 2xx. */
 import { createHmac } from "node:crypto";
 import type { Lead } from "../src/leadfile.ts";
-import { isLoopback } from "../src/settings.ts";
 import { failed, type Outcome, type Receiver } from "./receiver.ts";
-import { Refusal, systemCode } from "./terminal.ts";
+import { systemCode } from "./terminal.ts";
 
 interface Post {
   readonly url: URL;
@@ -53,16 +52,6 @@ export function webhook({ url, secret, now, timeoutMs }: Post): Receiver {
       }
     },
   };
-}
-
-/** An address for leads; throws a Refusal if others could read them on their way. */
-export function readAddress(text: string, allowPlainHttp: boolean): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
-    throw new Refusal("--post takes an address without a password, such as https://crm.example.com/leads.", 2);
-  }
-  if (url.protocol === "https:" || isLoopback(url.hostname) || allowPlainHttp) return url;
-  throw new Refusal("--post is plain http, which others can read. Use https, or add --allow-plain-http.", 2);
 }
 
 /** The headers of a lead. The signature covers the time, so that a receiver can refuse a recorded request. */

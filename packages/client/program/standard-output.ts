@@ -1,5 +1,5 @@
 /** Leads to standard output, as NDJSON. A lead is taken when it was written; in a file, when it is on the disk. */
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, type Stats, write as writeFile } from "node:fs";
+import { fstatSync, fsyncSync, type Stats, write as writeFile } from "node:fs";
 import { promisify } from "node:util";
 import type { Lead } from "../src/leadfile.ts";
 import { failed, type Outcome, type Receiver } from "./receiver.ts";
@@ -13,10 +13,10 @@ const fullPipeMs = 5;
 const graceMs = 1_000;
 
 /** Standard output as a receiver. It begins with a line break if the last line of a file was cut off. */
-export function standardOutput(): Receiver {
+export async function standardOutput(): Promise<Receiver> {
   const kind = fstatSync(1);
   // A full disk can take a part of a line. The rest is kept, and is written first at the next try.
-  let pending = Buffer.from(isCutOff(kind) ? "\n" : "");
+  let pending = Buffer.from((await isCutOff(kind)) ? "\n" : "");
   let current: Lead | null = null;
   async function flush(): Promise<Outcome> {
     try {
@@ -58,18 +58,12 @@ async function write(bytes: Uint8Array): Promise<number> {
 }
 
 /** Returns whether a file ends in the middle of a line, as after a kill. A file that cannot be read counts as whole. */
-function isCutOff(kind: Stats): boolean {
+async function isCutOff(kind: Stats): Promise<boolean> {
   if (!kind.isFile() || kind.size === 0) return false;
-  const last = Buffer.alloc(1);
-  try {
-    const file = openSync("/dev/stdout", "r");
-    try {
-      readSync(file, last, 0, 1, kind.size - 1);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return false;
-  }
-  return last.toString("latin1") !== "\n";
+  return (
+    (await Bun.file("/dev/stdout")
+      .slice(kind.size - 1)
+      .text()
+      .catch(() => "\n")) !== "\n"
+  );
 }

@@ -4,16 +4,10 @@ import type { ErrorCode } from "./contract.ts";
 /** The base of every error that the client throws, except that an abort throws the reason of its signal. */
 export class LeadfileError extends Error {
   override readonly name: string = "LeadfileError";
-
-  constructor(
-    message: string,
-    /** True if the same request can succeed later. */
-    readonly transient: boolean = false,
-    /** The wait that the server asks for, in milliseconds. */
-    readonly retryAfterMs: number | null = null,
-  ) {
-    super(message);
-  }
+  /** True if the same request can succeed later. */
+  readonly transient: boolean = false;
+  /** The wait that the server asks for, in milliseconds. */
+  readonly retryAfterMs: number | null = null;
 }
 
 /** A setting, a duration, or a checkpoint is not usable. */
@@ -24,22 +18,20 @@ export class SettingError extends LeadfileError {
 /** The server was not reached, or the connection broke; `reason` is the code of the system, such as ECONNREFUSED. */
 export class NetworkError extends LeadfileError {
   override readonly name = "NetworkError";
+  override readonly transient = true;
 
   constructor(
     message: string,
     readonly reason: string | null,
   ) {
-    super(message, true);
+    super(message);
   }
 }
 
 /** The response did not arrive within the timeout. */
 export class TimeoutError extends LeadfileError {
   override readonly name = "TimeoutError";
-
-  constructor(message: string) {
-    super(message, true);
-  }
+  override readonly transient = true;
 }
 
 /** The server redirects to another address. The key was not sent there. */
@@ -58,14 +50,16 @@ export class RedirectError extends LeadfileError {
 /** The response is not one of this API, such as the page of a proxy. Nothing of its body is kept. */
 export class UnexpectedAnswerError extends LeadfileError {
   override readonly name = "UnexpectedAnswerError";
+  override readonly transient: boolean;
 
   constructor(
     message: string,
     readonly status: number,
     readonly requestId: string | null,
-    retryAfterMs: number | null,
+    override readonly retryAfterMs: number | null,
   ) {
-    super(message, status === 200 || status === 429 || status >= 500, retryAfterMs);
+    super(message);
+    this.transient = status === 200 || status === 429 || status >= 500;
   }
 }
 
@@ -73,6 +67,7 @@ export class UnexpectedAnswerError extends LeadfileError {
 export class ApiError extends LeadfileError {
   /** That of the class, such as InvalidCursorError, also where a bundler renames classes. */
   override readonly name: string;
+  override readonly transient: boolean;
 
   constructor(
     readonly code: ErrorCode,
@@ -82,10 +77,11 @@ export class ApiError extends LeadfileError {
     readonly docs: string,
     /** The ID under which the owner of the server finds the request in the log. */
     readonly requestId: string | null,
-    retryAfterMs: number | null,
+    override readonly retryAfterMs: number | null,
   ) {
-    super(message, status === 429 || status >= 500, retryAfterMs);
+    super(message);
     this.name = nameOf(code);
+    this.transient = status === 429 || status >= 500;
   }
 }
 

@@ -50,21 +50,24 @@ export function readSettings(options: LeadfileOptions) {
 
 /** Returns the address without a slash at its end. */
 function readBaseUrl(text: string, allowPlainHttp: boolean): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isPlain =
-    url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(text) && !url.username && !url.password;
-  if (!isPlain) {
-    throw new SettingError("baseUrl takes the address of the server, such as https://www.example.com, and no more.");
-  }
+  const url = readAddress("baseUrl", text, "https://www.example.com", allowPlainHttp);
+  if (/[?#]/.test(text)) throw new SettingError("baseUrl takes the address of the server, and no more.");
   if (/\/api(?:\/v1)?\/*$/.test(url.pathname)) {
     throw new SettingError("baseUrl is the address before /api/v1; leave that out.");
   }
-  if (url.protocol === "http:" && !allowPlainHttp && !isLoopback(url.hostname)) {
-    throw new SettingError(
-      "baseUrl is plain http, and the key could be read on its way. Use https; allowPlainHttp: true overrules this.",
-    );
-  }
   return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+/** Returns an address to which nobody else can read what is sent. Throws a SettingError that names the setting. */
+export function readAddress(setting: string, text: string, example: string, allowPlainHttp: boolean): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+    throw new SettingError(`${setting} takes an address without a password, such as ${example}.`);
+  }
+  if (url.protocol === "https:" || isLoopback(url.hostname) || allowPlainHttp) return url;
+  throw new SettingError(
+    `${setting} is plain http, which others can read. Use https; allowPlainHttp: true overrules this.`,
+  );
 }
 
 /** Returns whether the host name of an address is that of this machine. */

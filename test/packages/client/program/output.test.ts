@@ -164,7 +164,7 @@ describe("rejects an invalid option in one line", () => {
 
   test("a malformed address, or plain http to another machine", async () => {
     const settings = { LEADFILE_KEY: "lf_0123456789" };
-    await refused(follow(["www.example.com"], { settings }), 2, "URL takes the address");
+    await refused(follow(["www.example.com"], { settings }), 2, "URL takes an address");
     await refused(follow(["http://www.example.com"], { settings }), 2, "--allow-plain-http");
   });
 
