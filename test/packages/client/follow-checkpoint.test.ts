@@ -102,14 +102,10 @@ test("a checkpoint that is deleted during a follow is not recreated", async () =
   await expect(next.next()).rejects.toThrow("ENOENT");
 });
 
-test("a checkpoint file is written atomically, readable only by its owner", async () => {
-  const leads = someLeads(3);
-  const server = await connected({ leads });
+test("a checkpoint file is readable only by its owner", async () => {
+  const server = await connected({ leads: someLeads(1) });
   const path = join(aFolder(), "checkpoint.json");
-  const first = await followFor(server, 2, { checkpoint: fileCheckpoint(path) });
-  writeFileSync(`${path}.next`, "half of a te");
-  const second = await followFor(server, 1, { checkpoint: fileCheckpoint(path) });
-  expect([...first, ...second]).toEqual(leads);
+  await followFor(server, 1, { checkpoint: fileCheckpoint(path) });
   expect(JSON.parse(readFileSync(path, "utf8").split("\n", 1)[0] ?? "")).toMatchObject({ version: 1 });
   expect((await Bun.file(path).stat()).mode & 0o777).toBe(0o600);
 });
@@ -148,15 +144,6 @@ describe("never continues a checkpoint with another account", () => {
     const kept = (await take(server.leadfile.leads.batches(), 2)).at(-1);
     const refused = take(other.leadfile.leads.batches({ checkpoint: kept?.checkpoint }), 1);
     await expect(refused).rejects.toThrow(`with ${server.line.url}, and its last leads are not here`);
-  });
-
-  test("with another key and without the pixel it is refused, although all leads are newer", async () => {
-    const server = await connected({ leads: someLeads(1) });
-    const checkpoint = aCheckpoint();
-    await followFor(server, 1, { checkpoint });
-    const others = server.anAccount({ leads: someLeads(1, { pixel_id: "px_other" }) });
-    const other = server.aClient({ key: server.aKey(others) });
-    await expect(take(other.leads.follow({ checkpoint }), 1)).rejects.toThrow("with another key");
   });
 });
 

@@ -1,32 +1,11 @@
 /** Following: each lead once, oldest first, late ones and backlogs too, over outages and limits. */
 import { expect, test } from "bun:test";
-import { NetworkError, RevokedApiKeyError } from "../../../packages/client/src/leadfile.ts";
+import { NetworkError } from "../../../packages/client/src/leadfile.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { connected } from "./connected.ts";
 import { aCheckpoint, at, followFor } from "./followed.ts";
-
-test("yields existing leads oldest first, then imported ones, once each", async () => {
-  const server = await connected({ leads: someLeads(3) });
-  const first = server.leadfile.leads.follow({ every: "10s" });
-  const before = await Promise.all([first.next(), first.next(), first.next()]);
-  const more = someLeads(2);
-  const next = first.next();
-  server.importMore(more);
-  expect((await next).value).toEqual(more[0]);
-  expect((await first.next()).value).toEqual(more[1]);
-  const moments = before.map(({ value }) => value?.identified_at);
-  expect(moments).toEqual(moments.toSorted());
-  await first.return();
-});
-
-test("starts at since, inclusive, and never yields older leads", async () => {
-  const leads = someLeads(5);
-  const server = await connected({ leads });
-  const got = await followFor(server, 3, { since: leads[2]?.identified_at });
-  expect(got).toEqual(leads.slice(2));
-});
 
 test("yields a late lead within the overlap once, and never an older one", async () => {
   const leads = someLeads(2);
@@ -119,26 +98,15 @@ test("an outage is reported, and the leads that arrived during it follow", async
   await source.return();
 });
 
-test("waits for Retry-After before the next poll once retries are used up", async () => {
+test.each([
+  ["once retries are used up", { retries: 0 }],
+  ["that is longer than the maximum wait", { longestWait: "5s" }],
+] as const)("waits between polls for a Retry-After %s", async (_, options) => {
   const leads = someLeads(1);
-  const server = await connected({ leads }, { retries: 0 });
-  server.line.faults.push("busy");
-  const [lead] = await followFor(server, 1, { every: "1s" });
-  expect(lead).toEqual(leads[0] as Lead);
-  // The line asks for 7 seconds, and the clock moves by nothing but what was slept.
-  expect(server.slept).toEqual([7_000]);
-});
-
-test("waits between polls for a Retry-After longer than the maximum wait", async () => {
-  const server = await connected({ leads: someLeads(1) }, { longestWait: "5s" });
+  const server = await connected({ leads }, options);
   server.line.faults.push("busy");
   const told: (number | null)[] = [];
-  await followFor(server, 1, { every: "1s", onError: (error) => told.push(error.retryAfterMs) });
+  expect(await followFor(server, 1, { every: "1s", onError: (error) => told.push(error.retryAfterMs) })).toEqual(leads);
+  // The line asks for 7 seconds, and the clock moves by nothing but what was slept.
   expect([server.slept, told]).toEqual([[7_000], [7_000]]);
-});
-
-test("a permanent error ends follow with that error", async () => {
-  const server = await connected();
-  const leadfile = server.aClient({ key: server.aRevokedKey() });
-  await expect(leadfile.leads.follow().next()).rejects.toBeInstanceOf(RevokedApiKeyError);
 });

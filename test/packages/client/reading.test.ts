@@ -3,18 +3,6 @@ import { expect, test } from "bun:test";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { collect, connected, take } from "./connected.ts";
 
-test("a page is newest first, with has_more and next_cursor", async () => {
-  const leads = someLeads(3);
-  const { leadfile } = await connected({ leads });
-  const page = await leadfile.leads.list({ limit: 2 });
-  expect(page).toEqual({
-    object: "list",
-    data: [leads[2], leads[1]],
-    has_more: true,
-    next_cursor: leads[1]?.identified_at,
-  } as typeof page);
-});
-
 test("iterates over all leads once, newest first, whatever the page size", async () => {
   const leads = someLeads(25);
   const { leadfile } = await connected({ leads });

@@ -10,6 +10,7 @@ import { masked } from "../../../packages/mcp/src/mask.ts";
 import { createToolClient } from "../../../packages/mcp/src/mcp.ts";
 import { createServer } from "../../../packages/mcp/src/server.ts";
 import { aFolder } from "../../support/folder.ts";
+import { serve } from "../../support/harness.ts";
 
 export const program = join(import.meta.dir, "../../../src/admin.ts");
 
@@ -24,6 +25,12 @@ export function anAgent(url: string, key: string, clock?: Clock) {
   const client = createToolClient({ baseUrl: url, key, ...(clock === undefined ? {} : { clock }) });
   const server = createServer({ client, show: masked, now: Date.now });
   return connected(near, server.connect(far));
+}
+
+/** The same, of an account on a server of its own. */
+export async function anAgentOf(setup: Parameters<typeof serve>[0] = {}) {
+  const { url, aKey } = await serve(setup);
+  return anAgent(url, aKey());
 }
 
 /** The program as an agent starts it. */

@@ -8,7 +8,7 @@ import { aLead, noonMs, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { serve } from "../../support/harness.ts";
 import { aLine } from "../client/line.ts";
-import { anAgent, aProcess, everyTable, program, tableOf } from "./agent.ts";
+import { anAgent, anAgentOf, aProcess, everyTable, program, tableOf } from "./agent.ts";
 
 test("there are three tools, and each says that it only reads", async () => {
   const { url, aKey } = await serve();
@@ -23,8 +23,7 @@ test("leads that are too long for one response come in several, shortened, each 
   const leads = Array.from({ length: 40 }, () =>
     aLead({ company: long, city: long, traffic_source: long, gender: long }),
   );
-  const { url, aKey } = await serve({ leads });
-  const pages = await everyTable(await anAgent(url, aKey()));
+  const pages = await everyTable(await anAgentOf({ leads }));
   const disallowedSpecial = new Set<string>();
   for (const { text } of pages) expect(countO200k(text, { disallowedSpecial })).toBeLessThan(4000);
   expect(pages.flatMap(({ table }) => table.leads.map(([id]) => id))).toEqual(leads.toReversed().map(({ id }) => id));
@@ -38,8 +37,7 @@ test("a summary counts by day, pixel, page, state, and source within its period"
     aLead({ identified_at: at(11, 1), state: null, page_url: "https://shop.example.com/pricing?plan=2" }),
     aLead({ identified_at: at(12, 0), page_url: "https://shop.example.com/" }),
   ];
-  const { url, aKey } = await serve({ leads });
-  const agent = await anAgent(url, aKey());
+  const agent = await anAgentOf({ leads });
   const { text } = await agent.call("summarize_leads", { since: at(11, 0), before: at(12, 1) });
   expect(JSON.parse(text)).toEqual({
     since: at(11, 0),
@@ -80,8 +78,7 @@ test("a summary marks shortened labels, and splits no character", async () => {
 });
 
 test("usage is that of the key, including this call", async () => {
-  const { url, aKey } = await serve({ limit: 60 });
-  const { text } = await (await anAgent(url, aKey())).call("usage");
+  const { text } = await (await anAgentOf({ limit: 60 })).call("usage");
   expect(JSON.parse(text)).toMatchObject({ requests_today: 1, rate_limit_per_min: 60 });
 });
 
@@ -111,8 +108,7 @@ test("without a key it does not start", async () => {
 
 describe("an error is a clear response", () => {
   test("a reached limit says how long to wait", async () => {
-    const { url, aKey } = await serve({ limit: 1 });
-    const { call } = await anAgent(url, aKey());
+    const { call } = await anAgentOf({ limit: 1 });
     await call("usage");
     expect(await call("usage")).toEqual({
       isError: true,
@@ -122,8 +118,7 @@ describe("an error is a clear response", () => {
 
   test("a summary that reaches the limit returns its counts, and how to continue", async () => {
     const leads = someLeads(250);
-    const { url, aKey } = await serve({ leads, limit: 2 });
-    const { call } = await anAgent(url, aKey());
+    const { call } = await anAgentOf({ leads, limit: 2 });
     const { text, isError } = await call("summarize_leads", { before: new Date(noonMs).toISOString() });
     const cursor = leads[50]?.identified_at;
     expect(isError).toBe(false);
@@ -198,8 +193,7 @@ describe("a problem that a model cannot solve", () => {
   });
 
   test("advice is about the tools, not about endpoints or encoding", async () => {
-    const { url, aKey } = await serve();
-    const { call } = await anAgent(url, aKey());
+    const { call } = await anAgentOf();
     expect((await call("list_leads", { pixel_id: "px_none" })).text).toContain("under by_pixel");
     expect((await call("list_leads", { since: "2026-01-31" })).text).toEndWith("such as 2026-01-31T09:15:00Z.");
   });

@@ -9,12 +9,6 @@ import { least } from "../../../support/least.ts";
 /** Its endpoint listens on a free port. */
 const anAdminWithEndpoint = () => anAdmin(["acme"], { RECEIVE_PORT: "0", LOG_LEVEL: "silent" });
 
-async function aToken(admin: Admin, ...options: readonly string[]): Promise<string> {
-  await admin.run("pixel", "create", "acme", "--id", "px_shop");
-  const { json } = await admin.run("source", "create", "acme", "--pixel", "px_shop", ...options, "--json");
-  return String(json["token"]);
-}
-
 /** Starts the endpoint, which imports what came ten times a second, and gives its address. */
 async function opened(admin: Admin) {
   const endpoint = admin.start("receive", "--every", "0.1");
@@ -22,8 +16,15 @@ async function opened(admin: Admin) {
   return { endpoint, url: /^listening on (\S+)$/m.exec(said)?.[1] ?? "" };
 }
 
-const post = (url: string, token: string, visit: unknown) =>
-  fetch(`${url}/in/${token}`, { method: "POST", body: JSON.stringify(visit) });
+/** Starts the endpoint with one source; `post` delivers to it. */
+async function aSource() {
+  const admin = anAdminWithEndpoint();
+  await admin.run("pixel", "create", "acme", "--id", "px_shop");
+  const { id, token } = (await admin.run("source", "create", "acme", "--pixel", "px_shop", "--json")).json;
+  const { url } = await opened(admin);
+  const post = (visit: unknown) => fetch(`${url}/in/${token}`, { method: "POST", body: JSON.stringify(visit) });
+  return { admin, post, folder: join(`${admin.file}.spool`, id) };
+}
 
 test("a source is shown once, listed without its token, and revoked forever", async () => {
   const admin = anAdminWithEndpoint();
@@ -67,49 +68,38 @@ test.each([
 );
 
 test("two visits that differ only in an unreadable time are two leads", async () => {
-  const admin = anAdminWithEndpoint();
-  const token = await aToken(admin);
-  const { url } = await opened(admin);
+  const { admin, post } = await aSource();
   const seenAt = (minute: number) => `2024-01-01T12:0${minute}:56:00.00+00.00`;
   const visits = [1, 2, 1].map((minute) => ({ "Business Email": "dana@example.com", "Seen At": seenAt(minute) }));
-  expect((await post(url, token, visits)).status).toBe(200);
+  expect((await post(visits)).status).toBe(200);
   await eventually(async () => expect(await admin.leads()).toHaveLength(2));
 });
 
 test("an unreadable delivery is rejected alone, and the others are served", async () => {
-  const admin = anAdminWithEndpoint();
-  const token = await aToken(admin);
-  const { url } = await opened(admin);
+  const { admin, post } = await aSource();
   const people = { u1: { email: "dana@example.com" }, u2: { email: "lee@example.com" } };
   const deep = { email: "kim@example.com", more: JSON.parse("[".repeat(2000) + "]".repeat(2000)) };
-  const answers = await Promise.all([
-    post(url, token, people),
-    post(url, token, deep),
-    post(url, token, { email: "sam@example.com" }),
-  ]);
+  const answers = await Promise.all([post(people), post(deep), post({ email: "sam@example.com" })]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   const served = ["kim@example.com", "sam@example.com"];
   await eventually(async () => expect((await admin.leads()).map(({ email }) => email).toSorted()).toEqual(served));
 });
 
 test("deliveries of many shapes are served, except one with more than 2,000 names", async () => {
-  const admin = anAdminWithEndpoint();
-  const token = await aToken(admin);
-  const { url } = await opened(admin);
+  const { admin, post, folder } = await aSource();
   const form = (person: string, names: number) =>
     Object.fromEntries([
       ...Array.from({ length: names - 1 }, (_, n) => [`${person} ${n}`, "x"]),
       ["email", `${person}@example.com`],
     ]);
   const visits = [form("dana", 1999), form("lee", 2000), form("kim", 2001), form("sam", 900)];
-  expect((await post(url, token, visits)).status).toBe(200);
+  expect((await post(visits)).status).toBe(200);
   await eventually(async () =>
     expect((await admin.leads()).map(({ email }) => email)).toEqual(
       ["dana", "lee", "sam"].map((person) => `${person}@example.com`),
     ),
   );
-  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
-  const rejected = join(`${admin.file}.spool`, source.id, "rejected");
+  const rejected = join(folder, "rejected");
   await eventually(async () => expect(readdirSync(rejected)).toHaveLength(1));
   const [file = ""] = readdirSync(rejected);
   expect(JSON.parse(readFileSync(join(rejected, file), "utf8"))).toMatchObject({

@@ -13,11 +13,8 @@ const withSecret = { LEADFILE_POST_SECRET: secret };
 
 describe("posting to an address", () => {
   test("posts each lead in order, signed over its time and body, with its ID", async () => {
-    const { url, leads, settings } = await aSource(3);
-    const { address, posts } = aReceiver();
-    const following = follow([url, "--post", `${address}/leads?token=t`], { settings: { ...settings, ...withSecret } });
-    await until(() => posts.length === 3);
-    expect(await following.end()).toBe(0);
+    const { leads, posts, status } = await posting(3, 3, [], "/leads?token=t");
+    expect(status).toBe(0);
     expect(posts.map(({ body }) => body)).toEqual(written(leads));
     for (const { headers, body } of posts) {
       const seconds = headers.get("leadfile-timestamp") ?? "";
@@ -29,24 +26,22 @@ describe("posting to an address", () => {
     expect(posts.map(({ headers }) => headers.get("idempotency-key"))).toEqual(leads.map(({ id }) => id));
   });
 
-  test("retries any response but a 2xx in order, and reports only the origin", async () => {
-    const { url, leads, settings } = await aSource(2);
-    const { address, posts } = aReceiver([
+  test("retries any response but a 2xx in order, waits for a longer Retry-After, and reports only the origin", async () => {
+    const answers = [
       new Response("down", { status: 503 }),
       new Response(null, { status: 302, headers: { Location: "/elsewhere" } }),
-    ]);
-    const following = follow([url, "--post", `${address}/hook-token`], { settings: { ...settings, ...withSecret } });
-    await until(() => posts.length === 4);
-    await following.end();
+      new Response(null, { status: 429, headers: { "Retry-After": "3" } }),
+    ];
+    const { leads, address, posts, errors } = await posting(2, 5, answers, "/hook-token");
     const [first, second] = written(leads);
-    expect(posts.map(({ body }) => body)).toEqual([first, first, first, second] as string[]);
-    expect(following.errors()).toContain(`${address} answered 503. Lead ${leads[0]?.id} is tried again in 0.5 s.`);
-    expect(following.errors()).toContain(`${address} answered 302.`);
-    expect(following.errors()).not.toContain("token");
+    expect(posts.map(({ body }) => body)).toEqual([first, first, first, first, second] as string[]);
+    expect(errors).toContain(`${address} answered 503. Lead ${leads[0]?.id} is tried again in 0.5 s.`);
+    expect(errors).toContain(`${address} answered 302.`);
+    expect(errors).toContain("again in 3 s.");
+    expect(errors).not.toContain("token");
   });
 
   test("reads the complete response", async () => {
-    const { url, settings } = await aSource(2);
     let whole = 0;
     async function* slowly() {
       yield "first";
@@ -54,20 +49,8 @@ describe("posting to an address", () => {
       yield "last";
       whole += 1;
     }
-    const { address, posts } = aReceiver([new Response(slowly()), new Response(slowly())]);
-    const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
-    await until(() => posts.length === 2 && whole > 0);
-    await following.end();
+    await posting(2, 2, [new Response(slowly()), new Response(slowly())]);
     expect(whole).toBe(2);
-  });
-
-  test("waits for a Retry-After that is longer than the pause", async () => {
-    const { url, settings } = await aSource(1);
-    const { address, posts } = aReceiver([new Response(null, { status: 429, headers: { "Retry-After": "2" } })]);
-    const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
-    await until(() => posts.length === 2);
-    await following.end();
-    expect(following.errors()).toContain("again in 2 s.");
   });
 
   test("retries an address that does not answer yet", async () => {
@@ -130,20 +113,24 @@ describe("posting to an address that rejects leads", () => {
   });
 
   test("advice is given once, and the lead is tried again", async () => {
-    const { url, leads, settings } = await aSource(1);
     const refusal = () => new Response(null, { status: 422 });
-    const { address, posts } = aReceiver([refusal(), refusal()]);
-    const following = follow([url, "--post", address], { settings: { ...settings, ...withSecret } });
-    await until(() => posts.length === 3);
-    await following.end();
-    const lead = `Lead ${leads[0]?.id} is tried again in`;
-    expect(following.errors().split("\n")).toEqual([
+    const { leads, address, errors } = await posting(1, 3, [refusal(), refusal()]);
+    expect(errors.split("\n")).toEqual([
       expect.stringMatching(/ answered 422\. Its log says why it refuses this lead\. .* is tried again in 0\.5 s\.$/),
-      `${address} answered 422. ${lead} 1 s.`,
+      `${address} answered 422. Lead ${leads[0]?.id} is tried again in 1 s.`,
       "",
     ]);
   });
 });
+
+/** Posts the leads of a server until the receiver has so many posts, and stops in order. */
+async function posting(count: number, posted: number, answers: Response[], path = "") {
+  const { url, leads, settings } = await aSource(count);
+  const { address, posts } = aReceiver(answers);
+  const following = follow([url, "--post", address + path], { settings: { ...settings, ...withSecret } });
+  await until(() => posts.length === posted);
+  return { leads, address, posts, status: await following.end(), errors: following.errors() };
+}
 
 /** Offers one lead, and waits so long for the answer. */
 function offerTo(url: URL, timeoutMs: number, lead = aLead()) {
@@ -171,15 +158,6 @@ function aReceiver(answers: Response[] = []) {
 }
 
 describe("running a command", () => {
-  test("starts one process per lead, in order, with the lead on standard input", async () => {
-    const { url, leads, settings } = await aSource(3);
-    const following = follow([url, "--exec", "cat >> taken"], { settings });
-    const file = join(following.folder, "taken");
-    await until(() => linesOf(file).length === 3);
-    expect(await following.end()).toBe(0);
-    expect(linesOf(file)).toEqual(written(leads));
-  });
-
   test("retries a failed lead before any other, with growing pauses", async () => {
     const { url, leads, settings } = await aSource(2);
     const fails = "cat >> tried; test $(wc -l < tried) -ge 3";
