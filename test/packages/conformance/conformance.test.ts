@@ -154,34 +154,25 @@ test("bun admin conformance reads the key from standard input or LEADFILE_KEY, f
   expect(json.json).toMatchObject({ url, failed: 0 });
 });
 
-test("bun admin conformance ends with 1 if a check fails, and with 2 without a key or an address", async () => {
+test("bun admin conformance ends with 1 if a check fails", async () => {
   const server = await serve({ leads, limit: 60, nowMs: Date.now() });
   const [change] = broken["a lead lacks a field"] ?? [{}];
-  const { run, give } = anAdmin();
-  const failed = await give(server.aKey(), "conformance", proxyOf(server, change).origin);
-  expect(failed.status).toBe(1);
-  expect(failed.stdout).toContain("a lead: referrer: Invalid input");
-  expect((await run("conformance", server.url)).status).toBe(2);
-  expect((await give("lf_x", "conformance", "www.example.com")).status).toBe(2);
+  const failed = await anAdmin().give(server.aKey(), "conformance", proxyOf(server, change).origin);
+  expect([failed.status, failed.stdout]).toEqual([1, expect.stringContaining("a lead: referrer: Invalid input")]);
 });
 
 test.each([
-  ["is none", "lf_someKey1", 1, "The key does not work: URL answered 401 invalid_api_key. Give a live key"],
-  ["cannot be one", "lf_some Key1", 2, "A key has a character"],
-  ["is revoked, and cannot be one", "lf_someKey1\nlf_some Key2", 2, "A key has a character"],
-])("reports a key that %s in one line, and checks nothing", async (_, key, status, said) => {
+  ["there is no key", "", "", 2, "No key was given."],
+  ["the address is none", "lf_x", "www.example.com", 2, "URL takes the address of a server"],
+  ["the key is none", "lf_someKey1", "", 1, "The key does not work: URL answered 401 invalid_api_key. Give a live key"],
+  ["the key cannot be one", "lf_some Key1", "", 2, "A key has a character"],
+  ["a key after it cannot be one", "lf_someKey1\nlf_some Key2", "", 2, "A key has a character"],
+  ["the server is not there", "lf_someKey1", "http://127.0.0.1:9", 1, "http://127.0.0.1:9 was not reached (Connection"],
+])("if %s, it says so in one line and checks nothing", async (_, keys, address, status, said) => {
   const { url } = await serve({ leads });
-  const ended = await anAdmin().give(key, "conformance", url);
+  const ended = await anAdmin().give(keys, "conformance", address || url);
   expect(ended).toMatchObject({ status, stdout: "" });
-  expect(ended.stderr.replace(url, "URL")).toStartWith(said);
+  expect(ended.stderr.replace(url, "URL").replace("ECONNREFUSED", "Connection")).toStartWith(said);
   expect(ended.stderr.split("\n")).toHaveLength(2);
-});
-
-test("reports an unreachable server in one line, and passes no check", async () => {
-  const ended = await anAdmin().give("lf_someKey1", "conformance", "http://127.0.0.1:9");
-  expect(ended).toMatchObject({ status: 1, stdout: "" });
-  expect(ended.stderr).toMatch(
-    /^http:\/\/127\.0\.0\.1:9 was not reached \((ECONNREFUSED|ConnectionRefused)\)\.[^\n]+\n$/,
-  );
-  expect(ended.stderr).not.toContain("lf_someKey1");
+  expect(ended.stderr).not.toContain("lf_");
 });

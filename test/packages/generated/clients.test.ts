@@ -1,41 +1,19 @@
 /** Clients that generators make from /openapi.json read every one of 6,000 leads (docs/generated-clients.md). */
 import { expect, test } from "bun:test";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { serve } from "../../support/harness.ts";
-import { unless } from "../../support/needing.ts";
+import { needing } from "../../support/needing.ts";
 
 const root = join(import.meta.dir, "../../..");
 const readers = import.meta.dir;
-/** The folder in which .ci/run installs the generators. */
+/** The folder in which .ci/run installs the generators, but for those in Python. */
 const tools = join(homedir(), ".cache/leadfile-tools");
-const PATH = [join(root, ".venv/bin"), join(tools, "bin"), process.env["PATH"]].join(":");
-const find = (program: string) => Bun.which(program, { PATH });
-const tool = (path: string) => (existsSync(path) ? path : null);
-
-/** A test that needs the paths of some programs and files; without one it is skipped, and its name says why. */
-function generating<Name extends string>(
-  name: string,
-  needed: Readonly<Record<Name, string | null>>,
-  body: (paths: Readonly<Record<Name, string>>) => Promise<void>,
-): void {
-  const missing = Object.entries(needed).flatMap(([part, path]) => (path === null ? [part] : []));
-  const reason = missing.length === 0 ? null : `no ${missing.join(", no ")}; .ci/run installs it`;
-  // Nothing is null where the test runs.
-  unless(reason)(name, () => body(needed as Record<Name, string>));
-}
+const python = join(root, ".venv/bin");
+const PATH = [python, join(tools, "bin"), process.env["PATH"]].join(":");
 
 /** Runs a command in a folder to its end, and expects status 0. Returns what it printed. */
 async function run(folder: string, ...command: string[]): Promise<string> {
@@ -95,14 +73,11 @@ if (!existsSync(openapiTypescript)) {
   Bun.spawnSync([process.execPath, "install", "--frozen-lockfile", "--silent"], { cwd: typescript });
 }
 
-generating(
-  "openapi-typescript and openapi-fetch: the compiler finds a wrong parameter, and every lead is read",
-  { "openapi-typescript": tool(openapiTypescript) },
-  async (paths) => {
+needing(openapiTypescript)(
+  "openapi-typescript and openapi-fetch: every lead is read, and no wrong parameter",
+  async () => {
     const { folder, read } = await aServedDescription();
-    await generate(folder, "openapi-typescript", {
-      npx: `shift\nexec ${process.execPath} ${paths["openapi-typescript"]}`,
-    });
+    await generate(folder, "openapi-typescript", { npx: `shift\nexec ${process.execPath} ${openapiTypescript}` });
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     copyFileSync(join(root, "tsconfig.json"), join(folder, "base.json"));
     writeFileSync(join(folder, "tsconfig.json"), '{"extends":"./base.json","include":["reader.ts"],"exclude":[]}');
@@ -117,75 +92,52 @@ generating(
   },
 );
 
-generating(
-  "openapi-python-client: every lead is read",
-  { "openapi-python-client": find("openapi-python-client") },
-  async (paths) => {
-    const { folder, read } = await aServedDescription();
-    await generate(folder, "openapi-python-client");
-    copyFileSync(join(readers, "python/reader.py"), join(folder, "reader.py"));
-    await read(join(paths["openapi-python-client"], "../python3"), "reader.py");
-  },
-);
-
-const openapiGenerator = {
-  java: find("java"),
-  "openapi-generator-cli.jar": tool(join(tools, "java/openapi-generator-cli-7.25.0.jar")),
-};
-
-/** The command of the page, which starts the jar. */
-const openapiGeneratorCli = (paths: Record<keyof typeof openapiGenerator, string>) => ({
-  "openapi-generator-cli": `exec ${paths.java} -jar ${paths["openapi-generator-cli.jar"]}`,
+needing(join(python, "openapi-python-client"))("openapi-python-client: every lead is read", async () => {
+  const { folder, read } = await aServedDescription();
+  await generate(folder, "openapi-python-client");
+  copyFileSync(join(readers, "python/reader.py"), join(folder, "reader.py"));
+  await read(join(python, "python3"), "reader.py");
 });
 
-generating(
-  "openapi-generator for Python: every lead is read",
-  { ...openapiGenerator, "urllib3 in .venv": tool(join(root, ".venv/bin/python3")) && hasPackage("urllib3") },
-  async (paths) => {
-    const { folder, read } = await aServedDescription();
-    await generate(folder, "openapi-generator for Python", openapiGeneratorCli(paths));
-    copyFileSync(join(readers, "openapi-generator/reader.py"), join(folder, "reader.py"));
-    await read(join(root, ".venv/bin/python3"), "reader.py");
-  },
-);
+const generator = join(tools, "java/openapi-generator-cli-7.25.0.jar");
+const annotations = join(tools, "java/javax.annotation-api-1.3.2.jar");
+/** The command of the page, which starts the jar. */
+const openapiGenerator = { "openapi-generator-cli": `exec java -jar ${generator}` };
 
-generating(
-  "openapi-generator for Java: every lead is read",
-  {
-    ...openapiGenerator,
-    javac: find("javac"),
-    "javax.annotation-api.jar": tool(join(tools, "java/javax.annotation-api-1.3.2.jar")),
-  },
-  async (paths) => {
-    const { folder, read } = await aServedDescription();
-    await generate(folder, "openapi-generator for Java", openapiGeneratorCli(paths));
-    copyFileSync(join(readers, "openapi-generator/Reader.java"), join(folder, "Reader.java"));
-    const sources = [...new Bun.Glob("src/main/**/*.java").scanSync(folder), "Reader.java"];
-    // The generator itself contains the libraries that its clients need.
-    const classpath = [paths["openapi-generator-cli.jar"], paths["javax.annotation-api.jar"], "classes"].join(":");
-    await run(folder, paths.javac, "-nowarn", "-cp", classpath, "-d", "classes", ...sources);
-    await read(paths.java, "-cp", classpath, "Reader");
-  },
-);
+needing(
+  "java",
+  generator,
+  join(python, "python3"),
+)("openapi-generator for Python: every lead is read", async () => {
+  const { folder, read } = await aServedDescription();
+  await generate(folder, "openapi-generator for Python", openapiGenerator);
+  copyFileSync(join(readers, "openapi-generator/reader.py"), join(folder, "reader.py"));
+  await read(join(python, "python3"), "reader.py");
+});
 
-generating(
-  "oapi-codegen for Go: every lead is read",
-  { go: find("go"), "oapi-codegen": find("oapi-codegen") },
-  async (paths) => {
-    const { folder, read } = await aServedDescription();
-    for (const name of ["go.mod", "go.sum", "reader.go"]) copyFileSync(join(readers, "go", name), join(folder, name));
-    await generate(folder, "oapi-codegen");
-    await run(folder, paths.go, "build", "-o", "reader", ".");
-    await read(join(folder, "reader"));
-  },
-);
+needing(
+  "java",
+  "javac",
+  generator,
+  annotations,
+)("openapi-generator for Java: every lead is read", async () => {
+  const { folder, read } = await aServedDescription();
+  await generate(folder, "openapi-generator for Java", openapiGenerator);
+  copyFileSync(join(readers, "openapi-generator/Reader.java"), join(folder, "Reader.java"));
+  const sources = [...new Bun.Glob("src/main/**/*.java").scanSync(folder), "Reader.java"];
+  // The generator itself contains the libraries that its clients need.
+  const classpath = [generator, annotations, "classes"].join(":");
+  await run(folder, "javac", "-nowarn", "-cp", classpath, "-d", "classes", ...sources);
+  await read("java", "-cp", classpath, "Reader");
+});
 
-/** The path of a Python package in .venv; null if it is not installed. */
-function hasPackage(name: string): string | null {
-  const library = join(root, ".venv/lib");
-  const versions = existsSync(library) ? readdirSync(library) : [];
-  return versions.map((version) => tool(join(library, version, "site-packages", name))).find((path) => path) ?? null;
-}
+needing("go", join(tools, "bin/oapi-codegen"))("oapi-codegen for Go: every lead is read", async () => {
+  const { folder, read } = await aServedDescription();
+  for (const name of ["go.mod", "go.sum", "reader.go"]) copyFileSync(join(readers, "go", name), join(folder, name));
+  await generate(folder, "oapi-codegen");
+  await run(folder, "go", "build", "-o", "reader", ".");
+  await read(join(folder, "reader"));
+});
 
 test("the page names every version with which .ci/run tests", () => {
   const versions = {
