@@ -7,7 +7,7 @@ import { z } from "zod";
 import { Refusal } from "../../client/program/terminal.ts";
 import type { Leadfile } from "../../client/src/leadfile.ts";
 import { version } from "../package.json";
-import { answer, answerWithTexts } from "./answer.ts";
+import { answer, dataNotice } from "./answer.ts";
 import { listLeads, maxLeads } from "./list-leads.ts";
 import type { Show } from "./mask.ts";
 import { defaultDays, maxDays, spanOf, summarizeLeads } from "./summarize-leads.ts";
@@ -44,36 +44,25 @@ const listDescription =
   `Lists up to ${maxLeads} leads, newest first, as rows under columns. For older ones, set before to next_before. ` +
   "No filter finds a person or a page. If persons are masked (d…@e…), equal masks can be different persons.";
 
+const usageDescription = "Returns how many requests the key made today and this month, and its limit per minute.";
+
 /** Returns a server that is not connected yet. */
 export function createServer({ client, show, now }: Setup): McpServer {
   const server = new McpServer({ name: "leadfile", version }, { instructions });
-  server.registerTool(
-    "summarize_leads",
-    {
-      description: summaryDescription,
-      inputSchema: z.strictObject(filters),
-      annotations: readOnly,
-    },
-    (asked, { signal }) =>
-      answerWithTexts((until) => summarizeLeads(client, show, { ...asked, ...spanOf(asked, now()) }, until), signal),
+  const summary = { description: summaryDescription, inputSchema: z.strictObject(filters), annotations: readOnly };
+  server.registerTool("summarize_leads", summary, (asked, { signal }) => {
+    // The server of the SDK answers with the message of what is thrown here.
+    const query = { ...asked, ...spanOf(asked, now()) };
+    return answer((until) => summarizeLeads(client, show, query, until), signal, dataNotice);
+  });
+  const listed = z.strictObject({ ...filters, limit: z.int().min(1).max(maxLeads).optional() });
+  const list = { description: listDescription, inputSchema: listed, annotations: readOnly };
+  server.registerTool("list_leads", list, (asked, { signal }) =>
+    answer((until) => listLeads(client, show, asked, until), signal, dataNotice),
   );
-  server.registerTool(
-    "list_leads",
-    {
-      description: listDescription,
-      inputSchema: z.strictObject({ ...filters, limit: z.int().min(1).max(maxLeads).optional() }),
-      annotations: readOnly,
-    },
-    (asked, { signal }) => answerWithTexts((until) => listLeads(client, show, asked, until), signal),
-  );
-  server.registerTool(
-    "usage",
-    {
-      description: "Returns how many requests the key made today and this month, and its limit per minute.",
-      inputSchema: z.strictObject({}),
-      annotations: readOnly,
-    },
-    (_, { signal }) => answer((until) => client.usage.get({ signal: until }), signal),
+  const usage = { description: usageDescription, inputSchema: z.strictObject({}), annotations: readOnly };
+  server.registerTool("usage", usage, (_, { signal }) =>
+    answer((until) => client.usage.get({ signal: until }), signal),
   );
   return server;
 }

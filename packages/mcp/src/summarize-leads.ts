@@ -13,12 +13,7 @@ const maxStates = 64;
 
 type Counts = Map<string, number>;
 
-/** The error for a span that is too long. The message says what is accepted. */
-export class SpanError extends Error {
-  override readonly name = "SpanError";
-}
-
-/** Returns the span of a query; by default the last 30 days. The server refuses a text that is no time. */
+/** Returns the span of a query; by default the last 30 days. Throws if it is too long. The server refuses a text that is no time. */
 export function spanOf(query: LeadQuery, nowMs: number): { readonly since: string; readonly before: string } {
   const before = String(query.before ?? new Date(nowMs + 1).toISOString());
   const beforeMs = Date.parse(before);
@@ -26,7 +21,7 @@ export function spanOf(query: LeadQuery, nowMs: number): { readonly since: strin
     query.since ?? (Number.isNaN(beforeMs) ? before : new Date(beforeMs - defaultDays * dayMs).toISOString()),
   );
   if (beforeMs - Date.parse(since) > maxDays * dayMs) {
-    throw new SpanError(`A summary covers ${maxDays} days at most. Ask for a part of the time: set since and before.`);
+    throw new Error(`A summary covers ${maxDays} days at most. Ask for a part of the time: set since and before.`);
   }
   return { since, before };
 }
