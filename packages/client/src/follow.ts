@@ -114,7 +114,8 @@ async function* poll(
       if (isAborted(signal)) return;
       pauseMs = Math.max(everyMs, retryAfterOf(error, onError));
     }
-    await rest(Math.max(0, begunMs + pauseMs - clock.now()), clock, signal);
+    const restMs = Math.max(0, begunMs + pauseMs - clock.now());
+    await clock.sleep(restMs, signal).catch((reason) => isAborted(signal) || Promise.reject(reason));
   }
 }
 
@@ -123,15 +124,6 @@ function retryAfterOf(error: unknown, onError: PollOptions["onError"]): number {
   if (!(error instanceof LeadfileError && error.transient)) throw error;
   onError?.(error);
   return error.retryAfterMs ?? 0;
-}
-
-/** Waits. An abort ends the wait without an exception. */
-async function rest(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await clock.sleep(ms, signal);
-  } catch (reason) {
-    if (!isAborted(signal)) throw reason;
-  }
 }
 
 /** A function, because the compiler assumes that a property does not change after it was read. */
