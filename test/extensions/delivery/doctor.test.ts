@@ -10,6 +10,14 @@ import { start } from "../../support/process.ts";
 
 const makeOld = `UPDATE imports SET finished_at = finished_at - ${4 * dayMs}`;
 
+/** A healthy file with an inbox that nobody imports. */
+async function anUnwatchedInbox() {
+  const healthy = await aHealthy();
+  const inbox = join(healthy.folder, "inbox");
+  const { run } = anAdmin([], { DATABASE_PATH: healthy.file, INBOX: inbox, PORT: "0" });
+  return { ...healthy, run, inbox };
+}
+
 describe("worth a look, with status 1", () => {
   test("deliveries that stopped arriving", async () => {
     const admin = await aHealthy();
@@ -47,45 +55,29 @@ describe("worth a look, with status 1", () => {
   });
 
   test("files in failed/, of the inbox and of deliveries", async () => {
-    const healthy = await aHealthy();
-    const inbox = join(healthy.folder, "inbox");
-    const admin = { ...healthy, run: anAdmin([], { DATABASE_PATH: healthy.file, INBOX: inbox, PORT: "0" }).run };
+    const admin = await anUnwatchedInbox();
     for (const name of ["a.csv", "a.csv.txt", "b.csv", "b.csv.txt"]) admin.put(`inbox/acme/failed/${name}`, "");
     admin.put("leadfile.db.spool/src_1/failed/1.ndjson", "{}\n");
     const { status, said } = await examine(admin);
     expect(status).toBe(1);
     expect(said.replaceAll(/since \d\S+Z/g, "since then").split("\n")).toEqual([
-      `Files that could not be read: 2 in ${inbox}/acme/failed, since then.`,
-      `Files that could not be read: 1 in ${healthy.file}.spool/src_1/failed, since then.`,
+      `Files that could not be read: 2 in ${admin.inbox}/acme/failed, since then.`,
+      `Files that could not be read: 1 in ${admin.file}.spool/src_1/failed, since then.`,
     ]);
   });
 });
 
-/** A healthy file with an inbox that nobody imports. */
-async function anUnwatchedInbox() {
-  const healthy = await aHealthy();
-  const inbox = join(healthy.folder, "inbox");
-  const { run } = anAdmin([], { DATABASE_PATH: healthy.file, INBOX: inbox, PORT: "0" });
-  return { ...healthy, run, inbox };
-}
-
 describe("an inbox gives a warning", () => {
-  test("while it has rejected rows", async () => {
-    const admin = await anUnwatchedInbox();
-    admin.put("inbox/acme/rejected/a.csv", "email,reject_line,reject_reason\n1,2,why\n3,4,why\n");
-    const { status, said } = await examine(admin);
-    expect([status, said]).toEqual([1, expect.stringMatching(/^Rejected rows: 2 in .*acme\/rejected, since .*Z\.$/)]);
-  });
+  const waiting = /^1 file in .*: waiting, the oldest since .*Z\.$/;
 
   test.each([
-    ["of no account", "inbox/acmee/a.csv", ""],
-    ["with a broken import.json", "inbox/acme/a.csv", "{"],
-  ])("while files wait in a folder %s", async (_, file, settings) => {
+    ["it has rejected rows", { "acme/rejected/a.csv": "email,reject_line\n1,2\n3,4\n" }, /^Rejected rows: 2 in .*Z\.$/],
+    ["files wait in a folder of no account", { "acmee/a.csv": "email\n" }, waiting],
+    ["files wait next to a broken import.json", { "acme/a.csv": "email\n", "acme/import.json": "{" }, waiting],
+  ])("while %s", async (_, files, what) => {
     const admin = await anUnwatchedInbox();
-    admin.put(file, "email\n");
-    if (settings !== "") admin.put("inbox/acme/import.json", settings);
-    const { status, said } = await examine(admin);
-    expect([status, said]).toEqual([1, expect.stringMatching(/^1 file in .*: waiting, the oldest since .*Z\.$/)]);
+    for (const [name, text] of Object.entries(files)) admin.put(`inbox/${name}`, text);
+    expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringMatching(what) });
   });
 
   test("while files of an account have waited for long", async () => {

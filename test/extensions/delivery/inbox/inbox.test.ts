@@ -97,15 +97,6 @@ test("a replaced or unchanged file in done/ stays there", async () => {
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv", "b.csv"]]);
 });
 
-test("a second file of the same name is kept next to the first", async () => {
-  const inbox = anInbox();
-  for (let time = 0; time < 2; time++) {
-    inbox.drop("acme/a.csv");
-    await inbox.lookAfter(0, 2);
-  }
-  expect(inbox.in("acme/done")).toEqual(["a-2.csv", "a.csv"]);
-});
-
 /** An inbox with a file, on a disk that is full until there is room. */
 function onAFullDisk() {
   let isFull = true;

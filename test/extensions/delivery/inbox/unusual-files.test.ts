@@ -1,6 +1,6 @@
 /** The inbox with unusual files and folders: each is reported, and does not block the import of others. */
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { needing } from "../../../support/needing.ts";
 import { mountAt } from "../../../support/small-disk.ts";
 import { anInbox } from "./an-inbox.ts";
@@ -142,16 +142,6 @@ test.each(["done", "failed"] as const)("a file with the longest possible name is
   await inbox.lookAfter(0, 2);
   expect(inbox.in(`acme/${kind}`)[0]).toMatch(/^x{200,}\.csv$/);
   expect(inbox.in("acme")).toEqual(kind === "done" ? ["done", "rejected"] : ["failed"]);
-});
-
-test("the text that says why is never written over another file", async () => {
-  const inbox = anInbox(() => ({ kind: "failed", reason: "It is a picture." }));
-  for (const name of ["a.csv.txt", "a.csv"]) {
-    inbox.drop(`acme/${name}`, `leads of ${name}`);
-    await inbox.lookAfter(0, 2);
-  }
-  expect(readFileSync(inbox.path("acme/failed/a.csv.txt"), "utf8")).toBe("leads of a.csv.txt");
-  expect(readFileSync(inbox.path("acme/failed/a-2.csv"), "utf8")).toBe("leads of a.csv");
 });
 
 test("a control character in the name of a file is printed as ?", async () => {
