@@ -122,9 +122,12 @@ function openServing(connection: Connection, path: string) {
     .from(flushes)
     .where(and(eq(flushes.node, sql.placeholder("node")), eq(flushes.process, sql.placeholder("process"))))
     .prepare();
+  // The inodes are compared here.
+  const reader = openReader(connection, path, { assertSame() {}, close() {} });
+  // Each commit of rqlite, of which there are several per second, empties the cache. A large one costs more than it saves.
+  connection.$client.run(`PRAGMA cache_size = -${4 * 1024}`);
   return {
-    // The inodes are compared here.
-    reader: openReader(connection, path, { assertSame() {}, close() {} }),
+    reader,
     usage: openUsageReader(connection),
     /** The number of the last part of usage that the file shows of a process next to a node; 0 if it shows none. */
     shownPart: (node: string, process: string) => part.get({ node, process })?.sequence ?? 0,
