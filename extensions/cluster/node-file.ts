@@ -3,7 +3,6 @@
  * may put another file at the path, at a restart or for a snapshot of the leader. Then it is opened again.
  */
 import { Database } from "bun:sqlite";
-import { and, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
 import { inodeOf, shmOf, walOf } from "../../src/db/files.ts";
@@ -11,7 +10,6 @@ import { migrationsBehind } from "../../src/db/migrate.ts";
 import { openReader } from "../../src/db/reader.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
 import { adminCommand } from "../../src/program-name.ts";
-import { flushes } from "./tables.ts";
 import { openShownWrites } from "./transaction.ts";
 
 /** The inodes are compared no more often than this. Until then, requests read the old file under its lease. */
@@ -117,21 +115,11 @@ function openServing(connection: Connection, path: string) {
   if (behind !== 0 && behind !== "database of a newer version") {
     throw new DatabaseUnavailable("The cluster has the schema of an earlier version.", "Run cluster migrate.");
   }
-  const part = connection
-    .select({ sequence: flushes.sequence })
-    .from(flushes)
-    .where(and(eq(flushes.node, sql.placeholder("node")), eq(flushes.process, sql.placeholder("process"))))
-    .prepare();
   // The inodes are compared here.
   const reader = openReader(connection, path, { assertSame() {}, close() {} });
   // Each commit of rqlite, of which there are several per second, empties the cache. A large one costs more than it saves.
   connection.$client.run(`PRAGMA cache_size = -${4 * 1024}`);
-  return {
-    reader,
-    usage: openUsageReader(connection),
-    /** The number of the last part of usage that the file shows of a process next to a node; 0 if it shows none. */
-    shownPart: (node: string, process: string) => part.get({ node, process })?.sequence ?? 0,
-  };
+  return { reader, usage: openUsageReader(connection) };
 }
 
 /**

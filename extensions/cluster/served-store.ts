@@ -33,7 +33,7 @@ export function openClusterStore(path: string, node: RqliteNode, name: string, k
   const serving = () => file.current().serving();
   const usage = createUsageCounter({ between: (...asked) => serving().usage.between(...asked) });
   const ledger = createPendingPages((pages) => planPart(file.current().connection, pages));
-  const flush = createFlush(node, server, { usage, ledger }, () => serving().shownPart(name, server.process));
+  const flush = createFlush(node, name, { usage, ledger }, (id) => file.current().chainOf(id) !== undefined);
   const reading = <Asked extends unknown[], Answer>(readOf: (serving: Serving) => (...asked: Asked) => Answer) =>
     leased.reading((opening, ...asked: Asked) => readOf(opening.serving())(...asked));
   let isClosed = false;

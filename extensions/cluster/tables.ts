@@ -15,14 +15,12 @@ export const writes = sqliteTable("cluster_writes", {
   chain: integer().notNull(),
 });
 
-/** The usage counts that each server wrote last. If they are sent again, they are not added twice. */
-export const flushes = sqliteTable("cluster_flushes", {
+/** The keys that each server counted in the minute of its last requests: a balancer sends each key to one node. */
+export const servings = sqliteTable("cluster_servings", {
   node: text().primaryKey(),
-  /** A random name of the process, whose sequence begins with 1. */
-  process: text().notNull(),
-  sequence: integer().notNull(),
-  /** The minute of the last flush since 1970, and the keys counted in it: a balancer sends each key to one node. */
+  /** Since 1970. */
   minute: integer().notNull(),
+  /** A JSON list of their numbers. */
   keys: text().notNull(),
 });
 
@@ -57,7 +55,7 @@ export const locks = sqliteTable("cluster_locks", {
   expiresAt: integer("expires_at").notNull(),
 });
 
-const tables = [revision, writes, flushes, nodes, scrubs, locks].map(getTableConfig);
+const tables = [revision, writes, servings, nodes, scrubs, locks].map(getTableConfig);
 
 /** Creates the tables that are missing. */
 export const tableStatements: readonly string[] = tables.map(({ name, columns }) => {

@@ -89,16 +89,16 @@ test("a request is counted once, even if the file shows its count while the coun
     isSent = true;
     return Response.json({ results: [{}] });
   });
-  let shown = 0;
+  let isShown = false;
   const counted = createUsageCounter({
     between() {
-      // The node has written the part since its number was read.
-      if (isSent) shown = 1;
-      return shown === 0 ? [] : [{ day: "2026-02-01", requests: 3 }];
+      // The file has come to show the counts since it was asked for them.
+      isShown = isSent;
+      return isShown ? [{ day: "2026-02-01", requests: 3 }] : [];
     },
   });
   const ledger = { next: () => null, drop: () => false };
-  const flush = createFlush(node, { name: "n1", process: "one" }, { usage: counted, ledger }, () => shown);
+  const flush = createFlush(node, "n1", { usage: counted, ledger }, () => isShown);
   for (let request = 0; request < 3; request++) counted.count(1, noonMs);
   flush.begin();
   await until(() => isSent);
@@ -114,7 +114,7 @@ test("a flush sends what was pending when it began in one transaction, although 
     return Response.json({ results: [{}] });
   });
   const ledger = { next: () => null, drop: () => false };
-  const flush = createFlush(node, { name: "n1", process: "one" }, { usage: counted, ledger }, () => sent);
+  const flush = createFlush(node, "n1", { usage: counted, ledger }, () => sent > 0);
   for (const key of [1, 2]) counted.count(key, noonMs);
   flush.begin();
   await flush.settle();
