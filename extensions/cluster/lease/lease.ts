@@ -58,18 +58,12 @@ type Shown = Pick<ShownWrites, "revision" | "chainOf">;
 
 export type Lease = ReturnType<typeof createLease>;
 
-interface Answered {
-  readonly question: Question;
-  readonly answers: Answers;
-}
-
 /** Creates a lease that has not begun. */
 export function createLease(clocks: Clocks) {
-  let waiting: Answered[] = [];
+  let waiting: { readonly question: Question; readonly answers: Answers }[] = [];
   let basis: Question | null = null;
-  /** The last question whose answers the file contains completely, and the answers by which it is measured next. */
+  /** The last question whose answers the file contains completely. */
   let complete: Question | null = null;
-  let next: Answered | null = null;
   let lacks = false;
   let hasNews = false;
 
@@ -79,7 +73,7 @@ export function createLease(clocks: Clocks) {
   /** Ends the lease, as when another file is at the path: what the old one has shown means nothing. */
   function end(): void {
     waiting = [];
-    basis = complete = next = null;
+    basis = complete = null;
   }
 
   return {
@@ -87,11 +81,10 @@ export function createLease(clocks: Clocks) {
     begin: (): Question => ({ monotonicMs: clocks.monotonicMs(), wallMs: clocks.wallMs() }),
     answered(question: Question, answers: Answers) {
       if (Math.abs(answers.clockOffMs) > maxClockOffMs) return end();
-      // An answer to a question that is older than a lease is useless.
-      waiting = waiting.filter((one) => question.monotonicMs - one.question.monotonicMs <= leaseMs);
+      // The file must contain one within this time.
+      waiting = waiting.filter((one) => question.monotonicMs - one.question.monotonicMs <= maxLagMs);
       waiting.push({ question, answers });
       hasNews = true;
-      if (next === null || !isWithin(clocks, next.question, maxLagMs)) next = { question, answers };
     },
     /** True if the local file lags behind an answer. */
     isWaiting: () => waiting.length > 0,
@@ -100,19 +93,16 @@ export function createLease(clocks: Clocks) {
     /** Must be called when the local file shows a new transaction, or when `hasNews` returns true. */
     seen(shown: Shown) {
       hasNews = false;
-      lacks = waiting.some(({ answers }) => compare(answers, shown).isRefuted);
+      const compared = waiting.map((one) => ({ ...one, ...compare(one.answers, shown) }));
+      lacks = compared.some(({ isRefuted }) => isRefuted);
       if (lacks) return end();
-      for (const { question, answers } of next === null ? waiting : [next, ...waiting]) {
-        if (compare(answers, shown).isComplete) complete = laterOf(complete, question);
-      }
-      if (next !== null && complete !== null && complete.monotonicMs >= next.question.monotonicMs) next = null;
+      for (const { question, isComplete } of compared) if (isComplete) complete = laterOf(complete, question);
       // Without a lease the file may be old: a node that restarts would not know a key that was created last week.
-      const reached = waiting.filter(({ answers }) => {
-        const { isConfirmed, isComplete } = compare(answers, shown);
+      const reached = compared.filter(({ answers, isConfirmed, isComplete }) => {
         return isConfirmed && answers.revision <= shown.revision() && (isValid() || isComplete);
       });
       for (const { question } of reached) basis = laterOf(basis, question);
-      waiting = waiting.filter((one) => !reached.includes(one));
+      waiting = compared.filter((one) => !(one.isComplete && reached.includes(one)));
     },
     end,
     isValid,
