@@ -4,13 +4,7 @@
  */
 import { sql } from "drizzle-orm";
 import { randomText } from "../../src/contract/key.ts";
-import {
-  DatabaseUnavailable,
-  type LeadDatabase,
-  type Statement,
-  WriteRefused,
-  type WriteScope,
-} from "../../src/db/connection.ts";
+import { DatabaseUnavailable, type Statement, WriteRefused, type WriteScope } from "../../src/db/connection.ts";
 import { residues } from "../../src/db/schema.ts";
 import { adminCommand } from "../../src/program-name.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
@@ -20,14 +14,7 @@ import type { NodeFile } from "./node-file.ts";
 import { nodes, writes } from "./tables.ts";
 import { incrementRevision, lastPosition, type Position, readPosition, send } from "./transaction.ts";
 
-export interface ClusterDatabase extends LeadDatabase {
-  readonly node: RqliteNode;
-  readonly file: NodeFile;
-  /** Writes statements under an ID. Throws like `write`. */
-  commit(id: string, statements: readonly Statement[]): Promise<void>;
-  /** Waits until every node shows all writes until now. Returns the names of those that do not in time. */
-  findBehind(): Promise<string[]>;
-}
+export type ClusterDatabase = ReturnType<typeof openClusterDatabase>;
 
 /** The timeout of the first try. If every node has to be waited for, a leader that hangs is given up soon. */
 const firstTimeoutMs = { everywhere: 400, local: 2_000 };
@@ -35,11 +22,7 @@ const firstTimeoutMs = { everywhere: 400, local: 2_000 };
 const behind = "The local rqlite node has not caught up with the cluster.";
 
 /** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
-export function openClusterDatabase(
-  file: NodeFile,
-  node: RqliteNode,
-  onUnreachable: (names: readonly string[]) => void = () => {},
-): ClusterDatabase {
+export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreachable = (_: readonly string[]) => {}) {
   const retry = createRetry();
   const list = openMembers(node);
 
@@ -65,6 +48,7 @@ export function openClusterDatabase(
     await untilShown(() => file.current().chainOf(id));
   }
 
+  /** Writes statements under an ID. Throws like `write`. */
   async function commit(id: string, statements: readonly Statement[], scope: WriteScope = "local"): Promise<void> {
     if (scope === "local") return await apply(id, statements, firstTimeoutMs.local);
     // A node that hangs delays the list of the members, which is needed when the write is applied.
@@ -74,8 +58,6 @@ export function openClusterDatabase(
     if (unreachable.length > 0) onUnreachable(unreachable);
   }
 
-  const write: LeadDatabase["write"] = (statements, scope) => commit(randomText(20), statements, scope);
-
   return {
     path: file.path,
     node,
@@ -83,9 +65,10 @@ export function openClusterDatabase(
     get read() {
       return file.current().connection;
     },
-    write,
+    write: (statements: readonly Statement[], scope?: WriteScope) => commit(randomText(20), statements, scope),
     commit,
     catchUp,
+    /** Waits until every node shows all writes until now. Returns the names of those that do not in time. */
     async findBehind() {
       const id = randomText(20);
       await commit(id, []);
@@ -93,7 +76,7 @@ export function openClusterDatabase(
     },
     async removeResidualBytes() {
       // Nothing erased is served any more, but the logs of all nodes hold it until they are scrubbed.
-      await write([sql`DELETE FROM ${residues}`]);
+      await commit(randomText(20), [sql`DELETE FROM ${residues}`]);
       return (await list()).map(({ name }) => name);
     },
     close: () => file.release(),
@@ -198,9 +181,7 @@ export async function reasonFor(work: Promise<unknown>): Promise<string | null> 
  * A cluster that has lost its leader elects another one within two seconds, and a node that restarts is back soon. A command
  * that is in progress, such as an import, waits long for that. A command without any answer yet reports the problem sooner.
  */
-const patienceMs = { inProgress: 30_000, unanswered: 12_000, refused: 5_000, behind: 5_000 };
-/** A write right after one that was given up, such as the record of an import that failed, is tried once. */
-const givenUpForMs = 1_000;
+const patienceMs = { inProgress: 30_000, unanswered: 8_000, behind: 5_000 };
 
 /** Asks for the last transaction of the cluster; null if it has none. */
 async function askLastPosition(node: RqliteNode, timeoutMs: number): Promise<Position | null> {
@@ -209,35 +190,28 @@ async function askLastPosition(node: RqliteNode, timeoutMs: number): Promise<Pos
 
 /** Makes a function that tries until there is a result, each time with a longer timeout, while a cluster has no leader. */
 function createRetry() {
-  let wasAnswered = false;
-  let gaveUpMs = Number.NEGATIVE_INFINITY;
-
-  /** The time for all tries. If no rqlite node listens at the address, nothing is sent. */
-  function maxMs(startMs: number, wasSent: boolean, withinMs?: number): number {
-    if (startMs - gaveUpMs < givenUpForMs) return 0;
-    if (withinMs !== undefined) return withinMs;
-    if (wasAnswered) return patienceMs.inProgress;
-    return wasSent ? patienceMs.unanswered : patienceMs.refused;
-  }
+  let maxMs = patienceMs.unanswered;
 
   /** Throws DatabaseUnavailable with the last reason. */
   return async <Result>(
     what: "read" | "write",
     firstMs: number,
     attempt: (timeoutMs: number) => Promise<Result>,
-    withinMs?: number,
+    withinMs = maxMs,
   ): Promise<Result> => {
-    const startMs = performance.now();
+    const endMs = performance.now() + withinMs;
     let wasSent = false;
     for (let timeoutMs = firstMs; ; timeoutMs = Math.min(10_000, timeoutMs * 1.5)) {
-      const tried = await attempt(timeoutMs).then((result) => ({ result }), unlessAnswered);
-      if ("result" in tried) {
-        wasAnswered = true;
-        return tried.result;
+      const tried = await attempt(timeoutMs).catch(unlessAnswered);
+      if (!(tried instanceof NoAnswer)) {
+        maxMs = patienceMs.inProgress;
+        return tried;
       }
+      // If no rqlite node listens at the address, nothing is sent.
       wasSent ||= tried.kind !== "unsent";
-      if (performance.now() - startMs > maxMs(startMs, wasSent, withinMs)) {
-        if (what === "write") gaveUpMs = performance.now();
+      if (performance.now() > endMs) {
+        // The next one, such as the record of an import that failed, is tried once.
+        if (what === "write") maxMs = 0;
         throw gaveUp(tried, what, wasSent);
       }
       await Bun.sleep(100);

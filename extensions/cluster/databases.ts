@@ -30,21 +30,14 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
     async prepareForCommands() {
       const open = (): CommandDatabase =>
         Object.assign(database, { importer: async () => (await import("./import.ts")).clusterImporter(database) });
-      try {
-        const reason = await reasonFor(database.catchUp(patienceMs));
-        if (reason === null) return open;
-        return () => {
-          warnOfAge(reason);
-          return open();
-        };
-      } catch (cause) {
-        // Commands such as cluster status do not open the database.
-        return () => {
-          throw cause;
-        };
-      } finally {
-        database.close();
-      }
+      const [tried] = await Promise.allSettled([reasonFor(database.catchUp(patienceMs))]);
+      database.close();
+      // Commands such as cluster status do not open the database.
+      return () => {
+        if (tried.status === "rejected") throw tried.reason;
+        if (tried.value !== null) warnOfAge(tried.value);
+        return open();
+      };
     },
     openBackups: async () => openBackups(database),
   };

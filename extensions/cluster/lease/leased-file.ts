@@ -28,8 +28,8 @@ const maxGapMs = 500 + clockMarginMs;
 /** The time between two looks at the local file while it lags behind the answers. */
 const lookMs = 25;
 const timeoutMs = 1_000;
-/** The timeout for a node that did not answer the last question: it must not delay the lease. */
-const unreachableTimeoutMs = 200;
+/** The timeout for another node, which must not delay the next question. */
+const otherTimeoutMs = 400;
 /** The time between two lists of the members. */
 const listEveryMs = 5_000;
 
@@ -176,22 +176,10 @@ function openQuestions(node: RqliteNode, { name, process }: Server) {
   const list = openMembers(node);
   let members: readonly Member[] = [];
   let listedMs = Number.NEGATIVE_INFINITY;
-  const unreachable = new Set<string>();
 
   async function refresh(): Promise<void> {
     listedMs = performance.now();
     members = await list();
-  }
-
-  async function askMember(member: Member, own: Position | null): Promise<NodePosition[]> {
-    try {
-      const position = await askPosition(member, own, unreachable.has(member.name) ? unreachableTimeoutMs : timeoutMs);
-      unreachable.delete(member.name);
-      return [position];
-    } catch {
-      unreachable.add(member.name);
-      return [];
-    }
   }
 
   /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
@@ -202,9 +190,11 @@ function openQuestions(node: RqliteNode, { name, process }: Server) {
     const [leader, ...states] = await Promise.all([
       // Only the answer of the leader counts for this process: its registration may not have reached the others yet.
       askPosition(node, own, timeoutMs, level, { name, process }),
-      ...voters.filter((voter) => voter.name !== name).map((voter) => askMember(voter, own)),
+      ...voters
+        .filter((voter) => voter.name !== name)
+        .map((voter) => askPosition(voter, own, otherTimeoutMs).catch(() => null)),
     ]);
-    const others = states.flat();
+    const others = states.filter((state) => state !== null);
     const all = [leader, ...others];
     return {
       revision: Math.max(...all.map((state) => state.revision)),
