@@ -56,7 +56,6 @@ export function reasonOf(cause: unknown): string {
 
 interface RequestOptions {
   readonly body?: string | Blob;
-  readonly contentType?: string;
   /** The file to which a large answer is written. Its text is empty then. */
   readonly saveTo?: string;
   readonly stop?: AbortSignal;
@@ -68,10 +67,10 @@ export async function request(
   method: "GET" | "POST" | "DELETE",
   path: string,
   timeoutMs: number,
-  { body, contentType = "application/json", saveTo, stop }: RequestOptions = {},
+  { body, saveTo, stop }: RequestOptions = {},
 ): Promise<string> {
   const headers: Record<string, string> = authorization === null ? {} : { Authorization: authorization };
-  if (body !== undefined) headers["Content-Type"] = contentType;
+  if (typeof body === "string") headers["Content-Type"] = "application/json";
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
   try {
@@ -101,14 +100,10 @@ const refusal = /constraint failed|^cannot store/i;
  * NoAnswer if the outcome is unknown: it may be applied, now or later. No node may end the transaction by its own clock, such as
  * by rqlite's db_timeout: a slow node would roll back what the others have.
  */
-export async function execute(
-  node: RqliteNode,
-  statements: readonly Statement[],
-  timeoutMs: number,
-  mode: "transaction" | "no transaction" = "transaction",
-): Promise<void> {
+export async function execute(node: RqliteNode, statements: readonly Statement[], timeoutMs: number): Promise<void> {
   const body = JSON.stringify(statements.map(textAndValues));
-  const path = `/db/execute?timeout=${timeoutMs}ms${mode === "transaction" ? "&transaction" : ""}`;
+  // VACUUM cannot be in a transaction.
+  const path = `/db/execute?timeout=${timeoutMs}ms${statements.length === 1 ? "" : "&transaction"}`;
   try {
     const results = readResults(await request(node, "POST", path, timeoutMs + 100, { body }));
     const reason = results.find(({ error }) => error !== undefined)?.error;

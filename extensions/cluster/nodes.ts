@@ -37,8 +37,7 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
     database.run(sql`VACUUM INTO ${draft}`);
     const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
     addTables(draft);
-    const options = { body: Bun.file(draft), contentType: "application/octet-stream" };
-    await request(node, "POST", "/boot", bootTimeoutMs, options);
+    await request(node, "POST", "/boot", bootTimeoutMs, { body: Bun.file(draft) });
     const received = await countIn(node, sql`${leads}`);
     if (received !== all) throw new NoAnswer(`it has ${received} leads, but the file has ${all}`);
     return { leads: all };

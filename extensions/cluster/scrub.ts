@@ -70,7 +70,8 @@ async function scrub(database: ClusterDatabase, name: string, log: string, resta
   const { node } = database;
   await refuseBehind(database);
   const upTo = lastAct(database.read)?.number ?? 0;
-  if (hasStaleCopies(database.read)) await vacuum(node);
+  // All nodes apply nothing else until then: some seconds for a gigabyte.
+  if (hasStaleCopies(database.read)) await execute(node, [sql`VACUUM`], maxMs);
   // This entry remains in the log.
   await database.write([]);
   await truncateLog(node);
@@ -112,11 +113,6 @@ function hasStaleCopies(database: Connection): boolean {
     .from(scrubs)
     .get()?.number;
   return (lastAct(database, erased)?.number ?? 0) > (done ?? 0);
-}
-
-/** Vacuums the database on all nodes, which apply nothing else until then: some seconds for a gigabyte. */
-async function vacuum(node: RqliteNode): Promise<void> {
-  await execute(node, [sql`VACUUM`], maxMs, "no transaction");
 }
 
 /** Has the node make a snapshot, which removes all entries of its log but the last. */

@@ -21,14 +21,7 @@ export type NodeStatus = Awaited<ReturnType<typeof describe>>;
 /** Asks all nodes and servers at once. Throws NoAnswer if the local node does not answer. */
 export async function askCluster(node: RqliteNode, file: Connection, nowMs: number) {
   const asked = await Promise.all((await listMembers(node)).map(askNode));
-  const known: Known = {
-    newest: Math.max(0, ...asked.flatMap(({ state }) => state?.store?.raft?.commit_index ?? [])),
-    medianMs: medianOf(asked.flatMap(({ position }) => position?.clockOffMs ?? [])),
-    lacking: await findLacking(asked),
-    servers: file.select().from(nodes).all(),
-    scrubbed: file.select().from(scrubs).all(),
-    lastErasing: lastAct(file, inArray(audit.act, erasingActs))?.number ?? 0,
-  };
+  const known = await collect(asked, file);
   const described = await Promise.all(asked.map((one) => describe(one, known)));
   const voters = asked.filter(({ isVoter }) => isVoter);
   return {
@@ -48,21 +41,22 @@ async function askNode(member: Member) {
   return { ...member, state: await stateOf(member), position: await asking };
 }
 
-/** The facts about a cluster with which each of its nodes is described. */
-interface Known {
-  /** The newest entry of the Raft log. */
-  readonly newest: number;
-  /** The median of the clocks. */
-  readonly medianMs: number;
-  /** The names of nodes that lack writes. */
-  readonly lacking: ReadonlySet<string>;
-  readonly servers: readonly (typeof nodes.$inferSelect)[];
-  readonly scrubbed: readonly (typeof scrubs.$inferSelect)[];
-  /** The number of the last act after which logs hold residual bytes. */
-  readonly lastErasing: number;
+/** Collects the facts about a cluster with which each of its nodes is described. */
+async function collect(asked: readonly Asked[], file: Connection) {
+  return {
+    newestEntry: Math.max(0, ...asked.flatMap(({ state }) => state?.store?.raft?.commit_index ?? [])),
+    medianMs: medianOf(asked.flatMap(({ position }) => position?.clockOffMs ?? [])),
+    lacking: await findLacking(asked),
+    servers: file.select().from(nodes).all(),
+    scrubbed: file.select().from(scrubs).all(),
+    lastErasing: lastAct(file, inArray(audit.act, erasingActs))?.number ?? 0,
+  };
 }
 
-async function describe({ name, url, isLeader, isVoter, state, position }: Asked, known: Known) {
+async function describe(
+  { name, url, isLeader, isVoter, state, position }: Asked,
+  known: Awaited<ReturnType<typeof collect>>,
+) {
   const raft = state?.store?.raft;
   const server = known.servers.find((one) => one.name === name);
   const serves = server !== undefined && (await healthOf(server.url)) === true;
@@ -73,7 +67,7 @@ async function describe({ name, url, isLeader, isVoter, state, position }: Asked
     url: state === null ? null : url,
     is_reachable: state !== null,
     /** Entries of the Raft log that it has not applied yet; null if it did not report it. */
-    lag: raft?.applied_index === undefined ? null : Math.max(0, known.newest - raft.applied_index),
+    lag: raft?.applied_index === undefined ? null : Math.max(0, known.newestEntry - raft.applied_index),
     /** The version of rqlite. */
     version: state?.build?.version ?? null,
     /** The size of its log in bytes, including free pages. */

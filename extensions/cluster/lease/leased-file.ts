@@ -8,15 +8,7 @@ import { handOverLeadership, query, type RqliteNode, reasonOf } from "../node.ts
 import type { NodeFile, Opening } from "../node-file.ts";
 import type { Server } from "../tables.ts";
 import { lastPosition, type Position, readPosition } from "../transaction.ts";
-import {
-  type Answers,
-  clockMarginMs,
-  createLease,
-  type Lease,
-  maxClockOffMs,
-  type Question,
-  type VoterAnswer,
-} from "./lease.ts";
+import { type Answers, clockMarginMs, createLease, type Lease, maxClockOffMs, type Question } from "./lease.ts";
 
 const askEveryMs = 500;
 /**
@@ -86,15 +78,13 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
   };
 }
 
-/** The local file, as far as a lease needs it. */
-interface LocalFile {
-  /** Updates the lease with the state of the file. */
-  readonly see: () => void;
-  readonly lastPosition: () => Position | null;
-}
-
-/** Starts to ask twice a second, and keeps the lease with the answers. */
-export function keepLease(node: RqliteNode, server: Server, lease: Lease, file: LocalFile) {
+/** Starts to ask twice a second, and keeps the lease with the answers. `see` updates it with the state of the local file. */
+export function keepLease(
+  node: RqliteNode,
+  server: Server,
+  lease: Lease,
+  file: { see(): void; lastPosition(): Position | null },
+) {
   const askCluster = openQuestions(node, server);
   let isOver = false;
   let failure: string | null = null;
@@ -215,11 +205,6 @@ const stateQuestion = `SELECT json_array((SELECT coalesce(max(count), 0) FROM cl
 /** There is no answer for a process that must not serve. */
 const ifRegistered = "WHERE EXISTS (SELECT 1 FROM cluster_nodes WHERE name = ? AND process = ? AND leaving = 0)";
 
-interface NodePosition extends VoterAnswer {
-  readonly revision: number;
-  readonly clockOffMs: number;
-}
-
 /** Asks a node how far it is. Throws if it does not answer, or if the server must not serve. */
 export async function askPosition(
   node: RqliteNode,
@@ -227,7 +212,7 @@ export async function askPosition(
   withinMs: number,
   level: "strong" | "linearizable" | "none" = "none",
   server?: Server,
-): Promise<NodePosition> {
+) {
   const sentMs = Date.now();
   const sql = server === undefined ? stateQuestion : `${stateQuestion} ${ifRegistered}`;
   const params = [own?.id ?? "", ...(server === undefined ? [] : [server.name, server.process])];
