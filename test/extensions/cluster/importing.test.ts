@@ -77,17 +77,6 @@ unless(missing).describe("an import into a cluster", () => {
     expect(await onEveryNode(cluster)).toEqual(before);
   });
 
-  test("stores each lead of one file once, at a millisecond of its own, if two nodes import the file", async () => {
-    const cluster = await aCluster(someLeads(1));
-    const [one, two] = cluster.places;
-    const leads = tiedLeads(3_000, 50);
-    const both = await Promise.all([one, two].map(({ admin }) => importInto(cluster, admin, leads)));
-    expect(both.reduce((sum, { json }) => sum + json.imported, 0)).toBe(3_000);
-    const stored = await sameOnEveryNode(cluster);
-    expect(new Set(stored.map(({ id }) => id)).size).toBe(3_001);
-    expect(new Set(stored.map(({ identified_at: at }) => at)).size).toBe(3_001);
-  });
-
   test("accepts leads of nearly 1 MiB, while every node continues to serve", async () => {
     const cluster = await aCluster(someLeads(1));
     const failed = await least(1, async () => {
@@ -98,21 +87,6 @@ unless(missing).describe("an import into a cluster", () => {
       return await asking.end();
     });
     expect(failed).toBe(0);
-  });
-
-  test("continues if the leader is killed, and every node has what it counted", async () => {
-    const cluster = await aCluster(someLeads(1));
-    const leader = await cluster.leader();
-    const [follower] = await cluster.followers();
-    const importing = importInto(cluster, follower.admin, someLeads(6_000));
-    await until(async () => (await storedBy(follower)) > 500);
-    await leader.kill();
-    await leader.restart();
-    const done = await importing;
-    expectSuccess(done);
-    expect(done.json).toMatchObject({ imported: 6_000, duplicates: 0 });
-    await answerOf(leader.as(), "/pixels");
-    expect(await sameOnEveryNode(cluster)).toHaveLength(6_001);
   });
 });
 

@@ -12,7 +12,7 @@ import { missingNamespaces } from "./network.ts";
 import { attackCluster, type Place, type Places, statusAt, untilTrue } from "./places.ts";
 
 /** The troubles of a node, in turn. After the last one, the node needs a whole file, because the log was truncated. */
-const troubles = ["follower paused", "leader cut off", "follower cut off", "node restarted", "snapshot sent"] as const;
+const troubles = ["follower paused", "leader cut off", "node restarted", "follower cut off", "snapshot sent"] as const;
 type Trouble = (typeof troubles)[number];
 
 /** The limits in docs/cluster.md, without the time that any command takes to start. */
@@ -24,7 +24,7 @@ export const clusterCutOff: Fault = {
   attack: "a key is revoked while a node is cut off, paused, or restarted; revocations",
   promise:
     "revoked in 10 s, no answer from that node after 6 s; it serves again within 10 s, and never the revoked key",
-  small: 2,
+  small: 3,
   full: 100,
   waits: true,
   missing: missingRqlited,
