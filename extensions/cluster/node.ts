@@ -16,22 +16,21 @@ export function nodeAt({ url, credentials }: ClusterConfig): RqliteNode {
 }
 
 /**
- * Returns a statement as rqlite gets it. rqlite reads a text such as x'41' as a blob, and a city could be such a text. So all
- * values are sent as one JSON text, which the statement takes apart itself. A list stays a list, as the argument of json_each.
+ * rqlite reads a text such as x'41' as a blob, and a city could be such a text. So all values are sent as one JSON text, which
+ * the statement takes apart itself. A list stays a list, as the argument of json_each.
  */
+class JsonDialect extends SQLiteSyncDialect {
+  override escapeParam(place: number, value?: unknown): string {
+    const extracted = `json_extract(?1, '$[${place}]')`;
+    return value instanceof Uint8Array ? `unhex(${extracted})` : extracted;
+  }
+}
+
+/** Returns a statement as rqlite gets it. */
 export function textAndValues(statement: Statement): readonly [text: string, values: string] {
-  const { sql, params } = "toSQL" in statement ? statement.toSQL() : new SQLiteSyncDialect().sqlToQuery(statement);
+  const { sql, params } = new JsonDialect().sqlToQuery(statement.getSQL());
   const values = params.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value));
-  let place = 0;
-  // A question mark within a text or a name in quotes is not a placeholder.
-  const bound = sql.replaceAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\?/g, (part) => {
-    if (part !== "?") return part;
-    const at = place++;
-    const value = `json_extract(?1, '$[${at}]')`;
-    return params[at] instanceof Uint8Array ? `unhex(${value})` : value;
-  });
-  if (place !== params.length) throw new Error(`a statement has ${place} placeholders for ${params.length} values`);
-  return [bound, JSON.stringify(values)];
+  return [sql, JSON.stringify(values)];
 }
 
 /** A node did not answer, or not as it should. A command shows this error for the local node. */

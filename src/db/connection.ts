@@ -4,7 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { dirname } from "node:path";
-import { type SQL, sql } from "drizzle-orm";
+import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import { UserError } from "../user-error.ts";
 
@@ -12,7 +12,7 @@ import { UserError } from "../user-error.ts";
 export type Connection = BunSQLiteDatabase & { readonly $client: Database };
 
 /** A query that Drizzle has built and nobody has run yet. */
-export type Statement = SQL | { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } };
+export type Statement = SQLWrapper;
 
 /** `everywhere` also waits until no server of a cluster answers from before the write, as after a revocation. */
 export type WriteScope = "local" | "everywhere";

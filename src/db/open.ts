@@ -107,7 +107,7 @@ export function ensureInstance(database: Connection): void {
 }
 
 function run(connection: Connection, statement: Statement): void {
-  const { sql, params } = "toSQL" in statement ? statement.toSQL() : new SQLiteSyncDialect().sqlToQuery(statement);
+  const { sql, params } = new SQLiteSyncDialect().sqlToQuery(statement.getSQL());
   const bindings = params as SQLQueryBindings[]; // Drizzle has turned each value into one that SQLite takes.
   connection.$client.query<unknown, SQLQueryBindings[]>(sql).run(...bindings);
 }

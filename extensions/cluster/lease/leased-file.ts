@@ -2,6 +2,7 @@
  * The file of the local node under a lease. The cluster is asked twice a second how far its nodes are, and each request checks
  * the file and the lease once before it reads.
  */
+import { sql } from "drizzle-orm";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { type Member, openMembers } from "../members.ts";
 import { handOverLeadership, query, type RqliteNode, reasonOf } from "../node.ts";
@@ -199,12 +200,6 @@ function openQuestions(node: RqliteNode, { name, process }: Server) {
   };
 }
 
-/** The state of one node, and its chain at a transaction. A text, because a server asks for it several times a second. */
-const stateQuestion = `SELECT json_array((SELECT coalesce(max(count), 0) FROM cluster_revision), ${lastPosition},
-  (SELECT chain FROM cluster_writes WHERE id = ?), unixepoch('subsec') * 1000)`;
-/** There is no answer for a process that must not serve. */
-const ifRegistered = "WHERE EXISTS (SELECT 1 FROM cluster_nodes WHERE name = ? AND process = ? AND leaving = 0)";
-
 /** Asks a node how far it is. Throws if it does not answer, or if the server must not serve. */
 export async function askPosition(
   node: RqliteNode,
@@ -214,9 +209,14 @@ export async function askPosition(
   server?: Server,
 ) {
   const sentMs = Date.now();
-  const sql = server === undefined ? stateQuestion : `${stateQuestion} ${ifRegistered}`;
-  const params = [own?.id ?? "", ...(server === undefined ? [] : [server.name, server.process])];
-  const value = await query(node, { toSQL: () => ({ sql, params }) }, level, withinMs);
+  const state = sql`SELECT json_array((SELECT coalesce(max(count), 0) FROM cluster_revision), ${sql.raw(lastPosition)},
+    (SELECT chain FROM cluster_writes WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000)`;
+  // There is no answer for a process that must not serve.
+  const ifRegistered =
+    server &&
+    sql`WHERE EXISTS (SELECT 1 FROM cluster_nodes
+      WHERE name = ${server.name} AND process = ${server.process} AND leaving = 0)`;
+  const value = await query(node, sql`${state} ${ifRegistered}`, level, withinMs);
   if (typeof value !== "string") throw new Error("the cluster does not list this server");
   const [count, last, chainAtOwn, nowMs]: [number, unknown, number | null, number] = JSON.parse(value); // As asked for.
   return { revision: count, last: readPosition(last), chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2 };
