@@ -1,22 +1,26 @@
 /** The answers of an rqlite node and the requests to it. A stand-in takes the place of the node. */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { openClusterDatabase } from "../../../extensions/cluster/database.ts";
+import { problemsOf } from "../../../extensions/cluster/findings.ts";
 import { listMembers } from "../../../extensions/cluster/members.ts";
 import { execute, NoAnswer, query, textAndValues } from "../../../extensions/cluster/node.ts";
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
+import { askCluster } from "../../../extensions/cluster/status.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
 import { transactionOf } from "../../../extensions/cluster/transaction.ts";
 import { createFlush } from "../../../extensions/cluster/usage-flush.ts";
 import { WriteRefused } from "../../../src/db/connection.ts";
+import { openDatabase } from "../../../src/db/open.ts";
 import { createUsageCounter } from "../../../src/db/usage.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { noonMs } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
+import { aFolder } from "../../support/folder.ts";
 import { aHost, standIn } from "./nodes.ts";
 
 test.each([
@@ -81,6 +85,30 @@ test("a node that was restarted is listed, although other nodes have broken conn
     return Response.json({ nodes: [{ id: "n3", voter: true, ...restarted }] });
   });
   expect(await listMembers(node)).toMatchObject([{ name: "n3", url: "http://10.0.0.3:4001" }]);
+});
+
+test.each([
+  [2_500, "The clock of n3 is 2.5 s ahead of the others."],
+  [-31_000, "The clock of n3 is 31.0 s behind the others."],
+  [1_500, undefined],
+])("a clock that is %d ms off is named from 2 s on", async (offMs, named) => {
+  const listed: object[] = [];
+  const [node, ...others] = [0, 0, offMs].map((off) =>
+    standIn(async (request) => {
+      if (request.url.includes("/nodes")) return Response.json({ nodes: listed });
+      if (request.url.includes("/status")) return Response.json({});
+      const isForClock = (await request.text()).includes("unixepoch");
+      const value = isForClock ? JSON.stringify([0, null, null, Date.now() + off]) : "{}";
+      return Response.json({ results: [{ values: [[value]] }] });
+    }),
+  );
+  if (node === undefined) throw new Error("there is a node");
+  for (const { url } of [node, ...others]) listed.push({ id: `n${listed.length + 1}`, api_addr: url, voter: true });
+  const database = openDatabase(join(aFolder(), "leadfile.db"));
+  onTestFinished(() => database.$client.close());
+  for (const statement of tableStatements) database.run(statement);
+  const problems = problemsOf(await askCluster(node, database, noonMs)).map(({ what }) => what);
+  expect(problems.find((what) => what.includes("clock"))).toBe(named);
 });
 
 test("a request is counted once, even if the file shows its count while the counts are read", async () => {
