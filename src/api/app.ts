@@ -3,7 +3,7 @@ import type { Server } from "bun";
 import { Elysia } from "elysia";
 import { Registry } from "prom-client";
 import { createAdmission, createCredentialReader } from "./auth.ts";
-import { beginCall, calls } from "./call.ts";
+import { Call, calls } from "./call.ts";
 import { createErrorReply } from "./errors.ts";
 import { createRedirect, type HostSettings } from "./host.ts";
 import { leadRoute } from "./leads.ts";
@@ -53,7 +53,7 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
   })
     .use(calls)
     .onRequest((context) => {
-      const call = beginCall(context.request, limiter.limit, parts.now());
+      const call = new Call(context.request, limiter.limit, parts.now());
       context.call = call;
       const redirected = redirect(call);
       if (redirected !== null) return redirected;

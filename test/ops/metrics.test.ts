@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { YAML } from "bun";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { beginCall } from "../../src/api/call.ts";
+import { Call } from "../../src/api/call.ts";
 import { addRequestMetrics, isFromThisMachine } from "../../src/api/ops/metrics.ts";
 import { createAccessLog } from "../../src/api/reply.ts";
 import { paths } from "../../src/contract/paths.ts";
@@ -45,7 +45,7 @@ test("requests are counted by route, status, and error code, and timed; unknown 
 test("a duration is in every bucket that is not below it", async () => {
   const registry = new Registry();
   const record = createAccessLog(pino({ level: "silent" }), addRequestMetrics(registry));
-  const call = beginCall(new Request("http://localhost/api/v1/leads"), 60, noonMs);
+  const call = new Call(new Request("http://localhost/api/v1/leads"), 60, noonMs);
   for (const seconds of [0.15, 2]) record({ ...call, startedNs: Bun.nanoseconds() - seconds * 1e9 }, { status: 200 });
   const text = await registry.metrics();
   const upTo = (le: string) =>

@@ -1,7 +1,7 @@
 /** Requests that mean one thing to a proxy and another to a server, or that name a host of their own. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { beginCall } from "../../src/api/call.ts";
+import { Call } from "../../src/api/call.ts";
 import { withReadableUrl } from "../../src/api/listener.ts";
 import { aLead, noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
@@ -151,5 +151,5 @@ test.each([
   // Bun gives such URLs; nobody else can make a request of them.
   const request = Object.defineProperty(new Request("http://a"), "url", { value: url, configurable: true });
   const readable = withReadableUrl(request);
-  expect(beginCall(readable, 60, noonMs)).toMatchObject({ path, search });
+  expect(new Call(readable, 60, noonMs)).toMatchObject({ path, search });
 });
