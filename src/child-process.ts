@@ -5,11 +5,6 @@
 import { join } from "node:path";
 import { childOption, systemCode } from "./process.ts";
 
-export interface ChildProcess {
-  /** Resolves when the process has ended. If that takes too long, it is killed. */
-  stop(): Promise<void>;
-}
-
 /** The pauses before restarts grow, so that a process that dies at once does not keep the machine busy. */
 const pausesMs = [1_000, 5_000];
 const maxPauseMs = 30_000;
@@ -19,7 +14,7 @@ const healthyMs = 60_000;
 const stopTimeoutMs = 5_000;
 
 /** Starts `bun admin` with some arguments. `say` gets a line for each exit and restart. */
-export function startChild(args: readonly string[], say: (line: string) => void): ChildProcess {
+export function startChild(args: readonly string[], say: (line: string) => void) {
   let isStopped = false;
   let exits = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -56,7 +51,8 @@ export function startChild(args: readonly string[], say: (line: string) => void)
   }
 
   return {
-    async stop() {
+    /** Resolves when the process has ended. If that takes too long, it is killed. */
+    async stop(): Promise<void> {
       isStopped = true;
       clearTimeout(timer);
       child.stdin.end();

@@ -10,12 +10,15 @@ const lookEveryMs = 3_600_000;
 
 /** Begins to apply retention; the function that it returns ends it. */
 export function keepRetaining(store: ServedStore, log: Logger): () => void {
-  const hasJumped = watchClock();
+  /** The offset of the clock from the time that has passed. If it grows by more than a day, the clock may be wrong. */
+  let offsetMs = Date.now() - performance.now();
   let appliedDay = "";
 
   async function apply(): Promise<void> {
     const nowMs = Date.now();
-    const jumped = hasJumped(nowMs);
+    const lastOffsetMs = offsetMs;
+    offsetMs = nowMs - performance.now();
+    const jumped = offsetMs - lastOffsetMs > dayMs;
     const day = dayOf(nowMs);
     if (day === appliedDay) return;
     appliedDay = day;
@@ -34,14 +37,4 @@ export function keepRetaining(store: ServedStore, log: Logger): () => void {
   void apply();
   const timer = setInterval(apply, lookEveryMs);
   return () => clearInterval(timer);
-}
-
-/** Returns a function that tells whether the clock has advanced by a day more than the time since its last call. */
-function watchClock(): (nowMs: number) => boolean {
-  let offsetMs = Date.now() - performance.now();
-  return (nowMs) => {
-    const before = offsetMs;
-    offsetMs = nowMs - performance.now();
-    return offsetMs - before > dayMs;
-  };
 }

@@ -27,8 +27,6 @@ export async function serve(config: Config) {
   if (freeBytesAt(databasePath) < reserveBytes) {
     log.warn("the disk is full: requests are answered, and their counts wait in memory for room");
   }
-  // Before anything is served: a damaged file may say so here first.
-  const isEmpty = store.isEmpty();
   const originAt = (port: number) => publicOrigin({ ...config, port });
   const listening = startListening(config, store, (port) => ({
     store,
@@ -63,8 +61,8 @@ export async function serve(config: Config) {
     url: listening.url,
     /** The public origin, with which links begin. */
     baseUrl: originAt(listening.port),
-    /** True if there is no account yet. */
-    isEmpty,
+    /** True if there is no account yet. A cluster begins with the file of a server. */
+    isEmpty: cluster === null && !store.probe(),
   };
 }
 

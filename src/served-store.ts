@@ -1,7 +1,6 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
 import { rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { listAccounts } from "./db/accounts.ts";
 import type { Connection } from "./db/connection.ts";
 import { explainFailure, innermost, isFull, isLocked, lastCountsLost } from "./db/failure.ts";
 import { removeAbandonedDrafts } from "./db/files.ts";
@@ -34,8 +33,6 @@ export interface ServedStore extends RequestStore {
   settle(): Promise<void>;
   /** Erases what is older than its account keeps, in another thread, unless the clock may be wrong. */
   applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
-  /** Returns whether nothing has been set up yet, so that a first start can say what to do next. */
-  isEmpty(): boolean;
   /** Takes the address that the server listens on, so that `cluster status` can ask it. Throws a UserError if it must not serve. */
   listening(url: string): Promise<void>;
   /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
@@ -79,6 +76,8 @@ interface Serving {
 function serveFrom(database: Connection, path: string, { keepsLedger, now, release }: Serving): ServedStore {
   const wal = openWal(path);
   const reader = openReader(database, path);
+  // Before anything is served: a damaged file may say so here first.
+  reader.probe();
   const usage = createUsageCounter(openUsageReader(database));
   const ledger = createPendingPages((pages) => planPart(database, pages));
   const flush = createFlush(database, usage, ledger, { keepsLedger, startMs: now() });
@@ -115,13 +114,6 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
     settle: createSettle(database, wal),
     applyRetention: (nowMs, hasJumped) => retainInThread(database, { path, nowMs, hasJumped }),
     listening: async () => {},
-    isEmpty() {
-      try {
-        return listAccounts(database).length === 0;
-      } catch (cause) {
-        throw explainFailure(cause, path);
-      }
-    },
     close() {
       try {
         writeLast();

@@ -47,7 +47,7 @@ export function openClusterStore(path: string, node: RqliteNode, name: string, k
     gauges: gaugesOf(leased),
     probe() {
       leased.version();
-      serving().reader.probe();
+      return serving().reader.probe();
     },
     sizes: () => serving().reader.sizes(),
     flush() {
@@ -60,8 +60,6 @@ export function openClusterStore(path: string, node: RqliteNode, name: string, k
       return await applyRetention(openClusterDatabase(file, node), nowMs, hasJumped);
     },
     listening: (url) => register(node, file, { ...server, url, keepsLedger }, () => isClosed),
-    // A cluster begins with the file of a server.
-    isEmpty: () => false,
     async close() {
       isClosed = true;
       leased.end();

@@ -51,10 +51,10 @@ export function openReader(database: Connection, path: string, file = watchFile(
     keys: { find: openKeyFinder(database) },
     pixels: openPixelReader(database),
     leads: openLeads(database),
-    /** Reads something from the file itself. */
-    probe(): void {
+    /** Reads something from the file itself: whether it has an account. */
+    probe(): boolean {
       file.assertSame();
-      anyAccount.values();
+      return anyAccount.values().length > 0;
     },
     sizes: measureSizes(database, path),
     /** Call this after the connection is closed: closing a descriptor before would drop the locks of SQLite. */

@@ -12,9 +12,9 @@ function keyIn(store: Stores, account: number, label: string | null = null) {
 
 test("a new store has no accounts", () => {
   const store = openStores();
-  expect(store.served.isEmpty()).toBe(true);
+  expect(store.served.probe()).toBe(false);
   accountIn(store);
-  expect(store.served.isEmpty()).toBe(false);
+  expect(store.served.probe()).toBe(true);
 });
 
 test("an account is found by its ID or by its exact name, which only one can have", () => {

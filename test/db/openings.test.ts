@@ -113,7 +113,7 @@ test("an empty file becomes a database", () => {
   const path = join(aFolder(), "leadfile.db");
   writeFileSync(path, "");
   const store = openServedStore(path);
-  expect(store.isEmpty()).toBe(true);
+  expect(store.probe()).toBe(false);
   store.close();
 });
 
