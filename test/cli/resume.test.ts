@@ -4,7 +4,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 
-const total = 10_000;
+const total = 5_000;
 /** Thousands of leads on the same days, and times to which others are moved. */
 const times = ["2026-01-31", "2026-01-30", "2026-01-31 00:00:00.500", "2026-01-31T00:00:02Z", "01/30/2026 12:00 AM"];
 const rows = Array.from({ length: total }, (_, n) => `${times[(n * 7) % times.length]},${n},d${n % 997}@example.com\n`);
@@ -38,19 +38,20 @@ test("an import that is killed at any times and run again gives byte for byte th
   const whole = await unbroken.run(...importing(unbroken), "--json");
   expect(whole.json).toMatchObject({ read: total, imported: total, rejected: 0 });
 
+  const exported = await unbroken.exported();
   const kills = Array.from({ length: 3 }, () => Math.ceil(Math.random() * total * 0.8)).toSorted((a, b) => a - b);
   let cutShort = 0;
   for (const atLeads of kills) {
     const left = await importUntil(broken, atLeads);
     if (left < total) cutShort++;
     // No lead is missing before the newest stored one.
-    const same = (await unbroken.exported()).startsWith(await broken.exported());
+    const same = exported.startsWith(await broken.exported());
     expect({ kills, same }).toEqual({ kills, same: true });
   }
   expect({ kills, cutShort: cutShort > 0 }).toEqual({ kills, cutShort: true });
   const { json } = await broken.run(...importing(broken), "--json");
   expect(Number(json["imported"]) + Number(json["duplicates"])).toBe(total);
-  const same = (await broken.exported()) === (await unbroken.exported());
+  const same = (await broken.exported()) === exported;
   expect({ kills, same }).toEqual({ kills, same: true });
 });
 

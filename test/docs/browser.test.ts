@@ -1,43 +1,33 @@
 /** The pages at /docs and /docs/try in a real browser. */
-import { describe, expect } from "bun:test";
+import { expect } from "bun:test";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
-import { findings, inBrowser, look, overflow } from "./browser.ts";
+import { desktop, expectSound, inBrowser, look, phone } from "./browser.ts";
 
-const desktop = { width: 1280, height: 900 };
-const phone = { width: 375, height: 740 };
+inBrowser("/docs has no complaint, no finding, and no scrolling sideways", async () => {
+  const { url } = await serve();
+  await expectSound(await look(`${url}/docs`));
+});
 
-describe.each(["light", "dark"] as const)("in the %s", (colorScheme) => {
-  inBrowser("/docs has no complaint, no finding and no scrolling sideways", async () => {
-    const { url } = await serve();
-    for (const viewport of [desktop, phone]) {
-      const looking = await look(`${url}/docs`, { viewport, colorScheme });
-      expect([await findings(looking), looking.complaints, await overflow(looking)]).toEqual([[], [], 0]);
-    }
-  });
-
-  inBrowser("/docs/try neither, before and after a request", async () => {
-    const { url, aKey } = await serve({ leads: [aLead({ name: "Dana Whitfield" })] });
-    for (const viewport of [desktop, phone]) {
-      const looking = await look(`${url}/docs/try`, { viewport, colorScheme });
-      const { page, complaints } = looking;
-      await page.locator(".opblock").first().waitFor();
-      expect([await findings(looking), complaints, await overflow(looking)]).toEqual([[], [], 0]);
-      await page.getByLabel("API key").fill(aKey());
-      await page.locator(".opblock-summary-control").first().click();
-      await page.getByRole("button", { name: "Execute" }).click();
-      const answer = page.locator(".live-responses-table");
-      await answer.waitFor();
-      expect(await answer.textContent()).toContain("Dana Whitfield");
-      expect([await findings(looking), complaints, await overflow(looking)]).toEqual([[], [], 0]);
-    }
-  });
+inBrowser("/docs/try has none either, before and after a request", async () => {
+  const { url, aKey } = await serve({ leads: [aLead({ name: "Dana Whitfield" })] });
+  const looking = await look(`${url}/docs/try`);
+  const { page } = looking;
+  await page.locator(".opblock").first().waitFor();
+  await expectSound(looking);
+  await page.getByLabel("API key").fill(aKey());
+  await page.locator(".opblock-summary-control").first().click();
+  await page.getByRole("button", { name: "Execute" }).click();
+  const answer = page.locator(".live-responses-table");
+  await answer.waitFor();
+  expect(await answer.textContent()).toContain("Dana Whitfield");
+  await expectSound(looking);
 });
 
 inBrowser("the button that copies a program covers none of it on a phone", async () => {
   const { url } = await serve();
-  const { page } = await look(`${url}/docs`, { viewport: phone });
+  const { page } = await look(`${url}/docs`, phone);
   const blocks = await page.locator(".code:visible").all();
   expect(blocks.length).toBeGreaterThan(2);
   for (const block of blocks) {
@@ -48,7 +38,7 @@ inBrowser("the button that copies a program covers none of it on a phone", async
 
 inBrowser("the explorer keeps the type of a parameter apart from its description", async () => {
   const { url } = await serve();
-  const { page } = await look(`${url}/docs/try`, { viewport: desktop });
+  const { page } = await look(`${url}/docs/try`);
   await page.locator(".opblock-summary-control").first().click();
   await page.locator(".parameters-col_description").first().waitFor();
   const gap = await page.evaluate<number>(`
@@ -63,9 +53,9 @@ inBrowser("the explorer keeps the type of a parameter apart from its description
 
 inBrowser("the explorer says what it waits for, and shows no choice among one", async () => {
   const { url } = await serve();
-  const waiting = await look(`${url}/docs/try`, { javaScriptEnabled: false });
+  const waiting = await look(`${url}/docs/try`, phone, false);
   expect(await waiting.page.getByText("They need JavaScript").isVisible()).toBe(true);
-  const { page } = await look(`${url}/docs/try`, { viewport: phone });
+  const { page } = await look(`${url}/docs/try`, phone);
   await page.locator(".opblock-summary-control").first().click();
   await page.getByRole("button", { name: "Execute" }).waitFor();
   for (const text of ["They need JavaScript", "Cancel", "Media type", "No links"]) {
@@ -93,7 +83,7 @@ inBrowser("the docs link of every error opens at its entry", async () => {
   const { url, anonymous } = await serve();
   const { docs } = (await anonymous.get("/leads")).body.error;
   expect(docs).toBe(`${url}/docs#missing_api_key`);
-  const { page } = await look(`${url}/docs`, { viewport: desktop });
+  const { page } = await look(`${url}/docs`);
   for (const code of errorCodes) {
     await page.goto(docs.replace("missing_api_key", code));
     const entry = page.locator("h3:target");
@@ -104,7 +94,7 @@ inBrowser("the docs link of every error opens at its entry", async () => {
 
 inBrowser("the keyboard alone reaches content, languages and code, and shows where it is", async () => {
   const { url } = await serve();
-  const { page } = await look(`${url}/docs`, { viewport: desktop });
+  const { page } = await look(`${url}/docs`);
   const focused = () =>
     page.evaluate<{ text: string; id: string; outline: string }>(`(() => {
       const element = document.activeElement;
@@ -130,8 +120,7 @@ inBrowser("the keyboard alone reaches content, languages and code, and shows whe
 
 inBrowser("a copy button copies the program unchanged", async () => {
   const { url } = await serve();
-  const permissions = ["clipboard-read", "clipboard-write"];
-  const { page } = await look(`${url}/docs`, { viewport: desktop, permissions });
+  const { page } = await look(`${url}/docs`);
   await page.getByRole("button", { name: "Copy" }).first().click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate<string>("navigator.clipboard.readText()")).toContain(`"${url}/api/v1/leads?limit=5"`);
@@ -139,7 +128,7 @@ inBrowser("a copy button copies the program unchanged", async () => {
 
 inBrowser("without JavaScript the page reads the same and the languages can be chosen", async () => {
   const { url } = await serve();
-  const { page, complaints } = await look(`${url}/docs`, { viewport: phone, javaScriptEnabled: false });
+  const { page, complaints } = await look(`${url}/docs`, phone, false);
   await page.locator("label[for=paging-python]").click();
   const shown = page.locator("[data-language=python]:visible");
   expect([await shown.isVisible(), await page.locator(".copy").count(), complaints]).toEqual([true, 0, []]);
@@ -148,7 +137,8 @@ inBrowser("without JavaScript the page reads the same and the languages can be c
 
 inBrowser("where the system chooses the colours, one language alone is underlined", async () => {
   const { url } = await serve();
-  const { page } = await look(`${url}/docs`, { viewport: desktop, forcedColors: "active" });
+  const { page } = await look(`${url}/docs`);
+  await page.emulateMedia({ forcedColors: "active" });
   const lines = await page.evaluate<string[]>(`
     [...document.querySelectorAll("input[name=paging] + label")].map((name) => getComputedStyle(name).textDecorationLine);
   `);

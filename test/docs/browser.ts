@@ -1,13 +1,16 @@
 /** A real browser on the pages; each test that uses it is skipped where there is none, and says so. */
-import { afterAll, onTestFinished } from "bun:test";
+import { afterAll, expect, onTestFinished } from "bun:test";
 import axe, { type AxeResults } from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { unless } from "../support/needing.ts";
 
 const executable = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
 
 /** Makes tests that use a browser. */
 export const inBrowser = unless(executable === null ? "no chromium here" : null);
+
+export const desktop = { width: 1280, height: 900 };
+export const phone = { width: 375, height: 740 };
 
 interface Looking {
   readonly page: Page;
@@ -19,7 +22,7 @@ let launched: Promise<Browser> | null = null;
 // Where it runs after each file of a process, the next file starts a browser of its own.
 afterAll(async () => {
   const browser = await launched;
-  launched = null;
+  launched = window = null;
   await browser?.close();
 });
 
@@ -31,14 +34,24 @@ function launch(): Promise<Browser> {
   });
 }
 
-/** Opens an address the way a reader with such a screen does, in a session of its own. */
-export async function look(url: string, options: BrowserContextOptions = {}): Promise<Looking> {
+/** The window of all pages with scripts: to open one costs more than to load a page. */
+let window: Promise<BrowserContext> | null = null;
+
+async function openWindow(javaScriptEnabled: boolean): Promise<BrowserContext> {
   const browser = await (launched ??= launch());
-  const context = await browser.newContext(options);
+  const context = await browser.newContext({ javaScriptEnabled });
   // The time of the test is the only limit: the first start of a browser reads much from the disk.
   context.setDefaultTimeout(0);
-  onTestFinished(() => context.close());
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  return context;
+}
+
+/** Opens an address the way a reader with such a screen does. */
+export async function look(url: string, viewport = desktop, javaScriptEnabled = true): Promise<Looking> {
+  const context = await (javaScriptEnabled ? (window ??= openWindow(true)) : openWindow(false));
   const page = await context.newPage();
+  onTestFinished(() => (javaScriptEnabled ? page.close() : context.close()));
+  await page.setViewportSize(viewport);
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (/error|warning/.test(message.type())) complaints.push(message.text());
@@ -52,13 +65,23 @@ export async function look(url: string, options: BrowserContextOptions = {}): Pr
   return { page, complaints };
 }
 
-/** The findings of axe, as `rule: places`. */
-export async function findings({ page }: Looking): Promise<string[]> {
+/** Checks that a page has no complaint, no finding of axe, and no scrolling sideways, in both colors and on both screens. */
+export async function expectSound({ page, complaints }: Looking): Promise<void> {
   await page.evaluate(axe.source);
-  const violations = await page.evaluate<AxeResults["violations"]>("axe.run().then(({ violations }) => violations)");
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
+  for (const [colorScheme, viewport] of [
+    ["light", desktop],
+    ["dark", phone],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    // A color that is still changing has another contrast.
+    await page.evaluate(
+      "Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => null)",
+    );
+    const { violations } = await page.evaluate<AxeResults>("axe.run()");
+    const findings = violations.map(({ id, nodes }) => `${id}: ${nodes.flatMap(({ target }) => target).join(", ")}`);
+    const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+    const found = { colorScheme, findings, overflow, complaints };
+    expect(found).toEqual({ colorScheme, findings: [], overflow: 0, complaints: [] });
+  }
 }
-
-/** By how much the page is wider than its window. */
-export const overflow = ({ page }: Looking) =>
-  page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
