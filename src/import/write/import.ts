@@ -44,7 +44,7 @@ export function beginImport(
         try {
           staging.sort();
           // Frees what the reading needed, to make room for the cache that the merge fills.
-          Bun.gc(true);
+          if (process.memoryUsage().heapUsed > maxHeapBytes) Bun.gc(true);
           enlargeCache(writer);
           yield* mergeIntoFile(writer, { account, options, origin, staging, read, now, listener });
         } catch (cause) {
@@ -69,6 +69,9 @@ export function openForImport(path: string): Connection {
   database.$client.run("PRAGMA foreign_keys = OFF");
   return database;
 }
+
+/** Below this, what the reading left is not worth a collection, which takes ten times as long as an import of one row. */
+const maxHeapBytes = 16 * 1024 * 1024;
 
 /** The size of the page cache for the merge of an import. */
 export const mergeCacheMebibytes = 112;
