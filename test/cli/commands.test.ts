@@ -1,6 +1,6 @@
 /** The behavior shared by all commands: help, usage errors, a missing database, empty lists, and loaded files. */
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { anAdmin, type Ended } from "../support/admin.ts";
@@ -139,22 +139,6 @@ describe("without a database", () => {
     expect([ended.status, ended.stdout]).toEqual([status, expect.stringMatching(says)]);
     expect(existsSync(admin.file)).toBe(creates);
   });
-});
-
-test("a file that is not a database is rejected in one line, and not changed", async () => {
-  const admin = anAdmin([]);
-  writeFileSync(admin.file, "this is a letter to my aunt");
-  expectRefusal(await admin.run("account", "list"), 1);
-  expect(readFileSync(admin.file, "utf8")).toBe("this is a letter to my aunt");
-});
-
-test("a file that is cut off is called damaged, with the command that restores a backup", async () => {
-  const admin = anAdmin();
-  const whole = readFileSync(admin.file);
-  writeFileSync(admin.file, whole.subarray(0, whole.length / 2));
-  const ended = await admin.run("account", "list");
-  expectRefusal(ended, 1);
-  expect(ended.stderr).toMatch(/is damaged(?!.*move this one away).*restore FILE/);
 });
 
 test("a closed standard output ends a command without a stack trace", async () => {

@@ -92,14 +92,16 @@ test("CSV has a header even without a lead", async () => {
 
 test("a cell that a spreadsheet would run is escaped only with --spreadsheet-safe", async () => {
   const admin = anAdmin();
-  const leads = ["=1+1", "+1", "-1", "@x", "plain"].map((company) => `${JSON.stringify(aLead({ company }))}\n`);
+  const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", "＝1+1", "＋1", "－1", "＠SUM(A1)", "=cmd|'/c calc'!A1"];
+  const plain = ["plain", "|calc", "%0A=1"];
+  const leads = [...formulas, ...plain].map((company) => `${JSON.stringify(aLead({ company }))}\n`);
   await admin.import(leads.join(""));
   const companies = async (...options: string[]) => {
     const table = parse(await admin.exported("acme", "--format", "csv", ...options));
     return table.slice(1).map((cells) => cells[leadFields.indexOf("company")]);
   };
-  expect(await companies()).toEqual(["=1+1", "+1", "-1", "@x", "plain"]);
-  expect(await companies("--spreadsheet-safe")).toEqual(["'=1+1", "'+1", "'-1", "'@x", "plain"]);
+  expect(await companies()).toEqual([...formulas, ...plain]);
+  expect(await companies("--spreadsheet-safe")).toEqual([...formulas.map((formula) => `'${formula}`), ...plain]);
 });
 
 test("an export for spreadsheets begins with the mark of UTF-8, and can be imported again", async () => {

@@ -4,23 +4,11 @@ import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { digestOf } from "../../src/contract/key.ts";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
-import { DatabaseUnavailable } from "../../src/db/connection.ts";
 import { isDatabaseFailure } from "../../src/db/failure.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { aLead, someLeads } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
 import { serve } from "../support/harness.ts";
-
-test("the version changes after another program revokes a key", async () => {
-  const { store, aKeyRecord, admin } = await serve();
-  const { id, secret } = aKeyRecord();
-  const isRevoked = () => store.keys.find(digestOf(secret))?.revokedMs !== null;
-  const before = store.version();
-  expect([isRevoked(), store.version()]).toEqual([false, before]);
-  admin.keys.revoke(id, 0);
-  expect(store.version()).not.toBe(before);
-  expect(isRevoked()).toBe(true);
-});
 
 test("the version changes after other programs write, but not after the server's own counts", async () => {
   const { store, aKey, importMore } = await serve();
@@ -31,15 +19,6 @@ test("the version changes after other programs write, but not after the server's
   expect(store.version()).toBe(before);
   importMore([aLead()]);
   expect(store.version()).not.toBe(before);
-});
-
-test("reading the version of a deleted file fails", async () => {
-  const { store, file } = await serve();
-  store.version();
-  rmSync(file);
-  // Questions within some milliseconds share one look at the file.
-  await eventually(async () => expect(() => store.version()).toThrow(DatabaseUnavailable));
-  for (let look = 0; look < 3; look++) expect(() => store.version()).toThrow(DatabaseUnavailable);
 });
 
 test("a file that is moved away and back is served again", async () => {

@@ -6,18 +6,6 @@ import { askingFor } from "../support/asking.ts";
 import { eventually } from "../support/eventually.ts";
 import { aRunningServer, requestsIn } from "./running.ts";
 
-test("usage that could not be written is logged, and tried again", async () => {
-  const { file, server, get } = await aRunningServer();
-  using other = new Database(file);
-  other.run("PRAGMA busy_timeout = 5000");
-  other.run("ALTER TABLE usage RENAME TO gone");
-  await get("/leads");
-  // The error of SQLite, without the statement.
-  await server.said(/"cause":"SQLiteError: no such table: usage","msg":"usage could not be written/);
-  other.run("ALTER TABLE gone RENAME TO usage");
-  await eventually(async () => expect(requestsIn(file)).toBe(1));
-});
-
 describe("a stop", () => {
   // A supervisor stops a server with SIGTERM, and restarts one that ended for any other reason.
   test.each([
@@ -79,12 +67,4 @@ describe("a stop", () => {
     expect([await ended, server.errors()]).toEqual([0, ""]);
     expect(requestsIn(file)).toBe(1);
   });
-});
-
-test("a kill loses no usage that was written before", async () => {
-  const { file, server, get } = await aRunningServer();
-  await get("/usage");
-  await eventually(async () => expect(requestsIn(file)).toBe(1));
-  await server.end("SIGKILL");
-  expect(requestsIn(file)).toBe(1);
 });

@@ -23,8 +23,11 @@ const emails = [
   // With accents apart.
   "jürgen@müller.example".normalize("NFD"),
 ];
+/** Each spelling with the first one: what is the same as that is the same as each other. */
 const pairsOf = (kind: string, all: readonly string[]) =>
-  all.flatMap((stored) => all.map((given) => ({ kind, all, stored, given })));
+  all
+    .flatMap((stored) => all.map((given) => ({ kind, all, stored, given })))
+    .filter(({ stored, given }) => stored === all[0] || given === all[0]);
 
 test.each([...pairsOf("phone", phones), ...pairsOf("email", emails)])(
   "$stored is found, erased, and kept out as $given",

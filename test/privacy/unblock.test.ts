@@ -109,16 +109,4 @@ describe("a block that was lifted stays lifted", () => {
     expect(await admin.run("restore", backup, "--yes")).toMatchObject({ status: 0 });
     expect((await admin.import(dana)).json).toMatchObject({ imported: 1, suppressed: 0 });
   });
-
-  test("after a restore of a backup from before the erasure, which removes the erased leads again", async () => {
-    const admin = anAdmin();
-    await admin.import(dana);
-    const backup = join(admin.folder, "copy.db");
-    await admin.run("backup", backup);
-    await admin.run("lead", "erase", "acme", "--email", "dana@example.com");
-    await unblock(admin, "--email", "dana@example.com");
-    const restored = await admin.run("restore", backup, "--yes", "--json");
-    expect(restored.json).toMatchObject({ leads: 0, erased_again: 1 });
-    expect((await admin.import(dana)).json).toMatchObject({ imported: 1, suppressed: 0 });
-  });
 });

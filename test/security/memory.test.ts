@@ -46,11 +46,3 @@ test("the bound also covers pages without leads", () => {
   expect(kept).toBeGreaterThan(0);
   expect(kept).toBeLessThan(50_000);
 });
-
-test("never serves a cached page after the database changed", () => {
-  const cache = createPageCache();
-  cache.get("1 limit=5", 1);
-  cache.keep("1 limit=5", aPage(2));
-  expect(cache.get("1 limit=5", 1)).not.toBeNull();
-  expect(cache.get("1 limit=5", 2)).toBeNull();
-});

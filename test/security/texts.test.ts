@@ -78,31 +78,6 @@ test("a lead with control characters is stored unchanged and escaped in the expo
   expect([...withoutLineEnds(exported)].filter((letter) => letter < " ")).toEqual([]);
 });
 
-test("with --spreadsheet-safe, no cell of an export starts a formula, in any script", async () => {
-  const admin = anAdmin();
-  const formulas = [
-    "=1+1",
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    "＝1+1",
-    "＋1",
-    "－1",
-    "＠SUM(A1)",
-    "=cmd|'/c calc'!A1",
-    "|calc",
-    "%0A=1",
-  ];
-  const rows = formulas.map((formula, n) =>
-    JSON.stringify({ email: `d${n}@example.com`, name: formula, company: formula, pixel_id: "px" }),
-  );
-  await admin.import(`${rows.join("\n")}\n`);
-  const safe = await admin.exported("acme", "--format", "csv", "--spreadsheet-safe");
-  const cells = safe.split("\n").flatMap((line) => line.split(","));
-  expect(cells.filter((cell) => /^"?[=+\-@＝＋－＠]/.test(cell))).toEqual([]);
-  expect(cells.filter((cell) => cell.startsWith("'"))).not.toEqual([]);
-});
-
 test("a line of the log is one object on one line, whatever the path of a request", async () => {
   const { send, logged } = await serve();
   const paths = [

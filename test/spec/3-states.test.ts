@@ -11,14 +11,6 @@ test("a revocation by another process takes effect from the next request", async
   expect(await as(secret).get("/leads")).toMatchObject({ status: 401, body: { error: { code: "revoked_api_key" } } });
 });
 
-test("revoking a revoked key changes nothing", async () => {
-  const { as, aKeyRecord, admin } = await serve();
-  const { secret, id } = aKeyRecord();
-  const first = admin.keys.revoke(id, noonMs);
-  expect(admin.keys.revoke(id, noonMs + 60_000)).toEqual(first);
-  expect((await as(secret).get("/usage")).body.error.code).toBe("revoked_api_key");
-});
-
 test("revoking one key leaves the other keys of the account as they are", async () => {
   const { as, aKey, aRevokedKey } = await serve();
   const other = aKey();

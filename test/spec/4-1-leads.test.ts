@@ -65,14 +65,6 @@ describe("the bounds of time", () => {
       expect(await asked({ leads }, `/leads?${query}`)).toEqual(ids([second, first]));
     },
   );
-
-  test("a poll since the newest lead returns that lead and every newer one", async () => {
-    const { as, aKey, importMore } = await serve({ leads: [first] });
-    const client = as(aKey());
-    const newest = (await client.get("/leads")).body.data[0]?.identified_at;
-    importMore([second, third]);
-    expect(ids((await client.get(`/leads?since=${newest}`)).body.data)).toEqual(ids([third, second, first]));
-  });
 });
 
 describe("the filters", () => {
