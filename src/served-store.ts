@@ -1,6 +1,7 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
 import { rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { inThread } from "./backup/thread.ts";
 import type { Connection } from "./db/connection.ts";
 import { explainFailure, innermost, isFull, isLocked, lastCountsLost } from "./db/failure.ts";
 import { removeAbandonedDrafts } from "./db/files.ts";
@@ -13,7 +14,7 @@ import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.t
 import { ledgerBegins, ledgerEnds, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
 import { type DisclosurePart, planPart, writeDisclosures } from "./privacy/disclosures/ledger.ts";
 import { createPendingPages, type DisclosedPage } from "./privacy/disclosures/pending-pages.ts";
-import { type Retained, retainInThread } from "./privacy/retention.ts";
+import { isRetentionDue, type Retained, type RetentionWork } from "./privacy/retention.ts";
 import { UserError } from "./user-error.ts";
 
 /** The store of a request: it is read, counts the request, and records its page, in memory until the server writes it. */
@@ -112,7 +113,11 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       return flushed;
     },
     settle: createSettle(database, wal),
-    applyRetention: (nowMs, hasJumped) => retainInThread(database, { path, nowMs, hasJumped }),
+    async applyRetention(nowMs, hasJumped) {
+      if (!isRetentionDue(database, nowMs)) return { erased: 0, waitsUntilMs: null };
+      const work: RetentionWork = { path, nowMs, hasJumped };
+      return await inThread<Retained>("applyRetentionAt", work);
+    },
     listening: async () => {},
     close() {
       try {

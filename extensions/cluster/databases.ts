@@ -8,7 +8,6 @@ import type { CommandDatabase } from "../../src/cli/command.ts";
 import type { ClusterConfig } from "../../src/config.ts";
 import { createDraftFolder } from "../../src/db/files.ts";
 import { migrateSchema, refuseUnusable } from "../../src/db/migrate.ts";
-import { audit } from "../../src/db/schema.ts";
 import type { Databases } from "../../src/extension.ts";
 import { printMessage } from "../../src/process.ts";
 import { adminCommand } from "../../src/program-name.ts";
@@ -57,8 +56,6 @@ function warnOfAge(reason: string): void {
 function openBackups(database: ClusterDatabase): Backups {
   return {
     async make(file, nowMs, stop) {
-      // Nobody else may read a copy.
-      process.umask(0o077);
       using folder = createDraftFolder(dirname(resolve(file)));
       const draft = join(folder.path, "node.db");
       try {
@@ -69,12 +66,7 @@ function openBackups(database: ClusterDatabase): Backups {
         const copied = request(database.node, "GET", "/db/backup?noleader", 3_600_000, { saveTo: draft, stop });
         await copied.finally(() => stop.throwIfAborted());
         migrateCopy(draft);
-        const backup = await makeBackup(draft, file, nowMs, stop);
-        const detail = JSON.stringify({ sha256: backup.sha256, leads: backup.leads });
-        const act = { at: nowMs, act: "backup", account: null, detail } as const;
-        // The backup is complete, whether or not it can be recorded.
-        const record = async () => await database.write([database.read.insert(audit).values(act)]);
-        return { ...backup, unrecorded: reason ?? (await reasonFor(record())) };
+        return await makeBackup(draft, file, nowMs, stop);
       } finally {
         database.close();
       }

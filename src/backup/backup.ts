@@ -5,14 +5,11 @@ import { basename, dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../contract/time.ts";
-import { recordAct } from "../db/audit.ts";
-import { type Connection, closing } from "../db/connection.ts";
-import { codeOf, explainFailure, innermost, isDamaged, underlying } from "../db/failure.ts";
+import { closing } from "../db/connection.ts";
+import { codeOf, explainFailure, isDamaged, underlying } from "../db/failure.ts";
 import { createDraftFolder, digestOf, filesOf, publish, sync } from "../db/files.ts";
-import { writeWhenFree } from "../db/locks.ts";
 import { refuseUnusable, schemaVersion } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
-import { copyWal } from "../db/wal.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { contentOf, type Manifest, manifestPath, writeManifest } from "./manifest.ts";
@@ -26,19 +23,13 @@ export interface Backup {
   readonly leads: number;
 }
 
-export interface MadeBackup extends Backup {
-  /** The reason why the audit has no record of it, such as a full disk; null if it has one. */
-  readonly unrecorded: string | null;
-}
-
 /** Makes a backup while the server and an import may run. Throws a UserError if it cannot, and leaves nothing behind. */
-export async function makeBackup(path: string, file: string, nowMs: number, stop: AbortSignal): Promise<MadeBackup> {
+export async function makeBackup(path: string, file: string, nowMs: number, stop: AbortSignal): Promise<Backup> {
   refuseTaken(path, file);
-  process.umask(0o077);
   try {
     using folder = createDraftFolder(dirname(resolve(file)));
     const draft = join(folder.path, basename(file));
-    return await inThread<MadeBackup, null>("copyDatabase", { path, file, draft, nowMs }, stop);
+    return await inThread<Backup, null>("copyDatabase", { path, file, draft, nowMs }, stop);
   } catch (cause) {
     throw explainFailure(cause, file);
   }
@@ -65,7 +56,7 @@ interface Copying {
 }
 
 /** The work of the thread. `complete` is called when only what cannot be stopped is left to do. */
-export async function copyDatabase({ path, file, draft, nowMs }: Copying, complete: Ask<null>): Promise<MadeBackup> {
+export async function copyDatabase({ path, file, draft, nowMs }: Copying, complete: Ask<null>): Promise<Backup> {
   try {
     using database = closing(openDatabase(path));
     // Copying page by page would begin again at every write of the server. This reads one state to its end, and copies
@@ -76,9 +67,7 @@ export async function copyDatabase({ path, file, draft, nowMs }: Copying, comple
     writeManifest(manifestPath(draft), manifest);
     await complete(null);
     publishBackup(draft, file);
-    const { sha256, bytes, counts } = manifest;
-    const unrecorded = recordBackup(database, nowMs, { sha256, leads: counts.leads });
-    return { file, sha256, bytes, leads: counts.leads, unrecorded };
+    return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads };
   } catch (cause) {
     throw inWords(underlying(cause), file);
   }
@@ -94,18 +83,6 @@ function publishBackup(draft: string, file: string): void {
     throw cause;
   }
   sync(dirname(resolve(file)));
-}
-
-/** Records a complete backup in the audit. It counts even if the database takes nothing more; returns the reason. */
-function recordBackup(database: Connection, atMs: number, detail: Readonly<Record<string, string | number>>) {
-  try {
-    writeWhenFree(database.$client, () => recordAct(database, { atMs, act: "backup", account: null, detail }));
-    // A thread ends without closing its connection completely, which would copy the log.
-    copyWal(database);
-    return null;
-  } catch (cause) {
-    return innermost(cause);
-  }
 }
 
 function inWords(cause: unknown, file: string): unknown {

@@ -37,7 +37,6 @@ export async function storeBackup({
       "Set BACKUP_RECIPIENT to an age recipient (age1…); age-keygen makes one.",
     );
   }
-  process.umask(0o077);
   using folder = createDraftFolder(place.folder ?? dirname(databasePath));
   const made = await backups.make(join(folder.path, backupName(nowMs)), nowMs, stop);
   const { leads } = await drill(made.file, nowMs, stop);

@@ -16,7 +16,6 @@ import { inThread } from "./thread.ts";
 
 /** Tests a backup. Throws a UserError that says how the restored file differs. Nothing is left behind. */
 export async function drill(file: string, nowMs: number, stop: AbortSignal): Promise<Backup> {
-  process.umask(0o077);
   using folder = createDraftFolder(dirname(resolve(file)));
   return await inThread<Backup>("drillBackup", { file, folder: folder.path, nowMs }, stop);
 }
@@ -79,7 +78,6 @@ export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal)
   if (!existsSync(path)) {
     throw new UserError(`There is no database at ${path}.`, "Set DATABASE_PATH to the file that the server uses.");
   }
-  process.umask(0o077);
   using folder = createDraftFolder(dirname(path));
   return await inThread<TriedUpgrade>("upgradeCopy", { path, folder: folder.path, nowMs }, stop);
 }

@@ -9,7 +9,7 @@ import { eq, inArray, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
-import { recordAct } from "../db/audit.ts";
+import { insertAct } from "../db/audit.ts";
 import { type Connection, changedRows, closing } from "../db/connection.ts";
 import { explainFailure, isDamaged, underlying } from "../db/failure.ts";
 import {
@@ -33,7 +33,7 @@ import { vacuum } from "../db/vacuum.ts";
 import { rowStatements } from "../privacy/delete-account.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { type MadeBackup, makeBackup } from "./backup.ts";
+import { type Backup, makeBackup } from "./backup.ts";
 import { type CarriedPart, carryOver, partNames } from "./carry-over.ts";
 import { applyReceipts, readReceipts, rememberErasures } from "./erasures.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
@@ -79,7 +79,7 @@ export type ConfirmRestore = (report: Restoration) => Promise<void> | void;
 
 /** Backups of the database as a whole; a cluster cannot be restored. */
 export interface Backups {
-  make(file: string, nowMs: number, stop: AbortSignal): Promise<MadeBackup>;
+  make(file: string, nowMs: number, stop: AbortSignal): Promise<Backup>;
   /** Restores a backup, or reports what that would do. Throws a UserError if it cannot, and then nothing has changed. */
   restore(request: RestoreRequest, stop: AbortSignal, confirm: ConfirmRestore): Promise<Restoration>;
 }
@@ -89,7 +89,6 @@ export function openBackups(path: string): Backups {
   return {
     make: (file, nowMs, stop) => makeBackup(path, file, nowMs, stop),
     async restore(request, stop, confirm) {
-      process.umask(0o077);
       using folder = draftFolderFor(targetOf(path));
       const work: RestoreWork = { path, folder: folder.path, ...request };
       return await inThread<Restoration, Restoration>("restoreBackup", work, stop, confirm);
@@ -228,7 +227,7 @@ function merge(database: Connection, { replaced, receipts, repeatErasures, nowMs
   const retainedOut = leaveOutOlder(database, nowMs);
   const leads = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;
   const detail = { leads, erased_again: erasedAgain, older: retainedOut };
-  recordAct(database, { atMs: nowMs, act: "restore", account: null, detail });
+  insertAct(database, { atMs: nowMs, act: "restore", account: null, detail }).run();
   database.run(sql`COMMIT`);
   if (erasedAgain + retainedOut + deletedAccounts > 0) vacuum(database);
   return { leads, erasedAgain, retainedOut, deletedAccounts, carried, unread };

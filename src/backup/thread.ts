@@ -1,8 +1,8 @@
 /** Runs work on whole files in a thread: it takes minutes, and the main thread must react to signals. */
 import { UserError } from "../user-error.ts";
 
-/** The acts of the thread, each the function of that name (backup-worker.ts). */
-export type Act = "copyDatabase" | "drillBackup" | "restoreBackup" | "upgradeCopy";
+/** The acts of the thread, each the function of that name (file-worker.ts). */
+export type Act = "applyRetentionAt" | "copyDatabase" | "drillBackup" | "restoreBackup" | "upgradeCopy";
 
 /** Asks the main thread whether to complete the work. Resolves if so; otherwise the thread is ended. */
 export type Ask<Question> = (question: Question) => Promise<void>;
@@ -21,10 +21,10 @@ export type Reply =
 export async function inThread<Result, Question = never>(
   act: Act,
   request: object,
-  stop: AbortSignal,
+  stop = new AbortController().signal,
   confirm: (question: Question) => Promise<void> | void = () => {},
 ): Promise<Result> {
-  const worker = new Worker(new URL("./backup-worker.ts", import.meta.url));
+  const worker = new Worker(new URL("./file-worker.ts", import.meta.url));
   // Until the thread is gone, a connection that it has closed may keep the file locked for whoever comes next.
   const isGone = new Promise((resolve) => worker.addEventListener("close", resolve));
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();

@@ -1,15 +1,16 @@
 /** bun admin backup: makes, tests, stores, and lists copies of the whole database. */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import type { Backup, MadeBackup } from "../backup/backup.ts";
+import type { Backup } from "../backup/backup.ts";
 import { storeBackup } from "../backup/daily.ts";
 import { drill } from "../backup/drill.ts";
 import { openPlace, type StoredBackup } from "../backup/places.ts";
 import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
-import { recordReading } from "../db/audit.ts";
+import { type AuditEntry, insertAct } from "../db/audit.ts";
+import { innermost } from "../db/failure.ts";
 import { loadBackups } from "../extensions.ts";
-import { endingSignals } from "../process.ts";
+import { endingSignals, printMessage } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { typedPath } from "./arguments.ts";
@@ -40,7 +41,7 @@ async function makeFile(context: CommandContext, output: Output, file: string, i
   const isThere = isDrill && existsSync(file);
   const stop = stopSignal();
   const making = async () => (await loadBackups()).make(file, context.now(), stop);
-  const made: MadeBackup | null = isThere
+  const made = isThere
     ? null
     : await unlessStopped(making(), "There is no backup, and nothing is left of what was copied.");
   const testing = () => drill(file, context.now(), stop);
@@ -49,7 +50,17 @@ async function makeFile(context: CommandContext, output: Output, file: string, i
   print(output, backup, isDrill);
   if (made === null) return;
   output.say(`It contains personal data: keep it, and ${file}.manifest.json, as safe as the database.`);
-  if (made.unrecorded !== null) output.say(`Warning: the audit has no record of the backup (${made.unrecorded}).`);
+  await record(context, "backup", { sha256: made.sha256, leads: made.leads });
+}
+
+/** Records a backup in the audit. It is complete, whether or not it can be recorded. */
+async function record(context: CommandContext, act: "backup" | "backup.verified", detail: AuditEntry["detail"]) {
+  try {
+    const database = context.database();
+    await database.write([insertAct(database.read, { atMs: context.now(), act, account: null, detail })]);
+  } catch (cause) {
+    printMessage(`Warning: the audit has no record of the backup (${innermost(cause)}).`);
+  }
 }
 
 function print(output: Output, { file, sha256, bytes, leads }: Backup, isTested: boolean): void {
@@ -70,9 +81,7 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
     }),
     "There is no backup, and nothing is left of what was copied.",
   );
-  const { bytes, leads } = stored;
-  const entry = { atMs: context.now(), act: "backup.verified", account: null, detail: { bytes, leads } } as const;
-  await recordReading(context.database(), "backup", entry);
+  await record(context, "backup.verified", { bytes: stored.bytes, leads: stored.leads });
   return stored;
 }
 

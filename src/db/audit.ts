@@ -20,11 +20,6 @@ export function insertAct(database: Pick<Connection, "insert">, { atMs, act, acc
   return database.insert(audit).values({ at: atMs, act, account, detail: JSON.stringify(detail) });
 }
 
-/** Records an act, within the transaction of the act if there is one. */
-export function recordAct(database: Pick<Connection, "insert">, entry: AuditEntry): void {
-  insertAct(database, entry).run();
-}
-
 /** Records an act that only reads, such as an `export`. A full disk does not stop it: a warning says that no record was made. */
 export async function recordReading(database: LeadDatabase, what: string, entry: AuditEntry): Promise<void> {
   try {

@@ -2,7 +2,7 @@
 import { constants, Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { and, eq, exists, getTableName, getViewName, is, isNull, max, sql } from "drizzle-orm";
+import { and, eq, exists, getTableName, getViewName, inArray, is, isNull, max, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { adminCommand } from "../program-name.ts";
@@ -79,7 +79,7 @@ function readContents(database: Connection, migrationsBehind: number, full: bool
   const lost = migrationsBehind === 0 ? lostParts(database) : [];
   // A broken or older file may lack tables that these questions need.
   const isWhole = damage.length === 0 && lost.length === 0 && migrationsBehind === 0;
-  const lastActMs = (act: Act) => lastAct(database, eq(audit.act, act))?.atMs ?? null;
+  const lastActMs = (...acts: Act[]) => lastAct(database, inArray(audit.act, acts))?.atMs ?? null;
   return {
     /** The number of migrations that the next start will apply. */
     migrationsBehind,
@@ -90,7 +90,7 @@ function readContents(database: Connection, migrationsBehind: number, full: bool
     /** The newest timestamp in the file, in Unix milliseconds. */
     newestMs: isWhole ? newestMs(database) : null,
     hasLeads: isWhole && database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
-    lastBackupMs: isWhole ? lastActMs("backup") : null,
+    lastBackupMs: isWhole ? lastActMs("backup", "backup.verified") : null,
     /** The time at which the last verified backup was stored in its place. */
     lastStoredMs: isWhole ? lastActMs("backup.verified") : null,
     inflows: isWhole ? listInflows(database) : [],

@@ -172,6 +172,8 @@ export function createDraftFolder(parent: string): DraftFolder {
     throw new UserError(`There is no folder ${parent}.`, "Create it, or name a file in another one.");
   }
   removeAbandonedDrafts(parent, 3_600_000);
+  // Nobody else may read a copy of the database.
+  process.umask(0o077);
   try {
     const path = mkdtempSync(join(parent, `.leadfile-draft-${process.pid}-`));
     return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };

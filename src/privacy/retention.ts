@@ -3,6 +3,7 @@ import { and, asc, count, eq, gte, inArray, isNotNull, lt, lte, type SQL, sql } 
 import { dayMs, dayOf, oldestKeptMs } from "../contract/calendar.ts";
 import { insertAct, lastAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
+import { databaseOn, openAgain } from "../db/open.ts";
 import { type Act, accounts, audit, leads, residues, usage } from "../db/schema.ts";
 import { areDisclosuresOld, forgetOldDisclosures } from "./disclosures/ledger.ts";
 import { areReceiptsPending, completeReceipts, isAbandoned } from "./receipts.ts";
@@ -129,24 +130,7 @@ export async function applyRetention(database: LeadDatabase, nowMs: number, hasJ
   return { erased, waitsUntilMs };
 }
 
-/** Does the daily work in a thread, because rewriting the file must hold up no request. Throws if it fails. */
-export async function retainInThread(database: Connection, work: RetentionWork): Promise<Retained> {
-  if (!isRetentionDue(database, work.nowMs)) return { erased: 0, waitsUntilMs: null };
-  const worker = new Worker(new URL("./retention-worker.ts", import.meta.url));
-  try {
-    const reply = await new Promise<RetentionReply>((resolve) => {
-      worker.onmessage = ({ data }: MessageEvent<RetentionReply>) => resolve(data);
-      worker.onerror = ({ message }) => resolve({ failure: message });
-      worker.postMessage(work);
-    });
-    if ("failure" in reply) throw new Error(reply.failure);
-    return reply;
-  } finally {
-    worker.terminate();
-  }
-}
-
-/** The work that the thread receives. */
+/** The daily work on a file. */
 export interface RetentionWork {
   readonly path: string;
   readonly nowMs: number;
@@ -154,7 +138,15 @@ export interface RetentionWork {
   readonly hasJumped: boolean;
 }
 
-export type RetentionReply = Retained | { readonly failure: string };
+/** Does the daily work in a thread, on a connection of its own: rewriting the file must hold up no request. */
+export async function applyRetentionAt({ path, nowMs, hasJumped }: RetentionWork): Promise<Retained> {
+  const database = databaseOn(openAgain(path));
+  try {
+    return await applyRetention(database, nowMs, hasJumped);
+  } finally {
+    database.close();
+  }
+}
 
 /** A server may have been off, or without requests, for this long. */
 const maxGapMs = 7 * dayMs;

@@ -39,7 +39,7 @@ function startThread(): Worker {
 const OwnThread = globalThis.Worker;
 // A constructor may give an object that exists.
 globalThis.Worker = function keptThread(url: URL) {
-  return url.pathname.endsWith("/backup-worker.ts") ? (keptThreads.pop() ?? startThread()) : new OwnThread(url);
+  return url.pathname.endsWith("/file-worker.ts") ? (keptThreads.pop() ?? startThread()) : new OwnThread(url);
 } as unknown as typeof Worker;
 
 const { runCommand } = await import("../../src/admin.ts");

@@ -1,5 +1,5 @@
 /** The thread of backups and restores, kept for the next one: its start costs ten times what its work does. */
-import "../../src/backup/backup-worker.ts";
+import "../../src/backup/file-worker.ts";
 import { watchDatabases } from "./closing.ts";
 
 declare const self: Worker;

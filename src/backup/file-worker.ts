@@ -1,5 +1,6 @@
-/** The thread in which backups are made, tested, and restored. */
+/** The thread for work on whole files: backups are made, tested, and restored in it, and retention is applied. */
 import { explainFailure, innermost } from "../db/failure.ts";
+import { applyRetentionAt } from "../privacy/retention.ts";
 import { UserError } from "../user-error.ts";
 import { copyDatabase } from "./backup.ts";
 import { drillBackup, upgradeCopy } from "./drill.ts";
@@ -8,7 +9,7 @@ import type { Act, Ask, Reply } from "./thread.ts";
 
 declare const self: Worker;
 
-const acts = { copyDatabase, drillBackup, restoreBackup, upgradeCopy } satisfies Record<Act, unknown>;
+const acts = { applyRetentionAt, copyDatabase, drillBackup, restoreBackup, upgradeCopy } satisfies Record<Act, unknown>;
 
 self.onmessage = async ({ data: [act, request] }: MessageEvent<[Act, unknown]>) => {
   // The main thread sends each act the request that its function takes.
