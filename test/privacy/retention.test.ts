@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
-import { recordAct } from "../../src/db/audit.ts";
+import { insertAct } from "../../src/db/audit.ts";
 import { openFileDatabase } from "../../src/db/open.ts";
 import { applyRetention, isRetentionDue, surveyRetention, waitUntil, wasSetBack } from "../../src/privacy/retention.ts";
 import { openAdminStore } from "../support/admin-store.ts";
@@ -68,7 +68,7 @@ function aClock() {
   const opened = openFileDatabase(join(aFolder(), "leadfile.db"));
   onTestFinished(() => opened.close());
   const database = opened.read;
-  const record = (atMs: number) => recordAct(database, { act: "key.create", account: null, detail: {}, atMs });
+  const record = (atMs: number) => insertAct(database, { act: "key.create", account: null, detail: {}, atMs }).run();
   record(noonMs);
   return { database, record, waits: (nowMs: number, hasJumped: boolean) => waitUntil(opened, nowMs, hasJumped) };
 }
