@@ -6,7 +6,7 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../contract/time.ts";
 import { closing } from "../db/connection.ts";
-import { codeOf, explainFailure, isDamaged, underlying } from "../db/failure.ts";
+import { codeOf, explainFailure, isDamaged, noDatabase, underlying } from "../db/failure.ts";
 import { createDraftFolder, digestOf, filesOf, publish, sync } from "../db/files.ts";
 import { refuseUnusable, schemaVersion } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
@@ -36,9 +36,7 @@ export async function makeBackup(path: string, file: string, nowMs: number, stop
 }
 
 function refuseTaken(path: string, file: string): void {
-  if (!existsSync(path)) {
-    throw new UserError(`There is no database at ${path}.`, "Set DATABASE_PATH to the file that the server uses.");
-  }
+  if (!existsSync(path)) throw noDatabase(path);
   if (filesOf(resolve(path)).includes(resolve(file))) {
     throw new UserError(`${file} belongs to the database itself.`, "Name another file.");
   }

@@ -6,6 +6,7 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
 import { closing } from "../db/connection.ts";
+import { noDatabase } from "../db/failure.ts";
 import { createDraftFolder, freeBytesAt } from "../db/files.ts";
 import { lastBuild, migrationsBehind } from "../db/migrate.ts";
 import { build } from "../program-name.ts";
@@ -75,9 +76,7 @@ export interface TriedUpgrade {
 
 /** Upgrades a copy of the database, compares every lead, and changes nothing. Throws a UserError if the copy differs. */
 export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal): Promise<TriedUpgrade> {
-  if (!existsSync(path)) {
-    throw new UserError(`There is no database at ${path}.`, "Set DATABASE_PATH to the file that the server uses.");
-  }
+  if (!existsSync(path)) throw noDatabase(path);
   using folder = createDraftFolder(dirname(path));
   return await inThread<TriedUpgrade>("upgradeCopy", { path, folder: folder.path, nowMs }, stop);
 }

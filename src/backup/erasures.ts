@@ -6,9 +6,8 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
 import type { PersonIdentifier } from "../contract/person.ts";
 import type { Connection } from "../db/connection.ts";
-import { exportDocuments } from "../db/leads.ts";
 import { accounts, leads } from "../db/schema.ts";
-import { bytesOf } from "../db/uuid.ts";
+import { readLeads } from "../privacy/find.ts";
 import { digestsOf, identifiersOf } from "../privacy/identifiers.ts";
 import { storeReceipt } from "../privacy/receipts.ts";
 import { blockStatements, hashesOf, listInstances } from "../privacy/suppressions.ts";
@@ -148,15 +147,14 @@ function eraseAgain(database: Connection, number: number, { removed, given, dige
       }),
     );
   };
-  const lead = and(eq(leads.account, number), eq(leads.uuid, sql.placeholder("uuid")));
+  const lead = and(eq(leads.account, number), eq(leads.identifiedAt, sql.placeholder("ms")));
   const remove = database.delete(leads).where(lead).prepare();
   let erased = 0;
-  for (const documents of exportDocuments(database, number)) {
-    for (const lead of documents.map((document): Lead => JSON.parse(document))) {
-      if (!identifiersOf(lead).some(isErased)) continue;
-      remove.run({ uuid: bytesOf(lead.id) });
-      erased++;
-    }
+  for (const { ms, doc } of readLeads(database, number)) {
+    const lead: Lead = JSON.parse(doc);
+    if (!identifiersOf(lead).some(isErased)) continue;
+    remove.run({ ms });
+    erased++;
   }
   return erased;
 }

@@ -7,7 +7,7 @@ import { sql } from "drizzle-orm";
 import type { Connection } from "../db/connection.ts";
 import { codeOf } from "../db/failure.ts";
 import { sync } from "../db/files.ts";
-import { exportDocuments } from "../db/leads.ts";
+import { readLeadGroups } from "../db/leads.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 
@@ -80,9 +80,9 @@ export function contentOf(database: Connection): Pick<Manifest, "counts" | "cont
   const keys = count("keys", "number, account, id, hex(digest), prefix, label, created_at");
   let leads = 0;
   for (const [account] of database.values<[number]>(sql`SELECT number FROM accounts ORDER BY number`)) {
-    for (const documents of exportDocuments(database, account)) {
-      leads += documents.length;
-      hash.update(`${account} ${documents.join("\n")}\n`);
+    for (const some of readLeadGroups(database, account)) {
+      leads += some.length;
+      hash.update(`${account} ${some.map(({ doc }) => doc).join("\n")}\n`);
     }
   }
   return { counts: { accounts, pixels, keys, leads }, content: hash.digest("hex") };

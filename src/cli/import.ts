@@ -8,8 +8,8 @@ import { hasReplaced, undoBatch } from "../import/write/undo.ts";
 import { statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { accountOf } from "./arguments.ts";
-import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { commandOnAccount } from "./arguments.ts";
+import { AdminCommand, type CommandContext, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
@@ -24,12 +24,11 @@ export function importCommand(context: CommandContext): Command {
 }
 
 function listCommand(context: CommandContext): Command {
-  return jsonCommand("list")
+  return commandOnAccount(context, "list")
     .description("list the imports of an account that added or replaced leads, newest first")
-    .argument("<ACCOUNT>", "id or exact name")
     .examples("import list acme", "import list acme --json")
-    .action((idOrName: string, options) => {
-      const batches = listBatches(context.database().read, accountOf(context, idOrName).number);
+    .action(({ number }: Account, options) => {
+      const batches = listBatches(context.database().read, number);
       const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
       const output = outputOf(options);
       const text = table(header, batches.map(cells), "The account has no imports.", lesser);
@@ -44,13 +43,11 @@ function listCommand(context: CommandContext): Command {
 }
 
 function undoCommand(context: CommandContext): Command {
-  return jsonCommand("undo")
+  return commandOnAccount(context, "undo")
     .description("remove exactly the leads that an import added; importing the file again adds them again")
-    .argument("<ACCOUNT>", "id or exact name")
     .argument("<IMPORT>", "its number, as import list shows it")
     .examples("import undo acme 3")
-    .action(async (idOrName: string, text: string, options) => {
-      const account = accountOf(context, idOrName);
+    .action(async (account: Account, text: string, options) => {
       const batch = batchOf(context, account, text);
       if (batch.overwritten > 0) throw hasReplaced(batch.number);
       const output = outputOf(options);

@@ -1,5 +1,5 @@
 /** Pages of leads (§4.1): one prepared statement for each combination of filters, each through the index made for it. */
-import { and, asc, desc, eq, getTableName, gt, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
 import { namesOf } from "../contract/names.ts";
@@ -115,19 +115,34 @@ export function openLeads(database: Connection) {
   };
 }
 
-/** Yields all documents of an account, oldest first, in groups: no group holds up a writer or the log for long. */
-export function* exportDocuments(database: Connection, account: AccountNumber): Generator<readonly string[]> {
-  for (let lastMs = earliestMs - 1; ; ) {
-    const rows = database
-      .select({ doc: leads.doc, identifiedAt: leads.identifiedAt })
-      .from(leads)
-      .where(and(eq(leads.account, account), gt(leads.identifiedAt, lastMs)))
-      .orderBy(asc(leads.identifiedAt))
-      .limit(1000)
-      .all();
+/** A lead as it is stored. */
+export interface StoredDocument {
+  /** The timestamp, which is unique in an account. */
+  readonly ms: number;
+  /** The lead as it is served, to the byte. */
+  readonly doc: string;
+  /** The number of the import that added it. */
+  readonly batch: number;
+}
+
+/** Yields the leads of an account, oldest first, in groups: no group holds up a writer or the log for long. */
+export function* readLeadGroups(
+  database: Connection,
+  account: AccountNumber,
+  fromMs = earliestMs,
+): Generator<readonly StoredDocument[]> {
+  const some = database
+    .select({ ms: leads.identifiedAt, doc: leads.doc, batch: leads.import })
+    .from(leads)
+    .where(and(eq(leads.account, placeholder.integer("account")), gte(leads.identifiedAt, placeholder.integer("from"))))
+    .orderBy(asc(leads.identifiedAt))
+    .limit(1000)
+    .prepare();
+  for (let from = fromMs; ; ) {
+    const rows = some.values({ account, from });
     const last = rows.at(-1);
     if (last === undefined) return;
-    yield rows.map((row) => row.doc);
-    lastMs = last.identifiedAt;
+    yield rows.map(([ms, doc, batch]) => ({ ms, doc, batch }));
+    from = last[0] + 1;
   }
 }

@@ -1,10 +1,10 @@
 /** Finds persons: their leads, who received them, and which other leads mention them. */
-import { and, asc, eq, gte, isNotNull, sql } from "drizzle-orm";
-import { earliestMs } from "../contract/calendar.ts";
+import { and, eq, isNotNull, sql } from "drizzle-orm";
 import { type Lead, leadFields } from "../contract/lead.ts";
 import { writeMoment } from "../contract/time.ts";
 import { recordReading } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
+import { readLeadGroups, type StoredDocument } from "../db/leads.ts";
 import { placeholder } from "../db/placeholder.ts";
 import { accounts, imports, keys, leads, pixels, sources } from "../db/schema.ts";
 import type { Gap } from "./disclosures/gaps.ts";
@@ -106,41 +106,22 @@ function mentionedIn<Owner>(lead: Lead, matcher: Matcher<Owner>): Set<Owner> {
   return mentioned;
 }
 
-const leadsAtOnce = 1000;
 const leadsUntilCollected = 20_000;
 
-interface StoredDocument {
-  readonly ms: number;
-  /** The lead as it is served, to the byte. */
-  readonly doc: string;
-  /** The number of the import that added it. */
-  readonly batch: number;
+interface Reading {
+  readonly fromMs?: number;
+  readonly onRead?: OnRead;
 }
 
-/** Reads the leads of an account, oldest first, in groups: a short read does not keep the log from being emptied. */
-export function* readLeads(
-  database: Connection,
-  account: number,
-  { fromMs = earliestMs, onRead }: { readonly fromMs?: number; readonly onRead?: OnRead } = {},
-): Generator<StoredDocument> {
-  const some = database
-    .select({ ms: leads.identifiedAt, doc: leads.doc, batch: leads.import })
-    .from(leads)
-    .where(and(eq(leads.account, placeholder.integer("account")), gte(leads.identifiedAt, placeholder.integer("from"))))
-    .orderBy(asc(leads.identifiedAt))
-    .limit(leadsAtOnce)
-    .prepare();
+/** Reads the leads of an account, oldest first. */
+export function* readLeads(database: Connection, account: number, { fromMs, onRead }: Reading = {}) {
   let read = 0;
-  for (let from = fromMs; ; ) {
-    const rows = some.values({ account, from });
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    for (const [ms, doc, batch] of rows) yield { ms, doc, batch };
-    read += rows.length;
+  for (const some of readLeadGroups(database, account, fromMs)) {
+    yield* some;
+    read += some.length;
     // On its own, the engine collects only after half a gigabyte.
     if (read % leadsUntilCollected === 0) Bun.gc(true);
     onRead?.(read);
-    from = last[0] + 1;
   }
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import { type Account, createAccount, findAccount, listAccounts, setSubscription } from "../../src/db/accounts.ts";
 import { createKey, expireKey, findKey, findKeyByDigest, listKeysOf, revokeKey } from "../../src/db/keys.ts";
-import { exportDocuments, openLeads } from "../../src/db/leads.ts";
+import { openLeads, readLeadGroups } from "../../src/db/leads.ts";
 import { openFileDatabase } from "../../src/db/open.ts";
 import { createPixel, listPixels, openPixelReader, setPixelStatus } from "../../src/db/pixels.ts";
 import { createSource, findSourceByDigest, revokeSource } from "../../src/db/sources.ts";
@@ -106,7 +106,7 @@ export function openAdminStore(path: string) {
         },
       }),
       ...openLeads(read),
-      export: (account: number) => exportDocuments(read, account),
+      export: (account: number) => readLeadGroups(read, account).map((some) => some.map(({ doc }) => doc)),
     },
     imports: { begin: importerOn(read).begin },
     sources: {

@@ -4,9 +4,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Command, Option } from "commander";
 import { csvRecord } from "../../contract/csv.ts";
 import { type Lead, leadFields } from "../../contract/lead.ts";
+import type { Account } from "../../db/accounts.ts";
 import { recordReading } from "../../db/audit.ts";
-import { exportDocuments } from "../../db/leads.ts";
-import { accountOf } from "../arguments.ts";
+import { readLeadGroups, type StoredDocument } from "../../db/leads.ts";
+import { accountIn } from "../arguments.ts";
 import { AdminCommand, type CommandContext } from "../command.ts";
 import { forTerminal, print } from "../terminal/output.ts";
 import { stoppedBy, stopSignal } from "../terminal/signals.ts";
@@ -19,7 +20,7 @@ interface Options {
 export function exportCommand(context: CommandContext): Command {
   return new AdminCommand("export")
     .description("write all leads of an account to standard output, oldest first")
-    .argument("<ACCOUNT>", "id or exact name")
+    .argument("<ACCOUNT>", "ID or exact name", accountIn(context))
     .addOption(
       new Option("--format <FORMAT>", "ndjson: a lead on each line, as served; csv: a table")
         .choices(["ndjson", "csv"])
@@ -30,14 +31,13 @@ export function exportCommand(context: CommandContext): Command {
       "with csv: put a ' before a cell that a spreadsheet would run as a formula, and mark the text as UTF-8",
     )
     .examples("lead export acme > leads.ndjson", "lead export acme --format csv --spreadsheet-safe > leads.csv")
-    .action(async (idOrName: string, options: Options) => {
-      const { number, id } = accountOf(context, idOrName);
+    .action(async ({ number, id }: Account, options: Options) => {
       // A pipe whose reader takes no more would keep a signal from being heard.
       const stop = fstatSync(1).isFile() ? stopSignal() : null;
       const detail = { format: options.format };
       const database = context.database();
       await recordReading(database, "export", { atMs: context.now(), act: "lead.export", account: id, detail });
-      for (const text of texts(exportDocuments(database.read, number), options)) {
+      for (const text of texts(readLeadGroups(database.read, number), options)) {
         if (stop !== null) await nextTurn();
         if (stop?.aborted === true) {
           throw stoppedBy(stop.reason, "Stopped: the file does not have all leads.", "Run the export again.");
@@ -47,12 +47,13 @@ export function exportCommand(context: CommandContext): Command {
     });
 }
 
-function* texts(groups: Iterable<readonly string[]>, { format, spreadsheetSafe }: Options): Generator<string> {
+function* texts(groups: Iterable<readonly StoredDocument[]>, { format, spreadsheetSafe }: Options): Generator<string> {
   // Without the mark, spreadsheets read names in the code page of their machine, and save them so.
   if (format === "csv") yield `${spreadsheetSafe === true ? "\uFEFF" : ""}${csvRecord(leadFields)}`;
-  for (const documents of groups) {
-    if (format === "ndjson") yield `${documents.join("\n")}\n`;
-    else yield documents.map((document) => csvRecord(cellsOf(document, spreadsheetSafe === true))).join("");
+  const textOf = (doc: string) =>
+    format === "ndjson" ? `${doc}\n` : csvRecord(cellsOf(doc, spreadsheetSafe === true));
+  for (const some of groups) {
+    yield some.map(({ doc }) => textOf(doc)).join("");
   }
 }
 
