@@ -113,11 +113,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       return flushed;
     },
     settle: createSettle(database, wal),
-    async applyRetention(nowMs, hasJumped) {
-      if (!isRetentionDue(database, nowMs)) return { erased: 0, waitsUntilMs: null };
-      const work: RetentionWork = { path, nowMs, hasJumped };
-      return await inThread<Retained>("applyRetentionAt", work);
-    },
+    applyRetention: (nowMs, hasJumped) => retain(database, { path, nowMs, hasJumped }),
     listening: async () => {},
     close() {
       try {
@@ -136,6 +132,11 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       }
     },
   };
+}
+
+async function retain(database: Connection, work: RetentionWork): Promise<Retained> {
+  if (!isRetentionDue(database, work.nowMs)) return { erased: 0, waitsUntilMs: null };
+  return await inThread<Retained>("applyRetentionAt", work);
 }
 
 /** The room that a server reserves on its disk, so that an orderly stop on a full disk can write the last counts. */

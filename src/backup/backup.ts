@@ -5,15 +5,15 @@ import { basename, dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../contract/time.ts";
-import { closing } from "../db/connection.ts";
-import { codeOf, explainFailure, isDamaged, noDatabase, underlying } from "../db/failure.ts";
+import { type Connection, closing } from "../db/connection.ts";
+import { codeOf, explainFailure, isDamaged, noDatabase } from "../db/failure.ts";
 import { createDraftFolder, digestOf, filesOf, publish, sync } from "../db/files.ts";
 import { refuseUnusable, schemaVersion } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { contentOf, type Manifest, manifestPath, writeManifest } from "./manifest.ts";
-import { type Ask, inThread } from "./thread.ts";
+import { inThread } from "./thread.ts";
 
 /** A backup as it is reported. */
 export interface Backup {
@@ -29,9 +29,12 @@ export async function makeBackup(path: string, file: string, nowMs: number, stop
   try {
     using folder = createDraftFolder(dirname(resolve(file)));
     const draft = join(folder.path, basename(file));
-    return await inThread<Backup, null>("copyDatabase", { path, file, draft, nowMs }, stop);
+    const { sha256, bytes, counts } = await inThread<Manifest>("copyDatabase", { path, file, draft, nowMs }, stop);
+    publishBackup(draft, file);
+    return { file, sha256, bytes, leads: counts.leads };
   } catch (cause) {
-    throw explainFailure(cause, file);
+    if (codeOf(cause) !== "EEXIST") throw explainFailure(cause, file);
+    throw new UserError(`Another program has just created ${file}.`, "Name another file.");
   }
 }
 
@@ -53,22 +56,35 @@ interface Copying {
   readonly nowMs: number;
 }
 
-/** The work of the thread. `complete` is called when only what cannot be stopped is left to do. */
-export async function copyDatabase({ path, file, draft, nowMs }: Copying, complete: Ask<null>): Promise<Backup> {
+/** The work of the thread. */
+export function copyDatabase({ path, file, draft, nowMs }: Copying): Manifest {
   try {
     using database = closing(openDatabase(path));
-    // Copying page by page would begin again at every write of the server. This reads one state to its end, and copies
-    // only live rows: nothing that was erased gets into a backup from a free page.
-    database.run(sql`VACUUM INTO ${draft}`);
-    const manifest = describe(draft, nowMs);
-    sync(draft);
-    writeManifest(manifestPath(draft), manifest);
-    await complete(null);
-    publishBackup(draft, file);
-    return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads };
+    return copyInto(draft, database, nowMs);
   } catch (cause) {
-    throw inWords(underlying(cause), file);
+    if (!isDamaged(cause)) throw explainFailure(cause, file);
+    const advice = `Restore an earlier backup: ${adminCommand} restore FILE.`;
+    throw new UserError("The database is damaged, and a backup of it would be damaged as well.", advice);
   }
+}
+
+/** Copies the database as it is, not upgraded, with a manifest. */
+export function copyUnchanged(path: string, file: string, nowMs: number): Manifest {
+  using client = new Database(path, { readwrite: true });
+  const database = drizzle({ client });
+  refuseUnusable(database, path);
+  return copyInto(file, database, nowMs);
+}
+
+/** Copies an open database into a file, and writes its manifest. */
+function copyInto(file: string, database: Connection, nowMs: number): Manifest {
+  // Copying page by page would begin again at every write of the server. This reads one state to its end, and copies
+  // only live rows: nothing that was erased gets into a backup from a free page.
+  database.run(sql`VACUUM INTO ${file}`);
+  sync(file);
+  const manifest = describe(file, nowMs);
+  writeManifest(manifestPath(file), manifest);
+  return manifest;
 }
 
 /** The manifest comes first: when the backup has its name, both are complete. */
@@ -81,26 +97,6 @@ function publishBackup(draft: string, file: string): void {
     throw cause;
   }
   sync(dirname(resolve(file)));
-}
-
-function inWords(cause: unknown, file: string): unknown {
-  if (codeOf(cause) === "EEXIST") {
-    return new UserError(`Another program has just created ${file}.`, "Name another file.");
-  }
-  if (!isDamaged(cause)) return explainFailure(cause, file);
-  const advice = `Restore an earlier backup: ${adminCommand} restore FILE.`;
-  return new UserError("The database is damaged, and a backup of it would be damaged as well.", advice);
-}
-
-/** Copies the database as it is, not upgraded, with a manifest. */
-export function copyUnchanged(path: string, file: string, nowMs: number): Manifest {
-  using client = new Database(path, { readwrite: true });
-  const database = drizzle({ client });
-  refuseUnusable(database, path);
-  database.run(sql`VACUUM INTO ${file}`);
-  const manifest = describe(file, nowMs);
-  writeManifest(manifestPath(file), manifest);
-  return manifest;
 }
 
 function describe(file: string, nowMs: number): Manifest {

@@ -136,6 +136,9 @@ export function openLeadAt(database: Connection, account: number): (ms: number) 
 
 /** The personal data that is stored on one person. */
 export interface PersonalData {
+  readonly person: PersonReference;
+  /** The number of different people whom the leads name: more than one if they share a phone. */
+  readonly people: number;
   /** The stored documents, newest first. */
   readonly leads: readonly string[];
   /** The recipients of each lead, with the ID of the lead. */
@@ -171,6 +174,8 @@ export async function* findPersons(
     const found = (own.get(first) ?? []).toReversed().flatMap(leadAt);
     const theirs = found.map(({ ms, lead }) => ({ id: lead.id, received: [], gaps: [], ...disclosedAt.get(ms) }));
     yield {
+      person,
+      people: countPeople(found.map(({ lead }) => lead)),
       leads: found.map(({ doc }) => doc),
       received: theirs.flatMap(({ id, received }) => received.map((one) => ({ id, ...one }))),
       gaps: gapsOf(theirs),
@@ -195,7 +200,11 @@ export function detailOf(persons: readonly PersonReference[], count: number): Re
 /** The leads that an erasure would remove. */
 export interface Survey {
   /** The number of leads of each person, in their order, and of the different people that they name. */
-  readonly found: readonly { readonly leads: number; readonly people: number }[];
+  readonly found: readonly {
+    readonly person: PersonReference;
+    readonly leads: number;
+    readonly people: number;
+  }[];
   /** The IDs of other leads that contain an identifier of a person. */
   readonly mentions: readonly string[];
 }
@@ -210,7 +219,7 @@ export function surveyErasure(
   const leadAt = openLeadAt(database, account);
   const found = persons.map((person) => {
     const theirs = (own.get(person) ?? []).flatMap(leadAt);
-    return { leads: theirs.length, people: countPeople(theirs.map(({ lead }) => lead)) };
+    return { person, leads: theirs.length, people: countPeople(theirs.map(({ lead }) => lead)) };
   });
   return { found, mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))] };
 }

@@ -9,6 +9,8 @@ export interface PersonReference {
   readonly value: string;
   /** Further IDs of leads that a vendor's ID may have become: the ID is derived from that of the pixel as well. */
   readonly furtherIds?: readonly string[];
+  /** The line of a list that names the person. */
+  readonly line?: number;
 }
 
 /** Returns the identifiers that a reference gives; none for a digest. */

@@ -20,7 +20,7 @@ import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
 import { runSteps, stoppedBy } from "../terminal/signals.ts";
-import { type ListedPerson, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
+import { notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import { removeResidualBytes } from "./residual-bytes.ts";
 import { idsText, othersHold, severalText } from "./several-people.ts";
 
@@ -40,16 +40,15 @@ export function eraseCommand(context: CommandContext): Command {
     )
     .action(async (account: Account, options: Options) => {
       const persons = await readPersons(context, account, options);
-      const references = persons.map(({ reference }) => reference);
       const output = outputOf(options);
       const say = throttle(output);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
       const database = context.database();
-      const survey = () => surveyErasure(database.read, account.number, references, onRead);
-      if (options.dryRun === true) return printSurvey(output, persons, survey(), options);
+      const survey = () => surveyErasure(database.read, account.number, persons, onRead);
+      if (options.dryRun === true) return printSurvey(output, survey(), options);
       await askAboutSeveral(persons, survey);
       const how = { withMentions: options.mentions === true, onRead };
-      const erasure = new Erasure(database, account, references, how, context.now());
+      const erasure = new Erasure(database, account, persons, how, context.now());
       const { signal } = await runSteps(erasure.steps(), (done) =>
         say(() => `${grouped(done)} of ${grouped(persons.length)} erased`),
       );
@@ -61,7 +60,7 @@ export function eraseCommand(context: CommandContext): Command {
         throw stoppedBy(signal, `Stopped: ${done}; these are erased and kept out. The others are unchanged.`);
       }
       sayErased(output, account.name, erased);
-      sayUncertain(output, erased, persons);
+      sayUncertain(output, erased);
       const remaining = erasure.findRemaining();
       sayRemaining(output, remaining);
       await removeResidualBytes(context, output);
@@ -80,14 +79,8 @@ function recordingMs(path: string): number {
 const oneAlone =
   "If you mean one of them alone, give an email address instead. The ID of a lead would keep out its phone as well, and with it the others.";
 
-function printSurvey(
-  output: Output,
-  persons: readonly ListedPerson[],
-  { found, mentions }: Survey,
-  options: Options,
-): void {
-  const all = persons.map(({ line, reference: { kind } }, place) => ({ kind, line, ...foundAt(found, place) }));
-  const kinds = [...Map.groupBy(all, ({ kind }) => kind)].map(([kind, some]) => ({
+function printSurvey(output: Output, { found, mentions }: Survey, options: Options): void {
+  const kinds = [...Map.groupBy(found, ({ person }) => person.kind)].map(([kind, some]) => ({
     kind,
     persons: some.length,
     leads: some.reduce((sum, { leads }) => sum + leads, 0),
@@ -98,19 +91,16 @@ function printSurvey(
   output.result({ kinds, mentions }, lines.join("\n"));
   const others = `${leadsText(mentions.length)} ${mentions.length === 1 ? "holds" : "hold"} their addresses elsewhere`;
   output.say(`Nothing was changed. ${others}, and would ${options.mentions === true ? "go" : "stay"}.`);
-  const several = severalText(all);
+  const several = severalText(found);
   if (several !== null) output.say(`Warning: ${several} All of them would go. ${oneAlone}`);
 }
 
-const foundAt = (found: Survey["found"], place: number) => found[place] ?? { leads: 0, people: 0 };
-
 /** Asks on a terminal before several people are erased by one name. Throws a UserError if the answer is no. */
-async function askAboutSeveral(persons: readonly ListedPerson[], survey: () => Survey): Promise<void> {
+async function askAboutSeveral(persons: readonly PersonReference[], survey: () => Survey): Promise<void> {
   // All leads of an email address are of one person.
-  const mayBeShared = persons.some(({ reference: { kind } }) => kind === "phone" || kind === "digest");
+  const mayBeShared = persons.some(({ kind }) => kind === "phone" || kind === "digest");
   if (!mayBeShared || !canAsk()) return;
-  const { found } = survey();
-  const several = severalText(persons.map(({ line }, place) => ({ line, ...foundAt(found, place) })));
+  const several = severalText(survey().found);
   if (several !== null) await confirm(`${several}\nErase all of them?`, {}, oneAlone);
 }
 
@@ -153,10 +143,8 @@ function sayErased(output: Output, account: string, all: readonly ErasedPerson[]
 }
 
 /** Says what the receipts leave open: several people under one name, and gaps of the ledger. */
-function sayUncertain(output: Output, erased: readonly ErasedPerson[], persons: readonly ListedPerson[]): void {
-  const lineOf = new Map(persons.map(({ reference, line }) => [reference, line]));
-  const found = erased.map(({ person, erased: leads, people }) => ({ line: lineOf.get(person) ?? 0, leads, people }));
-  const several = severalText(found);
+function sayUncertain(output: Output, erased: readonly ErasedPerson[]): void {
+  const several = severalText(erased);
   if (several !== null)
     output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
   const gaps = new Set(erased.flatMap(({ receipt }) => receiptOf(receipt).gaps.map(gapText)));

@@ -5,7 +5,7 @@ import type { Account } from "../../db/accounts.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { keptDays } from "../../privacy/disclosures/ledger.ts";
 import { findPersons, type PersonalData } from "../../privacy/find.ts";
-import { countPeople, identifiersIn } from "../../privacy/identifiers.ts";
+import { identifiersIn } from "../../privacy/identifiers.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
 import { printable } from "../../user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
@@ -13,16 +13,8 @@ import { type CommandContext, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
-import {
-  kinds,
-  type ListedPerson,
-  notSearched,
-  otherPhones,
-  type PersonOptions,
-  readPersons,
-  withPerson,
-} from "./person.ts";
-import { type Found, idsText, othersHold, severalText } from "./several-people.ts";
+import { kinds, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
+import { idsText, othersHold, severalText } from "./several-people.ts";
 
 export function findCommand(context: CommandContext): Command {
   return withPerson(commandOnAccount(context, "find"))
@@ -32,14 +24,13 @@ export function findCommand(context: CommandContext): Command {
       const persons = await readPersons(context, account, options);
       const output = outputOf(options);
       const say = throttle(output);
-      const references = persons.map(({ reference }) => reference);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
       const database = context.database();
-      const found = findPersons(database, account, references, context.now(), onRead);
-      if (options.list !== undefined) await printList(output, persons, found);
+      const found = findPersons(database, account, persons, context.now(), onRead);
+      if (options.list !== undefined) await printList(output, found);
       else {
         for await (const one of found) printOne(output, account.name, one, options.phone !== undefined);
-        const identifiers = references.flatMap(identifiersIn);
+        const identifiers = persons.flatMap(identifiersIn);
         const [{ kind } = {}] = identifiers;
         if (kind !== undefined && openSuppressions(database.read, account)(identifiers))
           output.say(`An erasure keeps ${kinds[kind].given} out of later imports; lead unblock lifts that.`);
@@ -68,7 +59,7 @@ function printOne(output: Output, account: string, person: PersonalData, byPhone
     output.say(`${leadsText(leads.length)} of this person in ${account}${isNobodyKnown ? nobody : ""}.`);
   else output.say(`No lead of this person was found in ${account}.${byPhone ? ` ${otherPhones}` : ""}`);
   for (const gap of gaps) output.say(gapText(gap));
-  saySeveral(output, [{ line: 1, leads: leads.length, people: countPeople(documents) }]);
+  saySeveral(output, [person]);
   if (mentions.length > 0) {
     const hold = `${othersHold(mentions.length)} an address or phone of this person, such as in page_url`;
     output.say(`${hold}; find --id shows each: ${idsText(mentions)}.`);
@@ -86,20 +77,14 @@ function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
 }
 
 /** Prints a line for each person at once: the result for a long list may not fit into memory. */
-async function printList(
-  output: Output,
-  persons: readonly ListedPerson[],
-  all: AsyncIterable<PersonalData>,
-): Promise<void> {
-  const found: Found[] = [];
+async function printList(output: Output, all: AsyncIterable<PersonalData>): Promise<void> {
+  const found: Pick<PersonalData, "person" | "people">[] = [];
   const others = new Set<string>();
   const gapTexts = new Set<string>();
   for await (const one of all) {
-    const line = persons[found.length]?.line ?? 0;
     const begin = found.length === 0 ? "[" : ",";
-    if (!print(`${output.json ? begin : ""}${forTerminal(lineOf(line, one))}\n`)) return;
-    const leads = one.leads.map((document): Lead => JSON.parse(document));
-    found.push({ line, leads: leads.length, people: countPeople(leads) });
+    if (!print(`${output.json ? begin : ""}${forTerminal(lineOf(one))}\n`)) return;
+    found.push({ person: one.person, people: one.people });
     for (const id of one.mentions) others.add(id);
     for (const gap of one.gaps) gapTexts.add(gapText(gap));
   }
@@ -108,19 +93,24 @@ async function printList(
 }
 
 /** Returns a line of JSON with the leads as they are stored. */
-function lineOf(line: number, { leads, received, gaps, imports, mentions }: PersonalData): string {
+function lineOf({ person, leads, received, gaps, imports, mentions }: PersonalData): string {
   const rest = JSON.stringify({ received: received.map(withoutPrefix), gaps, imports, mentions }).slice(1);
-  return `{"line":${line},"leads":[${leads.join(",")}],${rest}`;
+  return `{"line":${person.line},"leads":[${leads.join(",")}],${rest}`;
 }
 
-function sayListed(output: Output, found: readonly Found[], others: number, gapTexts: ReadonlySet<string>): void {
-  output.say(`${grouped(found.filter(({ leads }) => leads > 0).length)} of ${grouped(found.length)} have leads.`);
+function sayListed(
+  output: Output,
+  found: Parameters<typeof severalText>[0],
+  others: number,
+  gapTexts: ReadonlySet<string>,
+): void {
+  output.say(`${grouped(found.filter(({ people }) => people > 0).length)} of ${grouped(found.length)} have leads.`);
   for (const text of gapTexts) output.say(text);
   saySeveral(output, found);
   if (others > 0) output.say(`${othersHold(others)} an address or phone of them; "mentions" has the IDs.`);
 }
 
-function saySeveral(output: Output, found: readonly Found[]): void {
+function saySeveral(output: Output, found: Parameters<typeof severalText>[0]): void {
   const several = severalText(found);
   if (several !== null)
     output.say(`Warning: ${several} Hand nobody the leads of another person: find each by an email address or an ID.`);

@@ -24,12 +24,6 @@ export interface PersonOptions extends IdentifierOptions {
   readonly list?: string;
 }
 
-/** A person and the line that names them. */
-export interface ListedPerson {
-  readonly line: number;
-  readonly reference: PersonReference;
-}
-
 /** Adds the ways to name one person. */
 export function withIdentifier(command: AdminCommand): AdminCommand {
   return command
@@ -66,12 +60,12 @@ export async function readPersons(
   context: CommandContext,
   account: Account,
   options: PersonOptions,
-): Promise<ListedPerson[]> {
+): Promise<PersonReference[]> {
   const { list } = options;
   if (kindsIn(options).length + (list === undefined ? 0 : 1) !== 1) {
     throw new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
   }
-  if (list === undefined) return [{ line: 1, reference: await readIdentifier(context, account, options) }];
+  if (list === undefined) return [await readIdentifier(context, account, options)];
   const text = list === "-" ? await readAll(context.standardInput(), "the list") : readListFile(list);
   return readList(list === "-" ? "standard input" : basename(list), text, openReader(context, account));
 }
@@ -150,7 +144,7 @@ const columnName =
 const idColumn = /^(?:lead|id)(?:[ _-]?(?:number|id))*$/i;
 
 /** Reads a list: a person on each line, or in each cell of a table. A UserError names the first wrong line, never its text. */
-function readList(name: string, text: string, read: Reader): ListedPerson[] {
+function readList(name: string, text: string, read: Reader): PersonReference[] {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
   const rows = lines
     .map((line, place) => ({ line: place + 1, cells: cellsOf(line) }))
@@ -159,11 +153,11 @@ function readList(name: string, text: string, read: Reader): ListedPerson[] {
   const isHeader = titles.every((title) => title === "" || columnName.test(title));
   const isId = titles.map((title) => isHeader && idColumn.test(title));
   const listed = rows.slice(isHeader ? 1 : 0).flatMap(({ line, cells }) =>
-    cells.flatMap((cell, column): ListedPerson[] => {
+    cells.flatMap((cell, column): PersonReference[] => {
       if (cell === "") return [];
       const kind = isId[column] === true ? "id" : kindOf(cell);
       const reference = kind === null ? null : read(kind, cell);
-      if (reference !== null) return [{ line, reference }];
+      if (reference !== null) return [{ ...reference, line }];
       throw new UserError(
         `Line ${line} of ${name} names nobody; nothing was done.`,
         "A line takes an email address, a phone, an ID, or the SHA-256 of an address or a phone; of a table, keep those columns alone, and put IDs under the name id. Correct it, and run this again.",

@@ -1,11 +1,10 @@
 /** Sentences about persons whom find and erase share. */
+import type { PersonReference } from "../../privacy/identifiers.ts";
 import { andMore, grouped } from "../terminal/numbers.ts";
 
-/** The leads that a line of a list, or an option, has found. */
-export interface Found {
-  readonly line: number;
-  readonly leads: number;
-  /** The number of different people whom the leads name. */
+/** A person whom a list, or an option, names, and the number of different people whom the leads name. */
+interface Found {
+  readonly person: PersonReference;
   readonly people: number;
 }
 
@@ -28,7 +27,7 @@ export function severalText(found: readonly Found[]): string | null {
   const [one] = shared;
   if (one === undefined) return null;
   if (found.length === 1) return `These leads seem to name ${grouped(one.people)} different people (${how}).`;
-  const lines = [...new Set(shared.map(({ line }) => line))];
+  const lines = [...new Set(shared.map(({ person }) => person.line))];
   const named = `${lines.slice(0, maxLines).join(", ")}${andMore(lines.length, maxLines)}`;
   const which = lines.length === 1 ? "Line" : "Each of the lines";
   return `${which} ${named} of the list seems to name several people (${how}).`;
