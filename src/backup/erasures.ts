@@ -72,11 +72,14 @@ function parseLine(line: string): Receipt | Deletion | null {
 }
 
 /** Something that blocks a person: a receipt (its JSON), a hash under the key of an instance, or a digest. */
-interface Erasure {
-  readonly account: number;
-  readonly kind: "receipt" | "block" | "digest";
-  readonly value: string;
-}
+type Erasure = readonly [account: number, kind: "receipt" | "block" | "digest", value: string];
+
+const allErasures = sql`
+  SELECT account, 'receipt', receipt FROM receipts
+  UNION ALL
+  SELECT account, 'block', instance.id || ' ' || lower(hex(block.hash))
+  FROM suppressions AS block JOIN instances AS instance ON instance.number = block.instance
+  UNION ALL SELECT account, 'digest', lower(hex(digest)) FROM suppressed_digests`;
 
 /**
  * Remembers which erasures a backup knows: it was consistent when it was made, so they remove nothing from it. The function
@@ -84,26 +87,13 @@ interface Erasure {
  * It gives the number of leads.
  */
 export function rememberErasures(database: Connection): () => number {
-  const known = listErasures(database);
+  database.run(sql`CREATE TEMP TABLE known_erasures AS ${allErasures}`);
   return () => {
-    const since = [...listErasures(database)].filter(([key]) => !known.has(key)).map(([, erasure]) => erasure);
-    return Map.groupBy(since, ({ account }) => account)
+    const since = database.values<[...Erasure]>(sql`${allErasures} EXCEPT SELECT * FROM known_erasures`);
+    return Map.groupBy(since, ([account]) => account)
       .entries()
       .reduce((sum, [account, erasures]) => sum + eraseAgain(database, account, erasedHashesOf(erasures)), 0);
   };
-}
-
-/** The erasures that a database knows, each under a key that is the same in other copies. */
-function listErasures(database: Connection): Map<string, Erasure> {
-  const rows = database.values<[Erasure["kind"], number, string, string]>(sql`
-    SELECT 'receipt', account, hex(identity), receipt FROM receipts
-    UNION ALL
-    SELECT 'block', block.account, instance.id || ' ' || lower(hex(block.hash)), ''
-    FROM suppressions AS block JOIN instances AS instance ON instance.number = block.instance
-    UNION ALL SELECT 'digest', account, lower(hex(digest)), '' FROM suppressed_digests`);
-  return new Map(
-    rows.map(([kind, account, id, receipt]) => [`${kind} ${account} ${id}`, { account, kind, value: receipt || id }]),
-  );
 }
 
 /** Hashes of identifiers, as `instance hash`, and digests. */
@@ -115,8 +105,7 @@ interface ErasedHashes {
 
 /** The hashes of erasures that name their leads, or what was given to them. */
 function erasedHashesOf(erasures: readonly Erasure[]): ErasedHashes {
-  const valuesOf = (wanted: Erasure["kind"]) =>
-    erasures.filter(({ kind }) => kind === wanted).map(({ value }) => value);
+  const valuesOf = (wanted: Erasure[1]) => erasures.flatMap(([, kind, value]) => (kind === wanted ? [value] : []));
   const receipts = valuesOf("receipt").map((text): Receipt => JSON.parse(text));
   const hashes = (field: "hashes" | "given" | "removed") =>
     receipts.flatMap((receipt) => (receipt[field] ?? []).map((hash) => `${receipt.instance} ${hash}`));

@@ -52,28 +52,20 @@ export function migrationsBehind(database: Connection): number | Unusable {
 export function refuseUnusable(database: Connection, path: string): number {
   const behind = migrationsBehind(database);
   if (typeof behind === "number") return behind;
-  throw new UserError(...wordsFor(behind, path, lastBuild(database)));
-}
-
-/** Returns the reason why this version cannot use a file, and what to do. */
-function wordsFor(unusable: Unusable, path: string, theirs: string): [what: string, advice: string] {
-  switch (unusable) {
-    case "database of another program":
-      return [
-        `${path} is the database of another program.`,
-        "Set DATABASE_PATH to another file, or move this one away.",
-      ];
-    case "database of a newer version":
-      return [
-        `${path} was written by Leadfile ${theirs}, which is newer than this version, ${build}.`,
-        "Install that version or a later one. This one leaves the file as it is.",
-      ];
-    case "database of another build":
-      return [
-        `${path} was written by Leadfile ${theirs}, another build that this version, ${build}, cannot upgrade.`,
-        "Keep the file, export its leads with that build (lead export), and import them into a new file.",
-      ];
+  if (behind === "database of another program") {
+    const advice = "Set DATABASE_PATH to another file, or move this one away.";
+    throw new UserError(`${path} is the database of another program.`, advice);
   }
+  const written = `${path} was written by Leadfile ${lastBuild(database)}`;
+  throw behind === "database of a newer version"
+    ? new UserError(
+        `${written}, which is newer than this version, ${build}.`,
+        "Install that version or a later one. This one leaves the file as it is.",
+      )
+    : new UserError(
+        `${written}, another build that this version, ${build}, cannot upgrade.`,
+        "Keep the file, export its leads with that build (lead export), and import them into a new file.",
+      );
 }
 
 /** Returns the build that wrote a file last. Version 0.1.0 did not record it. */
