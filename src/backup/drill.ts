@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
-import { closing } from "../db/connection.ts";
+import { type Connection, closing } from "../db/connection.ts";
 import { noDatabase } from "../db/failure.ts";
 import { createDraftFolder, freeBytesAt } from "../db/files.ts";
 import { lastBuild, migrationsBehind } from "../db/migrate.ts";
@@ -28,11 +28,21 @@ interface Trial {
 
 /** The work of the thread. */
 export function drillBackup({ file, folder, nowMs }: Trial & { readonly file: string }): Backup {
-  const restored = restoreOrFail(file, join(folder, "leadfile.db"), nowMs);
-  using database = closing(restored.database);
-  const { sha256, bytes, counts } = restored.manifest;
+  try {
+    const { database, manifest } = restoreAside(file, join(folder, "leadfile.db"), nowMs);
+    using _ = closing(database);
+    const differing = countDiffering(database, file, nowMs);
+    if (differing > 0) throw new UserError(`${file} was restored, but ${differing} leads differ from the backup.`, "");
+    return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads };
+  } catch (cause) {
+    if (!(cause instanceof UserError)) throw cause;
+    throw new UserError(`The drill failed: ${cause.message}`, "Make a new backup, and drill that one.");
+  }
+}
+
+/** Counts the leads that a restored database and its backup do not share. Retention alone may leave out some. */
+function countDiffering(database: Connection, file: string, nowMs: number): number {
   database.run(sql`ATTACH ${resolve(file)} AS backup`);
-  // Of the leads of the backup, retention alone may leave out some.
   const [[differing = 0] = []] = database.values<[number]>(sql`
     SELECT (
       SELECT count(*) FROM backup.stored_leads AS kept LEFT JOIN main.stored_leads AS restored
@@ -44,20 +54,7 @@ export function drillBackup({ file, folder, nowMs }: Trial & { readonly file: st
       SELECT count(*) FROM main.stored_leads AS restored WHERE NOT EXISTS (
         SELECT 1 FROM backup.stored_leads AS kept WHERE kept.account = restored.account AND kept.uuid = restored.uuid))`);
   database.run(sql`DETACH backup`);
-  if (differing === 0) return { file, sha256, bytes, leads: counts.leads };
-  throw failed(`${file} was restored, but ${differing} leads differ from the backup.`);
-}
-
-function restoreOrFail(file: string, draft: string, nowMs: number): ReturnType<typeof restoreAside> {
-  try {
-    return restoreAside(file, draft, nowMs);
-  } catch (cause) {
-    throw cause instanceof UserError ? failed(cause.message) : cause;
-  }
-}
-
-function failed(why: string): UserError {
-  return new UserError(`The drill failed: ${why}`, "Make a new backup, and drill that one.");
+  return differing;
 }
 
 /** The result of trying an upgrade. */

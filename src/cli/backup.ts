@@ -15,7 +15,7 @@ import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { typedPath } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
+import { bytesText, counted, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { stoppedBy, stopSignal } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
@@ -132,7 +132,7 @@ export async function storedCopiesText(): Promise<string> {
     if (newest === undefined) return "";
     const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);
     return (
-      `${grouped(backups.length)} ${backups.length === 1 ? "backup" : "backups"} in ${place.to} may still hold the person, from ${backups.at(-1)?.file} to ` +
+      `${counted("backup")(backups.length)} in ${place.to} may still hold the person, from ${backups.at(-1)?.file} to ` +
       `${newest.file}. Daily rotation deletes the last of them by ${until}.`
     );
   } catch (cause) {

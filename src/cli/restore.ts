@@ -12,7 +12,7 @@ import { UserError } from "../user-error.ts";
 import { typedPath } from "./arguments.ts";
 import { unlessStopped } from "./backup.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
-import { andMore, bytesText, grouped, leadsText } from "./terminal/numbers.ts";
+import { andMore, bytesText, counted, grouped, leadsText } from "./terminal/numbers.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
 import { stopSignal } from "./terminal/signals.ts";
 
@@ -95,14 +95,13 @@ function goneTexts({ lost, erasedAgain, retainedOut, deletedAccounts, madeMs }: 
   const imports = lost.imports.slice(0, shown).map(({ account, file, leads }) => `${file} (${account}, ${leads})`);
   const lines = [
     lost.imports.length > 0 &&
-      `Lost: ${grouped(lost.imports.length)} imports ${since}: ${imports.join(", ")}${andMore(lost.imports.length, shown)}.`,
+      `Lost: ${counted("import")(lost.imports.length)} ${since}: ${imports.join(", ")}${andMore(lost.imports.length, shown)}.`,
     ...lost.leads.map(({ account, leads }) => `Lost: ${leadsText(leads)} of ${account} that the backup does not have.`),
-    lost.keys > 0 && `Lost: ${grouped(lost.keys)} keys created ${since}.`,
+    lost.keys > 0 && `Lost: ${counted("key")(lost.keys)} created ${since}.`,
     lost.accounts.length > 0 &&
-      `Lost: ${grouped(lost.accounts.length)} accounts created ${since}: ${lost.accounts.slice(0, shown).join(", ")}${andMore(lost.accounts.length, shown)}.`,
+      `Lost: ${counted("account")(lost.accounts.length)} created ${since}: ${lost.accounts.slice(0, shown).join(", ")}${andMore(lost.accounts.length, shown)}.`,
     erasedAgain > 0 && `Erased again: ${leadsText(erasedAgain)} of persons erased ${since}.`,
-    deletedAccounts > 0 &&
-      `Left out: ${grouped(deletedAccounts)} ${deletedAccounts === 1 ? "account" : "accounts"} deleted ${since}, with all leads.`,
+    deletedAccounts > 0 && `Left out: ${counted("account")(deletedAccounts)} deleted ${since}, with all leads.`,
     retainedOut > 0 && `Left out: ${leadsText(retainedOut)} that are older than their account keeps.`,
   ];
   return lines.filter((line) => line !== false);

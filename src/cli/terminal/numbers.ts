@@ -10,7 +10,8 @@ export function andMore(count: number, shown: number): string {
   return count > shown ? ` and ${grouped(count - shown)} more` : "";
 }
 
-const counted = (noun: string) => (count: number) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+/** Returns how many of a noun, with its plural, such as `import`: 1 import, 1,204 imports. */
+export const counted = (noun: string) => (count: number) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Returns a number of leads: 1 lead, 1,204 leads. */
 export const leadsText = counted("lead");
