@@ -9,12 +9,9 @@ import { premise, type Statement, WriteRefused } from "../../src/db/connection.t
 import { insertPixel } from "../../src/db/pixels.ts";
 import { placeholder } from "../../src/db/placeholder.ts";
 import { pixels, leads as stored } from "../../src/db/schema.ts";
-import { ImportInterrupted, type ImportOptions, type ImportOrigin, type NewLead } from "../../src/import/new-lead.ts";
-import type { Importer, StagedImport } from "../../src/import/staged-import.ts";
-import { openPreparation } from "../../src/import/write/import.ts";
+import { ImportInterrupted, type NewLead } from "../../src/import/new-lead.ts";
+import { beginImport, type Importer } from "../../src/import/write/import.ts";
 import { type Destination, openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
-import { merge, mergeIntoFile } from "../../src/import/write/merge.ts";
-import { openStaging } from "../../src/import/write/staging.ts";
 import type { Placed, StoredLeads } from "../../src/import/write/stored-leads.ts";
 import { nextSize, type Work } from "../../src/import/write/transactions.ts";
 import type { ClusterDatabase } from "./database.ts";
@@ -34,39 +31,23 @@ const maxPlans = 200;
 /** Returns what imports into the cluster. */
 export function clusterImporter(database: ClusterDatabase): Importer {
   return {
-    begin: ({ number }, ...asked) => beginImport(database, number, ...asked),
+    begin({ number }, ...asked) {
+      const { open, write } = openPlans(database, number);
+      const place = {
+        read: database.read,
+        // A connection that cannot write the file of the node has temporary tables. Their folder is not that of rqlite.
+        connection: openReadOnly(database.path),
+        folder: tmpdir(),
+        catchUp: () => database.catchUp(),
+        open,
+        transactions: (work: Work) => inSteps(work, write),
+      };
+      return beginImport(place, number, ...asked);
+    },
     async writeLeads(account, leads, options) {
       const { open, write } = openPlans(database, account);
       return await write(() => writeLeads(open(options.nowMs), leads, options));
     },
-  };
-}
-
-/** Begins an import; nothing is written to the cluster before `merge`. */
-function beginImport(
-  database: ClusterDatabase,
-  account: AccountNumber,
-  options: ImportOptions,
-  origin: ImportOrigin,
-): StagedImport {
-  // A connection that cannot write the file of the node has temporary tables. Their folder is not that of rqlite.
-  const connection = openReadOnly(database.path);
-  const staging = openStaging(connection.$client, tmpdir());
-  const preparation = openPreparation(database.read, account, { connection, staging }, options);
-  return {
-    ...preparation,
-    async preview(mayShareIds) {
-      await database.catchUp();
-      return await preparation.preview(mayShareIds);
-    },
-    merge(read, now, listener) {
-      staging.sort();
-      const material = { account, options, origin, staging, read, now, listener };
-      if (options.dryRun) return mergeIntoFile(connection, material);
-      const { open, write } = openPlans(database, account);
-      return merge(material, open, (work) => inSteps(work, write));
-    },
-    close: () => connection.$client.close(),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The context of a command, and the parts that commands have in common. */
 import { Command } from "commander";
 import type { LeadDatabase } from "../db/connection.ts";
-import type { Importer } from "../import/staged-import.ts";
+import type { Importer } from "../import/write/import.ts";
 import { adminCommand } from "../program-name.ts";
 import { createOutput, type Output } from "./terminal/output.ts";
 

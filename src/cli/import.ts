@@ -5,7 +5,6 @@ import { writeMoment } from "../contract/time.ts";
 import type { Account } from "../db/accounts.ts";
 import { type Batch, findBatch, listBatches } from "../db/imports.ts";
 import { hasReplaced, undoBatch } from "../import/write/undo.ts";
-import { statusAfter } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { commandOnAccount } from "./arguments.ts";
@@ -13,7 +12,7 @@ import { AdminCommand, type CommandContext, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
-import { runSteps } from "./terminal/signals.ts";
+import { runSteps, stoppedBy } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
 
 export function importCommand(context: CommandContext): Command {
@@ -75,10 +74,10 @@ async function undo(context: CommandContext, account: Account, batch: Batch, out
     progress.update(count, count);
   });
   if (signal === null || findBatch(database.read, account.number, batch.number)?.undoneMs !== null) return removed;
-  throw new UserError(
+  throw stoppedBy(
+    signal,
     `Stopped after ${leadsText(removed)} of import ${batch.number} ${removed === 1 ? "was" : "were"} removed; the others stay.`,
     "Run the command again to complete it. To add the leads again, import the file again.",
-    statusAfter[signal],
   );
 }
 

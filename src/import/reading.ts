@@ -11,7 +11,7 @@ import { type LegacyEncoding, toText } from "./parse/encoding.ts";
 import { type Format, openRows } from "./parse/format.ts";
 import type { Source } from "./parse/source.ts";
 import { firstText, maxRejectedLength, type Row } from "./row.ts";
-import type { StagedImport } from "./staged-import.ts";
+import type { StagedImport } from "./write/import.ts";
 
 export interface Reading {
   readonly source: Source;

@@ -2,7 +2,7 @@
 
 import type { Account } from "../../src/db/accounts.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
-import type { MergeProgress } from "../../src/import/staged-import.ts";
+import type { MergeProgress } from "../../src/import/write/batch.ts";
 import type { AdminStore } from "../support/admin-store.ts";
 import { noonMs } from "../support/builders.ts";
 

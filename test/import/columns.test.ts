@@ -7,7 +7,9 @@ import { leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
 
 const fieldsOf = async (header: string, map: string | null = null) => {
   const { columns } = await readText(`${header}\n`, map);
-  return Object.fromEntries(reportOn(columns).matched.map(({ target, names }) => [target, names.join(" then ")]));
+  return Object.fromEntries(
+    Object.entries(reportOn(columns).matched).map(([target, names]) => [target, names.join(" then ")]),
+  );
 };
 
 describe("--map", () => {

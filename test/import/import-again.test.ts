@@ -21,35 +21,6 @@ test("--identity does not depend on the order of its fields", async () => {
   expect((await admin.import(two, ...px, "--identity", "city,email")).json).toMatchObject({ duplicates: 2 });
 });
 
-describe("--identity without a time among its fields", () => {
-  const header = "First Name,Last Name,Business Email,Company Name,City,Last Seen At";
-  const seen = (time: string, city: string) => `${header}\nDana,W,dana@example.com,Harbor,${city},${time}\n`;
-  const person = [...px, "--identity", "name,email,company", "--on-duplicate", "replace"];
-
-  test("gives one lead per person", async () => {
-    const admin = anAdmin();
-    await admin.import(seen("2026-01-05", "Reno"), ...person);
-    expect((await admin.import(seen("2026-01-09", "Sparks"), ...person)).json).toMatchObject({
-      imported: 0,
-      replaced: 1,
-    });
-    expect(await admin.leads()).toMatchObject([{ city: "Sparks", identified_at: "2026-01-05T00:00:00.000Z" }]);
-  });
-
-  test("identifies rows without those fields by all fields", async () => {
-    const rows = "name,email,date\nDana,,2026-01-05\nLee,,2026-01-05\nKim,,2026-01-05\n";
-    const { json } = await anAdmin().import(rows, ...px, "--identity", "email,page_url", "--on-duplicate", "replace");
-    expect(json).toMatchObject({ imported: 3, replaced: 0 });
-  });
-});
-
-test("--map id=- keeps visits apart whose IDs name the person", async () => {
-  const ids = ["p_1", "p_1", "p_1", "p_2"];
-  const rows = `id,email,page_url\n${ids.map((id, n) => `${id},${id}@example.com,/page-${n}\n`).join("")}`;
-  expect((await anAdmin().import(rows, ...px)).json).toMatchObject({ imported: 2, duplicates: 2 });
-  expect((await anAdmin().import(rows, ...px, "--map", "id=-")).json).toMatchObject({ imported: 4, duplicates: 0 });
-});
-
 test("skips a duplicate, and replaces it at its time with --on-duplicate replace", async () => {
   const admin = anAdmin();
   const id = crypto.randomUUID();

@@ -12,8 +12,10 @@ import type { AdminStore } from "../support/admin-store.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
+import { anAccount } from "../support/harness.ts";
 import { erase, retain } from "../support/privacy.ts";
 
+const site = { pixels: [{ id: "px_site", status: "active" }] };
 const maxRows = 600;
 const retainDays = 30;
 const erased = "robin@example.com";
@@ -75,19 +77,14 @@ test("the leads and the counts of a file are those of its leads one by one, also
     createPixels: fc.boolean(),
     dryRun: fc.constant(false),
   });
-  let run = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(aFile, { minLength: 1, maxLength: 3 }),
       how,
       fc.subarray(["old", "erased"]),
       async (files, options, keepsOut) => {
-        const accounts = ["file", "single"].map((way) => store.accounts.create(`${way} ${run}`, 0));
-        run++;
-        const [asOne, single] = accounts;
-        if (asOne == null || single == null) throw new Error("the name was taken");
+        const [asOne, single] = [anAccount(store, site), anAccount(store, site)];
         for (const account of [asOne, single]) {
-          store.pixels.create(account.number, { id: "px_site", status: "active" }, 0);
           if (keepsOut.includes("old")) await keepForDays(store, account);
           if (keepsOut.includes("erased")) await eraseRobin(store, account);
         }
@@ -109,9 +106,7 @@ test("the leads and the counts of a file are those of its leads one by one, also
 function aCleanFile() {
   const store = openAdminStore(join(aFolder(), "leadfile.db"));
   onTestFinished(() => store.close());
-  const account = store.accounts.create("birch", 0);
-  if (account === null) throw new Error("the name was taken");
-  store.pixels.create(account.number, { id: "px_site", status: "active" }, 0);
+  const account = anAccount(store, site);
   const leads = Array.from({ length: 500 }, (_, n) => newLead(aLead({ identified_at: momentOf(2 * n) })));
   return { store, account, leads };
 }

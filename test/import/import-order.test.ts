@@ -91,12 +91,10 @@ function leadsOf({
 
 test("two polling clients receive every lead of an import in any order, with any ties, interrupted anywhere", async () => {
   const { admin, served } = openBoth();
-  let run = 0;
   const cuts = fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 3 });
   await fc.assert(
     fc.asyncProperty(aFile, fc.integer({ min: 0, max: 40 }), cuts, async (file, older, cuts) => {
-      const account = admin.accounts.create(`run ${run++}`, 0);
-      if (account === null) throw new Error("the name was taken");
+      const account = anAccount(admin);
       const before = Array.from({ length: older }, (_, n) =>
         newLead(aLead({ identified_at: writeMoment(noonMs - 7_200_000 + n) })),
       );

@@ -487,46 +487,6 @@ const webhooks: readonly Payload[] = [
     ],
     lead: dana,
   },
-  {
-    what: "a time with its zone in the name of its column",
-    record: ["Email,Name,Visited At (PT)", "dana@example.com,Dana Whitfield,2026-01-31 1:15 AM"],
-    lead: { ...dana, at },
-  },
-  {
-    what: "a date and a time in two columns",
-    record: ["Email,Name,Visit Date,Visit Time (EST)", "dana@example.com,Dana Whitfield,31 January 2026,4:15am"],
-    lead: { ...dana, at },
-  },
-  {
-    what: "an address without a text in front of its sign",
-    record: ["Email,Work Email,Name", "@example.com,dana@example.com,Dana Whitfield"],
-    lead: dana,
-  },
-  {
-    what: "an address with two signs",
-    record: ["Email,Name", "dana@@example.com,Dana Whitfield"],
-    lead: { name: "Dana Whitfield" },
-  },
-  {
-    what: "a verified address alone",
-    record: ["Verified Email,Name", "dana@example.com,Dana Whitfield"],
-    lead: { ...dana, verified_email: "dana@example.com" },
-  },
-  {
-    what: "a phone with an extension",
-    record: ["Name,Phone", "Dana Whitfield,619-555-0142 ext. 77"],
-    lead: { name: "Dana Whitfield", phone: "6195550142" },
-  },
-  {
-    what: "a region of another country",
-    record: ["Name,State,Country", "Dana Whitfield,CO,Colombia"],
-    lead: { name: "Dana Whitfield" },
-  },
-  {
-    what: "a state with an empty country",
-    record: ["Name,State,Country", "Dana Whitfield,colorado,"],
-    lead: { name: "Dana Whitfield", state: "CO" },
-  },
 ];
 
 const names: readonly Payload[] = [

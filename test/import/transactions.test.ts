@@ -16,6 +16,7 @@ import { imported } from "../db/importing.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
+import { anAccount } from "../support/harness.ts";
 
 interface Plan {
   readonly steps?: number;
@@ -130,8 +131,7 @@ test("an import ends with a checkpoint, so that no request waits for one", async
     store.close();
     return server.close();
   });
-  const account = store.accounts.create("acme", noonMs);
-  if (account === null) throw new Error("the name was taken");
+  const account = anAccount(store);
   const leads = Array.from({ length: 3_000 }, (_, index) =>
     newLead(aLead({ id: crypto.randomUUID(), identified_at: writeMoment(noonMs - index) })),
   );

@@ -83,7 +83,7 @@ test.each(pages.filter((path) => path.startsWith("docs/importing/")))(
     if (isNested) for (const name of all) columns.at(name.split("."));
     else columns.addHeader(all);
     const { matched, unmatched } = reportOn(columns);
-    const byField = new Map<string, readonly string[]>(matched.map(({ target, names }) => [target, names]));
+    const byField = new Map<string, readonly string[]>(Object.entries(matched));
     byField.set("name", [
       ...(byField.get("name") ?? []),
       ...["first_name", "last_name"].flatMap((part) => byField.get(part) ?? []),

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { type ImportRequest, readRules } from "../../../src/cli/lead/import/options.ts";
-import { sampleText } from "../../../src/cli/lead/import/sample.ts";
+import { sampleText } from "../../../src/cli/lead/import/preview.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { confirm } from "../../../src/cli/terminal/prompt.ts";
 import { table } from "../../../src/cli/terminal/table.ts";

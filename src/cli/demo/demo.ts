@@ -10,7 +10,7 @@ import type { LeadDatabase } from "../../db/connection.ts";
 import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
-import type { Importer } from "../../import/staged-import.ts";
+import type { Importer } from "../../import/write/import.ts";
 import { accountOf, seconds, wholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";

@@ -5,7 +5,8 @@ import { type Target, targets } from "./fields.ts";
 import { likelyTarget, meaningOfPath } from "./names.ts";
 
 export interface ColumnReport {
-  readonly matched: readonly FieldColumns[];
+  /** The names of the columns that hold each field, the preferred first. A field without any is left out. */
+  readonly matched: { readonly [Field in Target]?: readonly string[] };
   readonly unmatched: readonly string[];
   /** The --map that would keep columns which are not kept although their names sound like a field. */
   readonly maps: readonly string[];
@@ -13,12 +14,6 @@ export interface ColumnReport {
   readonly remark: string | null;
   /** Each column with the field of a lead that it becomes, or null. */
   readonly columns: readonly { readonly column: string; readonly field: LeadField | null }[];
-}
-
-/** The columns that hold a field, the preferred first. */
-interface FieldColumns {
-  readonly target: Target;
-  readonly names: readonly string[];
 }
 
 /** The fields of a lead to which values contribute that are not fields themselves. */
@@ -31,7 +26,7 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
 
 export function reportOn(columns: Columns): ColumnReport {
   const matched = fieldsOf(columns);
-  const targetOf = (name: string) => matched.find(({ names }) => names.includes(name))?.target;
+  const targetOf = (name: string) => targets.find((target) => matched[target]?.includes(name));
   const listed = columns.all.filter(({ name }) => !isRejectColumn(name));
   const unmatched = listed.filter(({ name }) => targetOf(name) === undefined);
   // A column whose name is known is unused only if the file is an address book, or is the location of a company.
@@ -69,17 +64,18 @@ const minNames = 3;
 /** Returns whether the cells of a row name more fields than the header: above the true one may be a title. */
 export function namesMore(columns: Columns, cells: readonly string[]): boolean {
   const named = new Set(cells.flatMap((cell) => meaningOfPath([cell])?.target ?? []));
-  return named.size >= minNames && named.size > fieldsOf(columns).length;
+  return named.size >= minNames && named.size > Object.keys(fieldsOf(columns)).length;
 }
 
 const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone"];
 
 /** Returns the fields that some columns hold. The location of a company counts where no column is of a person. */
-function fieldsOf({ all }: Columns): FieldColumns[] {
+function fieldsOf({ all }: Columns): ColumnReport["matched"] {
   const { of, ofCompany } = createLayout(all);
   const namesPerson = ofPerson.some((target) => of[target] !== undefined);
-  return targets.flatMap((target) => {
+  const found = targets.map((target) => {
     const places = [...(of[target] ?? []), ...((namesPerson ? undefined : ofCompany[target]) ?? [])];
-    return places.length === 0 ? [] : [{ target, names: places.map((place) => all[place]?.name ?? "") }];
+    return [target, places.map((place) => all[place]?.name ?? "")] as const;
   });
+  return Object.fromEntries(found.filter(([, names]) => names.length > 0));
 }

@@ -5,8 +5,22 @@ import type { Connection } from "../../db/connection.ts";
 import { imports } from "../../db/schema.ts";
 import { UserError } from "../../user-error.ts";
 import type { ImportCounts, ImportOrigin, ImportOutcome } from "../new-lead.ts";
-import type { MergeProgress, SourceRead } from "../staged-import.ts";
 import type { Destination } from "./lead-writer.ts";
+
+/** The result of reading a source, for its batch. */
+export interface SourceRead {
+  readonly counts: Readonly<ImportCounts>;
+  /** The hash of its columns; null for leads that came without any. */
+  readonly layout: string | null;
+}
+
+/** The progress of a merge. Everything counted here is on the disk. */
+export interface MergeProgress extends Readonly<Pick<BatchRecord, "newestMs" | "overwritten" | "ofOtherVisit">> {
+  readonly done: number;
+  readonly counts: Readonly<ImportCounts>;
+  /** The number of the batch; null until a lead was added or replaced. */
+  readonly batch: number | null;
+}
 
 /** A batch while it is written. */
 export interface BatchRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
@@ -16,6 +30,7 @@ export interface BatchRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
   isThere: boolean;
   readonly counts: ImportCounts;
   oldestMs: number | null;
+  /** The time of the newest lead that was added; null while there is none. */
   newestMs: number | null;
   overwritten: number;
   /** The number of leads with the ID of a lead of another import that is of a different time or person. */

@@ -1,24 +1,75 @@
 /** An import: a file is staged completely, previewed, and then merged into the stored leads. */
 import { dirname } from "node:path";
-import type { AccountNumber } from "../../db/accounts.ts";
+import type { Account, AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { underlying } from "../../db/failure.ts";
 import { openAgain } from "../../db/open.ts";
 import { openPixels } from "../../db/pixels.ts";
 import { pagesUntilCopied } from "../../db/wal.ts";
 import { UserError } from "../../user-error.ts";
-import { ImportInterrupted, type ImportOptions, type ImportOrigin } from "../new-lead.ts";
-import type { Importer, StagedImport } from "../staged-import.ts";
+import {
+  ImportInterrupted,
+  type ImportOptions,
+  type ImportOrigin,
+  type ImportOutcome,
+  type NewLead,
+} from "../new-lead.ts";
+import type { MergeProgress, SourceRead } from "./batch.ts";
 import { openDestination, writeLeads } from "./lead-writer.ts";
-import { mergeIntoFile } from "./merge.ts";
-import { readPreview } from "./preview.ts";
+import { type ImportPlace, Merge, type MergeListener, openDryRun } from "./merge.ts";
+import { type Preview, readPreview } from "./preview.ts";
 import { openStaging, type Staging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
+import { inTransactions } from "./transactions.ts";
 
-/** Returns what imports into the file of a database. */
+/** Writes leads into the database: a file, or a cluster. */
+export interface Importer {
+  /** Begins an import. Nothing is written before its `merge`. */
+  begin(account: Account, options: ImportOptions, origin: ImportOrigin): StagedImport;
+  /** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
+  writeLeads(
+    account: AccountNumber,
+    leads: readonly NewLead[],
+    options: ImportOptions & { readonly nowMs: number },
+  ): Promise<ImportOutcome[]>;
+}
+
+/** One import. No lead is served before `merge`; an import that ends before it leaves nothing. */
+export interface StagedImport extends Pick<Staging, "add" | "reject" | "rejectedRows" | "sample"> {
+  /** Returns true if a lead with this ID is stored. */
+  isStored(id: string): boolean;
+  hasPixel(id: string): boolean;
+  /** Returns what the import would change. Must be called after the last `add`. */
+  preview(mayShareIds: boolean): Promise<Preview>;
+  /**
+   * Merges the staged leads, and adds to the counts of the reading. At each step, one more transaction is on the disk. Throws
+   * a UserError if it is interrupted.
+   */
+  merge(read: SourceRead, now: () => number, listener?: MergeListener): AsyncGenerator<MergeProgress>;
+  close(): void;
+}
+
+/** Returns what imports into the file of a database. A separate connection writes it. */
 export function importerOn(database: Connection): Importer {
   return {
-    begin: (account, options, origin) => beginImport(database, account.number, options, origin),
+    begin({ number }, options, origin) {
+      const path = database.$client.filename;
+      const connection = openForImport(path);
+      const place: ImportPlace = {
+        read: database,
+        connection,
+        folder: dirname(path),
+        catchUp: () => Promise.resolve(),
+        open: (nowMs) => openDestination(connection, number, nowMs),
+        transactions(work) {
+          // Frees what the reading needed, to make room for the cache that the merge fills.
+          if (process.memoryUsage().heapUsed > maxHeapBytes) Bun.gc(true);
+          enlargeCache(connection);
+          return inTransactions(connection, work);
+        },
+      };
+      return beginImport(place, number, options, origin);
+    },
     async writeLeads(account, leads, options) {
       const write = () => writeLeads(openDestination(database, account, options.nowMs), leads, options);
       return database.transaction(write, { behavior: "immediate" });
@@ -26,35 +77,42 @@ export function importerOn(database: Connection): Importer {
   };
 }
 
-/** Begins an import into the file of a database. A separate connection writes it. */
+/** Begins an import into a file or a cluster. */
 export function beginImport(
-  database: Connection,
+  place: ImportPlace,
   account: AccountNumber,
   options: ImportOptions,
   origin: ImportOrigin,
 ): StagedImport {
-  const path = database.$client.filename;
-  const writer = openForImport(path);
+  const { read, connection } = place;
   try {
-    // The leads are staged on the connection that writes, so that they stay within SQLite.
-    const staging = openStaging(writer.$client, dirname(path));
+    const staging = openStaging(connection.$client, place.folder);
+    const { add, reject, rejectedRows, sample } = staging;
+    const stored = openStoredLeads(read, account);
+    const pixels = openPixels(read);
     return {
-      ...openPreparation(database, account, { connection: writer, staging }, options),
-      async *merge(read, now, listener) {
+      ...{ add, reject, rejectedRows, sample },
+      isStored: (id) => stored.find(id) !== null,
+      hasPixel: (id) => pixels.has(account, id),
+      async preview(mayShareIds) {
+        await place.catchUp();
+        staging.sort();
+        return readPreview(connection, account, staging, { ...options, mayShareIds });
+      },
+      async *merge(source, now, listener) {
+        staging.sort();
         try {
-          staging.sort();
-          // Frees what the reading needed, to make room for the cache that the merge fills.
-          if (process.memoryUsage().heapUsed > maxHeapBytes) Bun.gc(true);
-          enlargeCache(writer);
-          yield* mergeIntoFile(writer, { account, options, origin, staging, read, now, listener });
+          const { open, transactions } = options.dryRun ? openDryRun(connection, account) : place;
+          const work = new Merge({ account, options, origin, staging, read: source, now, listener }, open);
+          for await (const _ of transactions(work)) yield work.progress();
         } catch (cause) {
           throw interrupted(cause);
         }
       },
-      close: () => writer.$client.close(),
+      close: () => connection.$client.close(),
     };
   } catch (cause) {
-    writer.$client.close();
+    connection.$client.close();
     throw cause;
   }
 }
@@ -82,36 +140,6 @@ export const mergeCacheMebibytes = 112;
  */
 function enlargeCache({ $client }: Connection): void {
   $client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
-}
-
-interface Staged {
-  /** The connection on which the leads are staged. */
-  readonly connection: Connection;
-  readonly staging: Staging;
-}
-
-/**
- * Returns what comes before the merge: leads are staged, and compared with the stored ones. While the file is read, stored
- * leads are looked up on another connection: that of the staging has a transaction open, and would see old ones.
- */
-export function openPreparation(
-  database: Connection,
-  account: AccountNumber,
-  { connection, staging }: Staged,
-  options: ImportOptions,
-): Omit<StagedImport, "merge" | "close"> {
-  const { add, reject, rejectedRows, sample } = staging;
-  const stored = openStoredLeads(database, account);
-  const pixels = openPixels(database);
-  return {
-    ...{ add, reject, rejectedRows, sample },
-    isStored: (id) => stored.find(id) !== null,
-    hasPixel: (id) => pixels.has(account, id),
-    async preview(mayShareIds) {
-      staging.sort();
-      return readPreview(connection, account, staging, { ...options, mayShareIds });
-    },
-  };
 }
 
 function interrupted(failure: unknown): unknown {

@@ -23,17 +23,6 @@ export interface WriteContext {
   readonly stampMs: number;
 }
 
-/** Writes leads in one transaction. */
-export interface LeadWriter {
-  write(lead: NewLead): ImportOutcome;
-  /** The newest lead that others brought before, or between two transactions; null if there is none. */
-  newestBefore(): number | null;
-  /** Returns true if all leads from a time on may be inserted without a look at each. */
-  acceptsAllFrom(oldestMs: number): boolean;
-  /** Must be called after leads were inserted without `write`, with the time of the newest. */
-  noteNewest(newestMs: number): void;
-}
-
 /** The destination of the leads of one transaction: the account in the file, or a draft of what will be written to it. */
 export interface Destination {
   readonly read: Connection;
@@ -64,85 +53,95 @@ export function writeLeads(
   leads: readonly NewLead[],
   { nowMs, ...options }: ImportOptions & { readonly nowMs: number },
 ): ImportOutcome[] {
-  return leads.map(openLeadWriter(destination, { batch: 0, nowMs, stampMs: nowMs }, options).write);
+  const writer = new LeadWriter(destination, { batch: 0, nowMs, stampMs: nowMs }, options);
+  return leads.map((lead) => writer.write(lead));
 }
 
 const none = Number.NEGATIVE_INFINITY;
 
-/** `before` is the newest lead that others had brought before the last transaction of the import; null if there was none. */
-export function openLeadWriter(
-  { leads, pixels, guard }: Destination,
-  context: WriteContext,
-  options: ImportOptions,
-  before?: number | null,
-): LeadWriter {
-  const last = leads.newest();
-  let newest = last?.at ?? none;
-  // Clients may have read what another import brought since. They never look for older leads again.
-  const isBroughtByOthers = before === undefined || last?.batch !== context.batch;
-  const newestBefore = isBroughtByOthers ? Math.max(before ?? none, newest) : (before ?? none);
-  const ties = openTies(leads);
+/** Writes leads in one transaction. */
+export class LeadWriter {
+  private newest: number;
+  /** The newest lead that others brought before, or between two transactions. */
+  private readonly ofOthers: number;
+  /** The last lead that was moved: all milliseconds from the one it asked for to the one it got are taken. */
+  private taken = { from: 0, to: none };
 
-  const isFromOtherImport = (stored: Place) => stored.batch !== context.batch;
-  const isOfOtherVisit = ({ identifiedMs, document }: NewLead, stored: Place) =>
-    isFromOtherImport(stored) &&
-    (identifiedMs === null ? hasOtherEmail(document, leads.emailAt(stored.at)) : isFar(identifiedMs, stored));
+  /** `before` is the newest lead that others had brought before the last transaction of the import; null if there was none. */
+  constructor(
+    private readonly destination: Destination,
+    private readonly context: WriteContext,
+    private readonly options: ImportOptions,
+    before?: number | null,
+  ) {
+    const last = destination.leads.newest();
+    this.newest = last?.at ?? none;
+    // Clients may have read what another import brought since. They never look for older leads again.
+    const isBroughtByOthers = before === undefined || last?.batch !== context.batch;
+    this.ofOthers = isBroughtByOthers ? Math.max(before ?? none, this.newest) : (before ?? none);
+  }
+
+  write(lead: NewLead): ImportOutcome {
+    const { guard, pixels } = this.destination;
+    const objection = guard.objection(lead);
+    if (objection !== null) return objection;
+    const pixel = pixels.find(lead.pixelId) ?? this.makePixelOrReject(lead);
+    if (typeof pixel !== "number") return pixel;
+    const wanted = lead.identifiedMs ?? Math.max(this.context.stampMs, this.newest + 1);
+    const at = this.insert(lead, pixel, wanted);
+    if (typeof at !== "number") return this.keepOrReplace(lead, pixel, at);
+    this.noteNewest(at);
+    const moved = lead.clamped || (lead.identifiedMs !== null && at !== wanted);
+    return { kind: "imported", atMs: at, moved, late: at < this.ofOthers };
+  }
+
+  /** Returns the time of the newest lead that others brought; null if there is none. */
+  newestBefore(): number | null {
+    return this.ofOthers === none ? null : this.ofOthers;
+  }
+
+  /** Must be called after leads were inserted without `write`, with the time of the newest. */
+  noteNewest(newestMs: number): void {
+    this.newest = Math.max(this.newest, newestMs);
+  }
+
+  /** Inserts a lead at its time or the first free one after it, and returns that; or where the lead with its ID is stored. */
+  private insert(lead: NewLead, pixel: number, wanted: number): number | Place {
+    const { leads } = this.destination;
+    const { batch } = this.context;
+    let at = wanted >= this.taken.from && wanted <= this.taken.to ? this.taken.to + 1 : wanted;
+    // Most leads are new, so it inserts before it looks.
+    while (!leads.insert(lead, { batch, pixel, at, doc: documentAt(lead, at, this.options) })) {
+      const stored = leads.find(lead.id);
+      if (stored !== null) return stored;
+      at = leads.firstFree(at);
+    }
+    if (at !== wanted) this.taken = { from: wanted, to: at };
+    return at;
+  }
 
   /** A lead of another pixel is never replaced: two vendors may use one ID for two people. */
-  function keepOrReplace(lead: NewLead, pixel: number | null, stored: Place): ImportOutcome {
-    const ofOtherVisit = isOfOtherVisit(lead, stored);
-    if (options.onDuplicate === "skip" || pixel !== stored.pixel) return { kind: "duplicate", ofOtherVisit };
-    leads.replace(lead, { ...stored, doc: documentAt(lead, stored.at, options) });
-    return { kind: "replaced", ofOther: isFromOtherImport(stored), ofOtherVisit };
+  private keepOrReplace(lead: NewLead, pixel: number | null, stored: Place): ImportOutcome {
+    const { leads } = this.destination;
+    const ofOther = stored.batch !== this.context.batch;
+    const ofOtherVisit =
+      ofOther &&
+      (lead.identifiedMs === null
+        ? hasOtherEmail(lead.document, leads.emailAt(stored.at))
+        : isFar(lead.identifiedMs, stored));
+    if (this.options.onDuplicate === "skip" || pixel !== stored.pixel) return { kind: "duplicate", ofOtherVisit };
+    leads.replace(lead, { ...stored, doc: documentAt(lead, stored.at, this.options) });
+    return { kind: "replaced", ofOther, ofOtherVisit };
   }
 
   /** Creates the pixel of a lead, or rejects the lead. A lead that is stored, with another pixel, needs none. */
-  function makePixelOrReject(lead: NewLead): number | ImportOutcome {
+  private makePixelOrReject(lead: NewLead): number | ImportOutcome {
+    const { leads, pixels } = this.destination;
     const stored = leads.find(lead.id);
-    if (stored !== null) return keepOrReplace(lead, null, stored);
-    if (options.createPixels) return pixels.make(lead.pixelId, context.nowMs);
+    if (stored !== null) return this.keepOrReplace(lead, null, stored);
+    if (this.options.createPixels) return pixels.make(lead.pixelId, this.context.nowMs);
     return { kind: "rejected", why: "unknown pixel" };
   }
-
-  return {
-    write(lead) {
-      const objection = guard.objection(lead);
-      if (objection !== null) return objection;
-      const pixel = pixels.find(lead.pixelId) ?? makePixelOrReject(lead);
-      if (typeof pixel !== "number") return pixel;
-      const wanted = lead.identifiedMs ?? Math.max(context.stampMs, newest + 1);
-      const insertAt = (at: number) =>
-        leads.insert(lead, { batch: context.batch, pixel, at, doc: documentAt(lead, at, options) });
-      const at = ties.place(lead.id, wanted, insertAt);
-      if (typeof at !== "number") return keepOrReplace(lead, pixel, at);
-      newest = Math.max(newest, at);
-      const moved = lead.clamped || (lead.identifiedMs !== null && at !== wanted);
-      return { kind: "imported", atMs: at, moved, late: at < newestBefore };
-    },
-    newestBefore: () => (newestBefore === none ? null : newestBefore),
-    acceptsAllFrom: guard.acceptsAllFrom,
-    noteNewest: (newestMs) => void (newest = Math.max(newest, newestMs)),
-  };
-}
-
-/** Stores leads that share a millisecond at the first free one, within one transaction. */
-function openTies(leads: Pick<StoredLeads, "find" | "firstFree">) {
-  /** The last lead that was moved: all milliseconds from the one it asked for to the one it got are taken. */
-  let taken = { from: 0, to: none };
-  return {
-    /** Inserts a lead and returns its time, or where the lead with its ID is stored. */
-    place(id: string, wanted: number, insertAt: (at: number) => boolean): number | Place {
-      let at = wanted >= taken.from && wanted <= taken.to ? taken.to + 1 : wanted;
-      // Most leads are new, so it inserts before it looks.
-      while (!insertAt(at)) {
-        const stored = leads.find(id);
-        if (stored !== null) return stored;
-        at = leads.firstFree(at);
-      }
-      if (at !== wanted) taken = { from: wanted, to: at };
-      return at;
-    },
-  };
 }
 
 /** Keeps out erased people, and leads older than the retention of the account. */

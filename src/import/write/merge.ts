@@ -8,14 +8,49 @@ import { type Connection, changedRows } from "../../db/connection.ts";
 import { codeOf } from "../../db/failure.ts";
 import { leads, pixels } from "../../db/schema.ts";
 import type { ImportOptions, ImportOrigin } from "../new-lead.ts";
-import type { MergeListener, MergeProgress, SourceRead } from "../staged-import.ts";
-import { type BatchRecord, beginBatch, nextBatch, noteAdded, noteOutcome, progressOf, recordBatch } from "./batch.ts";
-import { type Destination, type LeadWriter, openDestination, openLeadWriter } from "./lead-writer.ts";
+import {
+  type BatchRecord,
+  beginBatch,
+  type MergeProgress,
+  nextBatch,
+  noteAdded,
+  noteOutcome,
+  progressOf,
+  recordBatch,
+  type SourceRead,
+} from "./batch.ts";
+import { type Destination, LeadWriter, openDestination } from "./lead-writer.ts";
 import type { Staging } from "./staging.ts";
-import { inTransactions, type Work } from "./transactions.ts";
+import type { Work } from "./transactions.ts";
+
+/** Where an import stages its leads, and writes them. */
+export interface ImportPlace {
+  /** The stored leads as they are now. */
+  readonly read: Connection;
+  /**
+   * A connection that nobody else uses. The leads are staged on it, so that they stay within SQLite. While a file is read it
+   * has a transaction open, and would see old leads.
+   */
+  readonly connection: Connection;
+  /** The folder of what is staged. */
+  readonly folder: string;
+  /** Brings `read` and `connection` up to the last write of others. */
+  catchUp(): Promise<void>;
+  /** Opens the destination of the leads of one transaction. */
+  open(nowMs: number): Destination;
+  /** Does all of the work. At each step of the generator, one more transaction is on the disk. */
+  transactions(work: Work): AsyncGenerator<void>;
+}
+
+export interface MergeListener {
+  /** Called after each step, with the number of leads written so far. Some of them may not be committed. */
+  onProgress(done: number): void;
+  /** Returns true if the import should end soon, as after Ctrl-C. */
+  isStopping(): boolean;
+}
 
 /** The leads to merge, and the options. */
-export interface Material {
+interface Material {
   readonly account: AccountNumber;
   readonly options: ImportOptions;
   readonly origin: ImportOrigin;
@@ -26,25 +61,8 @@ export interface Material {
   readonly listener?: MergeListener | undefined;
 }
 
-/** Merges into the file. At each step of the generator, one more transaction is on the disk. */
-export function mergeIntoFile(database: Connection, material: Material): AsyncGenerator<MergeProgress> {
-  const { account, options } = material;
-  if (options.dryRun) shadowTables(database, account);
-  const open = (nowMs: number) => openDestination(database, account, nowMs);
-  return merge(material, open, (work) => (options.dryRun ? runDry(database, work) : inTransactions(database, work)));
-}
-
-/** Merges in transactions, each of which opens its destination. */
-export async function* merge(
-  material: Material,
-  open: (nowMs: number) => Destination,
-  transactions: (work: Work) => AsyncGenerator<void>,
-): AsyncGenerator<MergeProgress> {
-  const work = new Merge(material, open);
-  for await (const _ of transactions(work)) yield work.progress();
-}
-
-class Merge implements Work {
+/** The merge of one import, which is done in transactions. Each of them opens its destination. */
+export class Merge implements Work {
   private destination: Destination;
   private writer: LeadWriter;
   private record: BatchRecord;
@@ -62,7 +80,7 @@ class Merge implements Work {
     this.record = beginBatch(account, origin, read);
     this.committed = { done: 0, record: this.record };
     this.destination = open(now());
-    this.writer = openLeadWriter(this.destination, { batch: 0, nowMs: now(), stampMs: origin.startedMs }, options);
+    this.writer = new LeadWriter(this.destination, { batch: 0, nowMs: now(), stampMs: origin.startedMs }, options);
   }
 
   begin(): void {
@@ -72,7 +90,7 @@ class Merge implements Work {
     this.destination = this.open(nowMs);
     if (!this.record.isThere && !options.dryRun) this.record.number = nextBatch(this.destination.read);
     const context = { batch: this.record.number, nowMs, stampMs: origin.startedMs };
-    this.writer = openLeadWriter(this.destination, context, options, this.writer.newestBefore());
+    this.writer = new LeadWriter(this.destination, context, options, this.writer.newestBefore());
   }
 
   step(max: number): boolean {
@@ -114,7 +132,7 @@ class Merge implements Work {
   private writeAtOnce(max: number): number {
     const { staging } = this.material;
     const { untimed, oldestMs } = staging.summarize(this.done, max, null);
-    if (untimed > 0 || oldestMs === null || !this.writer.acceptsAllFrom(oldestMs)) return 0;
+    if (untimed > 0 || oldestMs === null || !this.destination.guard.acceptsAllFrom(oldestMs)) return 0;
     const written = this.insertMany(max);
     const summary = staging.summarize(this.done, written, this.writer.newestBefore());
     if (summary.oldestMs === null || summary.newestMs === null) return 0;
@@ -142,6 +160,12 @@ class Merge implements Work {
     }
     return changedRows(this.destination.read);
   }
+}
+
+/** Returns a place to which a dry run merges. */
+export function openDryRun(database: Connection, account: AccountNumber): Pick<ImportPlace, "open" | "transactions"> {
+  shadowTables(database, account);
+  return { open: (nowMs) => openDestination(database, account, nowMs), transactions: (work) => runDry(database, work) };
 }
 
 const dryStep = 2_000;

@@ -4,8 +4,7 @@ import { sql } from "drizzle-orm";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import type { ImportOptions } from "../new-lead.ts";
-import type { Preview } from "../staged-import.ts";
-import type { Staging } from "./staging.ts";
+import type { Staging, Summary } from "./staging.ts";
 
 /** Only this many staged leads are compared, oldest first: a file overlaps with an earlier one at that end. */
 const maxCompared = 5_000;
@@ -14,6 +13,17 @@ const maxComparedEach = 100;
 const minuteMs = 60_000;
 /** Ties move a lead by some milliseconds. */
 const tiedMs = 10;
+
+export interface Preview extends Omit<Summary, "moved"> {
+  /** The number of leads with the ID of another lead of the file, but another time or page. */
+  readonly sharingIds: number;
+  /** The number of leads with the time, page, and visitor of a stored lead that has another ID. Both would be kept. */
+  readonly changedVisits: number;
+  /** The same for the minute of a stored lead, if no staged lead has a time with seconds. */
+  readonly cutVisits: number;
+  /** The number of stored leads whose email address would be replaced by another one. */
+  readonly changedEmails: number;
+}
 
 /** Counts. The staged leads must be sorted, and their tables be on the same connection. */
 export function readPreview(

@@ -32,7 +32,7 @@ export const powerCut: Fault = {
         { file: "src/import/write/transactions.ts", from: "\n    copyWal(database);", to: "" },
         {
           file: "src/import/write/import.ts",
-          from: "close: () => writer.$client.close(),",
+          from: "close: () => connection.$client.close(),",
           to: "close: () => undefined,",
         },
       ],

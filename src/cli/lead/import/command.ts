@@ -7,8 +7,8 @@ import { type CommandContext, jsonCommand, outputOf } from "../../command.ts";
 import { listenForSignals } from "../../terminal/signals.ts";
 import { importFile } from "./import-file.ts";
 import type { ImportRequest } from "./options.ts";
+import { sampleText } from "./preview.ts";
 import { passedText, summaryText } from "./report.ts";
-import { sampleText } from "./sample.ts";
 
 export function importCommand(context: CommandContext): Command {
   return jsonCommand("import")

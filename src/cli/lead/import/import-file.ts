@@ -12,20 +12,20 @@ import { emptyCounts, type ImportOrigin } from "../../../import/new-lead.ts";
 import { checkWritable, unusedPath, writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
-import type { MergeProgress, SourceRead, StagedImport } from "../../../import/staged-import.ts";
+import type { MergeProgress } from "../../../import/write/batch.ts";
+import type { MergeListener } from "../../../import/write/merge.ts";
 import { type Passed, passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/passed.ts";
-import { type EndingSignal, lowerPriority, statusAfter } from "../../../process.ts";
+import { lowerPriority } from "../../../process.ts";
 import { adminCommand } from "../../../program-name.ts";
-import { UserError } from "../../../user-error.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { sayThatItWaits } from "../../terminal/prompt.ts";
-import { announceColumns } from "./columns.ts";
+import { stoppedBy } from "../../terminal/signals.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
-import { announcePreview } from "./preview.ts";
+import { announceColumns, announcePreview } from "./preview.ts";
 import { mostFrequentReason, otherVisitsText, warningsOf } from "./report.ts";
 
 /** The file and the options of one import. */
@@ -58,7 +58,6 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const { idOrName, file, output, stop } = asked;
   const request = withUnusedRejects(asked.request);
   const columns = new Columns(readMapping(request.map ?? null));
-  const run = { ...asked, request };
   const database = context.database();
   const account = accountOf(context, idOrName);
   const { number, retainDays } = account;
@@ -73,7 +72,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const staged = importer.begin(account, request, originOf(file, request, context.now()));
   try {
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
-    const fileRead = await beforeWriting(stop, read(run, reading));
+    const fileRead = await beforeWriting(stop, read(asked, reading));
     const known = new Set(listPixels(database.read, number).map(({ id }) => id));
     const layout = columns.layoutHash();
     const isUnknown = () => !isKnownLayout(database.read, number, layout);
@@ -89,8 +88,8 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const reached: Reached[] = [{ afterMs: null, positions: positions() }];
     // Leads are late for clients up to their read position at that time: others may have imported newer leads since.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
-    const sourceRead = { counts: fileRead.counts, layout };
-    const merged = await merge(run, { staged, leads, sourceRead, now: context.now, onLate });
+    const begin = (listener: MergeListener) => staged.merge({ counts: fileRead.counts, layout }, context.now, listener);
+    const merged = await merge(asked, leads, begin, onLate);
     // Each delivery has its own columns, so a name in --map need not be among those of the last one.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = [...warningsOf(fileRead.notes, missing), ...otherVisitsText(merged, columns)];
@@ -109,7 +108,8 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
 /** Waits for the reading, or for an answer. Throws a UserError as soon as a signal comes. */
 async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): Promise<Result> {
   const stopped = Promise.withResolvers<never>();
-  const end = () => stopped.reject(stoppedBy(stop, "Stopped before the first lead was written. Nothing was imported."));
+  const end = () =>
+    stopped.reject(stoppedBy(stop.reason, "Stopped before the first lead was written. Nothing was imported.", ""));
   if (stop.aborted) end();
   stop.addEventListener("abort", end, { once: true });
   try {
@@ -117,11 +117,6 @@ async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): 
   } finally {
     stop.removeEventListener("abort", end);
   }
-}
-
-function stoppedBy({ reason }: AbortSignal, what: string, advice = ""): UserError {
-  const signal: EndingSignal = reason;
-  return new UserError(what, advice, statusAfter[signal]);
 }
 
 /** No file is overwritten by rejected rows. The inbox names a file of its own. */
@@ -153,32 +148,27 @@ function originOf(file: string, { rejects, rejectsKept = rejects }: ImportReques
 
 const nothing = { done: 0, batch: null, newestMs: null, overwritten: 0, ofOtherVisit: 0 };
 
-interface Merging {
-  readonly staged: StagedImport;
-  /** The number of staged leads. */
-  readonly leads: number;
-  readonly sourceRead: SourceRead;
-  readonly now: () => number;
-  /** Called with the time after which leads came late. */
-  readonly onLate: (afterMs: number | null) => void;
-}
-
-/** Merges the staged leads and shows the progress. Throws a UserError if a signal comes before the last lead. */
+/**
+ * Merges a number of staged leads and shows the progress. `onLate` is called with the time after which leads came late.
+ * Throws a UserError if a signal comes before the last lead.
+ */
 async function merge(
   { output, request, stop }: Asked,
-  { staged, leads, sourceRead, now, onLate }: Merging,
+  leads: number,
+  begin: (listener: MergeListener) => AsyncGenerator<MergeProgress>,
+  onLate: (afterMs: number | null) => void,
 ): Promise<MergeProgress> {
   using progress = createProgress("Writing", leads, output);
   const onProgress = (done: number) => progress.update(done, done);
   let merged: MergeProgress = { ...nothing, counts: emptyCounts() };
-  for await (const step of staged.merge(sourceRead, now, { onProgress, isStopping: () => stop.aborted })) {
+  for await (const step of begin({ onProgress, isStopping: () => stop.aborted })) {
     if (step.counts.late > merged.counts.late) onLate(merged.newestMs);
     merged = step;
     // A dry run changes nothing: it is stopped as the reading is.
     if (request.dryRun === true) await beforeWriting(stop, Bun.sleep(0));
     else if (stop.aborted && step.done < leads) {
       const what = `Stopped after ${grouped(step.done)} of ${grouped(leads)} leads, which stay.`;
-      throw stoppedBy(stop, what, `Run the command again to complete it${undoText(step)}.`);
+      throw stoppedBy(stop.reason, what, `Run the command again to complete it${undoText(step)}.`);
     }
   }
   return merged;

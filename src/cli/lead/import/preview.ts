@@ -1,19 +1,104 @@
-/** The changes that an import would make, reported before its first lead is stored. If a file looks wrong, it asks. */
-import type { Lead } from "../../../contract/lead.ts";
+/** What an import says before its first lead is stored: its columns, some leads, and its changes. If it looks wrong, it asks. */
+import { type Lead, type LeadField, leadFields } from "../../../contract/lead.ts";
 import { writeMoment } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import type { Target } from "../../../import/map/fields.ts";
 import { emptyRow } from "../../../import/map/lead.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
+import type { Format } from "../../../import/parse/format.ts";
 import type { FileRead } from "../../../import/reading.ts";
-import type { Preview, StagedImport } from "../../../import/staged-import.ts";
-import { printable } from "../../../user-error.ts";
+import type { StagedImport } from "../../../import/write/import.ts";
+import type { Preview } from "../../../import/write/preview.ts";
+import { printable, UserError } from "../../../user-error.ts";
 import { andMore, grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import { canAsk, confirm } from "../../terminal/prompt.ts";
+import { pad, table } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 import { rejectionLines } from "./report.ts";
-import { sampleText } from "./sample.ts";
+
+/** At most this many columns are named; a file can have thousands. */
+const shownColumns = 40;
+const maxNameLength = 80;
+
+/** Returns the field of each column. Throws a UserError if a table has no known column, or lacks one that --map names. */
+export function announceColumns(columns: Columns, format: Format, file: string): string {
+  const report = reportOn(columns);
+  const names = columns.all.map(({ name }) => name);
+  const isRow = looksLikeRow(names);
+  const said = isRow
+    ? "Its first line looks like a row, not like a header."
+    : `Its columns are ${names.slice(0, shownColumns).map(shownName).join(", ")}.`;
+  const [missing] = columns.missing();
+  if (format.kind === "csv" && missing !== undefined) {
+    throw new UserError(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, said);
+  }
+  if (format.kind === "csv" && Object.keys(report.matched).length === 0) {
+    const advice = isRow
+      ? "Put a line with the names of the columns above it, or delete it if it is a title."
+      : "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
+    throw new UserError("No column of the file was recognised.", `${said} ${advice}`);
+  }
+  return `Reading ${printable(file)} as ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${columnsText(report)}`;
+}
+
+/** Returns which column is read as which field, in order of preference, and which are not kept. */
+function columnsText({ matched, unmatched, maps, remark }: ColumnReport): string {
+  const rows = leadFields.flatMap((field) => columnRows(field, joinedColumns(field, matched)));
+  const shown = unmatched.slice(0, shownColumns).map(shownName).join(", ");
+  const used = (field: Target, what: string) =>
+    matched[field] !== undefined && `${printable(matched[field].join(", "))} tells ${what}.`;
+  const lines = [
+    rows.length === 0
+      ? "No column was recognised; --map theirs=ours says which is which."
+      : table(["FIELD", "COLUMN"], rows),
+    unmatched.length > 0 && `Not kept: ${shown}${andMore(unmatched.length, shownColumns)}.`,
+    maps.length > 0 && "To keep one of them, add:",
+    ...maps.slice(0, shownColumns).map((map) => `  ${printable(map)}`),
+    used("country", "whether a state is one of the US"),
+    used("time_zone", "the zone of times without an offset"),
+    matched.identified_at === undefined &&
+      "No column has the time of the visit: the leads get the time of import; --map theirs=identified_at names one.",
+    remark !== null && `${printable(remark)}.`,
+  ];
+  return `${lines.filter((line) => line !== false).join("\n")}\n`;
+}
+
+/** An address, a page, a phone, or a time is not the name of a column. It is personal data, and a log may keep it. */
+function looksLikeRow(names: readonly string[]): boolean {
+  return names.some((name) => /\S@\S|:\/\/|(?:\d\W{0,2}){6}/.test(name));
+}
+
+/** A line that is no header may have any length. */
+function shownName(name: string): string {
+  return printable(name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name);
+}
+
+/** Columns that are joined are shown as one: first and last name, date and time of day. */
+function joinedColumns(field: LeadField, { first_name = [], last_name = [], ...of }: ColumnReport["matched"]) {
+  const names = of[field] ?? [];
+  if (field === "identified_at") return withJoinedTime(names);
+  const halves = [first_name, last_name].filter((half) => half.length > 0).map((half) => half.join(" or "));
+  return field === "name" && halves.length > 0 ? [...names, halves.join(" + ")] : names;
+}
+
+/** By their names: the header is shown before the values are read. */
+function withJoinedTime(names: readonly string[]): readonly string[] {
+  const letters = (name: string) => name.replace(/\(.*\)/, "").replace(/[^a-z]/gi, "");
+  const isClock = (name: string) => /(?:(?<!date)time|hour|clock|timeofday)$/i.test(letters(name));
+  const clock = names.find(isClock);
+  const date = names.find((name) => !isClock(name) && /(?:date|day)$/i.test(letters(name)));
+  const isPreferred = names[0] === date || names[0] === clock;
+  if (clock === undefined || date === undefined || !isPreferred) return names;
+  return [`${date} + ${clock}`, ...names.filter((name) => name !== date && name !== clock)];
+}
+
+/** One line where it fits a terminal, else one for each column. */
+function columnRows(field: string, names: readonly string[]): string[][] {
+  const inOne = names.join(", then ");
+  if (inOne.length <= 60) return names.length === 0 ? [] : [[field, inOne]];
+  return names.map((name, position) => (position === 0 ? [field, name] : ["", `then ${name}`]));
+}
 
 interface Planned {
   readonly columns: Columns;
@@ -37,7 +122,7 @@ interface Announced {
 export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead): Promise<Announced> {
   const { output, request } = run;
   const report = reportOn(run.columns);
-  const preview = await staged.preview(columnsOf(report, "id").length > 0);
+  const preview = await staged.preview(report.matched.id !== undefined);
   output.say(previewText(preview, read, run.known));
   const isAttended = request.followsNoLink !== true && canAsk();
   // Nobody can be asked, and the leads would get a time that is not theirs.
@@ -49,10 +134,6 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
     await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
   }
   return { leads: preview.leads, doubts };
-}
-
-function columnsOf({ matched }: ColumnReport, field: Target): readonly string[] {
-  return matched.find(({ target }) => target === field)?.names ?? [];
 }
 
 /** The limit of pixels that are named. */
@@ -91,8 +172,8 @@ const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email",
 function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Preview, read: FileRead): string[] {
   const { leads, sharingIds, changedVisits, cutVisits, changedEmails } = preview;
   // Deliveries have different columns, and those of the last one say nothing of the others.
-  const namesNobody = request.ofDeliveries !== true && !ofPerson.some((field) => columnsOf(report, field).length > 0);
-  const [id = "id"] = columnsOf(report, "id");
+  const namesNobody = request.ofDeliveries !== true && !ofPerson.some((field) => report.matched[field] !== undefined);
+  const [id = "id"] = report.matched.id ?? [];
   const empty = read.notes.reasons.get(emptyRow) ?? 0;
   const rejected = read.counts.rejected - empty;
   const isMostlyRejected = rejected >= 10 && rejected * 2 >= read.counts.read - empty + leads;
@@ -122,3 +203,41 @@ function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Pr
   ];
   return doubts.filter((doubt) => typeof doubt === "string").map((doubt) => `Warning: ${doubt}`);
 }
+
+/** The widths that fit a terminal of 80 columns, with two spaces between them and two before. */
+const widths = { field: 14, value: 38, column: 22 };
+
+/** Returns a block of lines for each lead. Fields that are null are named in one line. */
+export function sampleText(sample: readonly Lead[], columns: ColumnReport["columns"]): string {
+  const places = sample.length === 3 ? ["first", "middle", "last"] : ["first", "last"];
+  return sample
+    .map((lead, number) => {
+      const title = sample.length === 1 ? "The lead" : `The ${places[number] ?? "next"} lead`;
+      return [`${title}, as it would be served:`, ...fieldLines(lead, columns)].join("\n");
+    })
+    .join("\n\n");
+}
+
+function fieldLines(lead: Lead, columns: ColumnReport["columns"]): string[] {
+  const given = leadFields.filter((field) => lead[field] !== null);
+  const empty = leadFields.filter((field) => lead[field] === null);
+  const lines = given.map((field) => {
+    const from = columns.filter((column) => column.field === field).map(({ column }) => column);
+    const cells = [
+      pad(field, widths.field),
+      pad(printable(lead[field] ?? ""), widths.value),
+      pad(printable(from.length === 0 ? (madeOf[field] ?? "") : from.join(", ")), widths.column),
+    ];
+    return `  ${cells.join("  ")}`.trimEnd();
+  });
+  const indent = "        ";
+  const others = Bun.wrapAnsi(empty.join(", "), 78 - indent.length).replaceAll("\n", `\n${indent}`);
+  return empty.length === 0 ? lines : [...lines, `  null: ${others}`];
+}
+
+/** The origin of a field that no column holds. */
+const madeOf: Readonly<Record<string, string>> = {
+  id: "(made from the row)",
+  identified_at: "(time of import)",
+  pixel_id: "(--pixel)",
+};

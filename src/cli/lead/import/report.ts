@@ -6,7 +6,7 @@ import { emptyRow, warningLines } from "../../../import/map/lead.ts";
 import { reportOn } from "../../../import/map/report.ts";
 import type { ImportCounts } from "../../../import/new-lead.ts";
 import type { Notes } from "../../../import/reading.ts";
-import type { MergeProgress } from "../../../import/staged-import.ts";
+import type { MergeProgress } from "../../../import/write/batch.ts";
 import type { Passed } from "../../../privacy/disclosures/passed.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { printable } from "../../../user-error.ts";
@@ -42,7 +42,7 @@ export function warningsOf({ legacyLines, warnings }: Notes, missing: readonly s
 
 /** Rows that were taken for other leads by the id of their source. An id that is made of a row does so on purpose. */
 export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, columns: Columns): string[] {
-  const [column] = reportOn(columns).matched.find(({ target }) => target === "id")?.names ?? [];
+  const [column] = reportOn(columns).matched.id ?? [];
   if (ofOtherVisit === 0 || column === undefined) return [];
   const name = printable(column);
   const first = batch === null ? "" : "; undo this import first";
