@@ -18,9 +18,9 @@ interface Json {
 
 interface Break {
   /** Changes a request. */
-  readonly ask?: (url: URL, request: Request) => void;
+  readonly ask?: (url: URL, request: Request) => unknown;
   /** Changes a response. */
-  readonly tell?: (reply: Reply, url: URL, request: Request) => void;
+  readonly tell?: (reply: Reply, url: URL, request: Request) => unknown;
 }
 
 /** Starts a proxy of a server, whose URL may be set later, and returns its address. */
@@ -37,7 +37,8 @@ export function proxyOf(server: { url: string }, { ask, tell }: Break = {}): URL
       const reply: Reply = {
         status: response.status,
         headers: new Headers(response.headers),
-        body: await read(response),
+        // The server conforms, and every answer is an object.
+        body: (await response.json()) as Json,
       };
       tell?.(reply, url, request);
       reply.headers.delete("content-length");
@@ -48,29 +49,25 @@ export function proxyOf(server: { url: string }, { ask, tell }: Break = {}): URL
   return before.url;
 }
 
-async function read(response: Response): Promise<Json> {
-  return (await response.json()) as Json; // The server conforms, and every answer is an object.
-}
-
-/** Changes each lead of a page. */
-const eachLead = (change: (lead: Record<string, unknown>) => Record<string, unknown>): Break => ({
-  tell: ({ body }, url) => {
-    if (url.pathname === "/api/v1/leads" && body.data !== undefined) body.data = body.data.map(change);
-  },
-});
-
-/** Changes the pages of leads. */
-const eachPage = (change: (body: Required<Pick<Json, "data">> & Json, url: URL) => void): Break => ({
+/** Changes the pages of leads, or the list of pixels. */
+const eachPage = (
+  change: (body: Required<Pick<Json, "data">> & Json, url: URL) => unknown,
+  path = "/api/v1/leads",
+): Break => ({
   tell: ({ body }, url) => {
     const { data } = body;
-    if (url.pathname === "/api/v1/leads" && data !== undefined) change(Object.assign(body, { data }), url);
+    if (url.pathname === path && data !== undefined) change(Object.assign(body, { data }), url);
   },
 });
+
+/** Changes each item of a list. */
+const eachLead = (change: (lead: Record<string, unknown>) => Record<string, unknown>, path?: string): Break =>
+  eachPage((body) => (body.data = body.data.map(change)), path);
 
 /** Changes the answers with this code. */
 const eachError = (
   code: string,
-  change: (reply: Reply & { body: { error: Record<string, unknown> } }) => void,
+  change: (reply: Reply & { body: { error: Record<string, unknown> } }) => unknown,
 ): Break => ({
   tell: (reply) => {
     const { error } = reply.body;
@@ -78,13 +75,15 @@ const eachError = (
   },
 });
 
+const isTime = (text: string | null) => !Number.isNaN(Date.parse(text ?? ""));
+
 const without = (parameter: string): Break => ({ ask: (url) => url.searchParams.delete(parameter) });
 
 /** A millisecond is added to a bound, so that it is on the other side of the lead at that time. */
 const shifted = (parameter: string): Break => ({
   ask: (url) => {
-    const ms = Date.parse(url.searchParams.get(parameter) ?? "");
-    if (!Number.isNaN(ms)) url.searchParams.set(parameter, new Date(ms + 1).toISOString());
+    const text = url.searchParams.get(parameter) ?? "";
+    if (isTime(text)) url.searchParams.set(parameter, new Date(Date.parse(text) + 1).toISOString());
   },
 });
 
@@ -93,13 +92,11 @@ const cursorMovedBy = (ms: number): Break =>
     if (body.has_more === true) body.next_cursor = new Date(Date.parse(body.next_cursor ?? "") + ms).toISOString();
   });
 
-const succeeds = (reply: Reply): void => {
-  reply.status = 200;
-  reply.body = { object: "list", data: [], has_more: false, next_cursor: null };
-};
+const succeeds = (reply: Reply) =>
+  Object.assign(reply, { status: 200, body: { object: "list", data: [], has_more: false, next_cursor: null } });
 
 const usageOf = (count: unknown): Break => ({
-  tell: ({ body }) => void ("requests_today" in body && (body["requests_today"] = count)),
+  tell: ({ body }) => "requests_today" in body && (body["requests_today"] = count),
 });
 
 /** The defects of a server, each with the name of the check that must fail. */
@@ -133,21 +130,14 @@ export const broken: Readonly<Record<string, readonly [change: Break, caught: st
   "state is ignored": [without("state"), "state gives"],
   "city is ignored": [without("city"), "city gives"],
   "city is compared with its case": [
-    {
-      tell: ({ body }, url) => {
-        const city = url.searchParams.get("city");
-        if (city !== null) body.data = body.data?.filter((lead) => lead["city"] === city) ?? [];
-      },
-    },
+    eachPage((body, { searchParams: asked }) => {
+      if (asked.has("city")) body.data = body.data.filter((lead) => lead["city"] === asked.get("city"));
+    }),
     "city is compared without case",
   ],
   "has_email is ignored": [without("has_email"), "has_email=true"],
   "a malformed since is ignored": [
-    {
-      ask: (url) => {
-        if (Number.isNaN(Date.parse(url.searchParams.get("since") ?? "2026"))) url.searchParams.delete("since");
-      },
-    },
+    { ask: ({ searchParams: asked }) => isTime(asked.get("since")) || asked.delete("since") },
     "since = yesterday",
   ],
   "a malformed cursor is any parameter": [
@@ -155,14 +145,7 @@ export const broken: Readonly<Record<string, readonly [change: Break, caught: st
     "before = yesterday",
   ],
   "an unknown pixel has no leads": [eachError("unknown_pixel", succeeds), "pixel_id = no such pixel"],
-  "a pixel has no status": [
-    {
-      tell: ({ body }, url) => {
-        if (url.pathname === "/api/v1/pixels") body.data = body.data?.map(({ id }) => ({ id })) ?? [];
-      },
-    },
-    "with pixels in it",
-  ],
+  "a pixel has no status": [eachLead(({ id }) => ({ id }), "/api/v1/pixels"), "with pixels in it"],
   "usage counts in texts": [usageOf("12"), "usage object"],
   "usage does not count itself": [usageOf(12), "count toward the totals"],
   "an error has no link": [
@@ -206,11 +189,7 @@ export const broken: Readonly<Record<string, readonly [change: Break, caught: st
     "the limit of a key is 60",
   ],
   "any key in the URL is taken": [
-    {
-      tell: (reply, url) => {
-        if (url.searchParams.has("api_key")) reply.status = 200;
-      },
-    },
+    { tell: (reply, { searchParams }) => searchParams.has("api_key") && (reply.status = 200) },
     "a key in the URL",
   ],
 };
