@@ -204,7 +204,7 @@ test("the key never appears in a URL, an error, or an inspected client", async (
 
 test.each([
   [{ baseUrl: "www.example.com" }, "https://www.example.com"],
-  [{ baseUrl: "https://www.example.com/?key=x" }, "no more"],
+  [{ baseUrl: "https://www.example.com/?key=x" }, "without ? and #"],
   [{ baseUrl: "https://me:secret@www.example.com" }, "without a password"],
   [{ baseUrl: "https://www.example.com/api/v1" }, "before /api/v1"],
   [{ baseUrl: "http://www.example.com" }, "https"],
