@@ -1,22 +1,20 @@
-/** Compares the answers of all servers: the same bytes of a page, the same refusals, the same headers. */
+/** Compares the answers of both servers: the same bytes of a page, the same refusals, the same headers. */
 import { demoPixels } from "../../src/cli/demo/leads.ts";
 import type { BenchData } from "./data.ts";
 import { leadAt, yearMs, yearStartMs } from "./leads.ts";
-import { ask, type Contestant, leadfile, serving } from "./servers.ts";
+import { ask, type Contestant, hono, leadfile, serving } from "./servers.ts";
 
 type Question = readonly [target: string, key: string | null];
 
-/** Throws an Error that names the first question to which a server answers otherwise than Leadfile. */
-export async function checkAnswers(data: BenchData, peers: readonly Contestant[]): Promise<number> {
+/** Throws an Error that names the first question to which the other server answers otherwise than Leadfile. */
+export async function checkAnswers(data: BenchData): Promise<number> {
   const questions = questionsFor(data);
   const expected = await answersOf(leadfile(data.leadfile), questions);
-  for (const peer of peers) {
-    const given = await answersOf(peer, questions);
-    for (const [place, [target]] of questions.entries()) {
-      if (given[place] === expected[place]) continue;
-      const [theirs, ours] = [given[place], expected[place]].map((answer) => answer?.slice(0, 600));
-      throw new Error(`${peer.title} answers ${target} with ${theirs}; Leadfile with ${ours}`);
-    }
+  const given = await answersOf(hono(data.relational), questions);
+  for (const [place, [target]] of questions.entries()) {
+    if (given[place] === expected[place]) continue;
+    const [theirs, ours] = [given[place], expected[place]].map((answer) => answer?.slice(0, 600));
+    throw new Error(`Hono answers ${target} with ${theirs}; Leadfile with ${ours}`);
   }
   return questions.length;
 }

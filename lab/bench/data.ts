@@ -3,35 +3,35 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { note } from "../progress.ts";
 import { writeCsv } from "./leads.ts";
-import { makePeerFile } from "./peer-data.ts";
+import { makeRelational } from "./relational.ts";
 
 const root = join(import.meta.dir, "../..");
 /** Files of another version are made anew. */
-const dataVersion = 4;
+const dataVersion = 5;
 
 export interface BenchData {
   readonly folder: string;
   readonly leads: number;
   readonly leadfile: string;
-  /** The relational file that the peers read. */
-  readonly peers: string;
+  /** The same leads in a plain relational schema. */
+  readonly relational: string;
   readonly key: string;
   readonly revokedKey: string;
 }
 
-/** The data for so many leads of one account, for Leadfile and its peers. Makes what is missing. */
+/** The data for so many leads of one account, for both servers. Makes what is missing. */
 export async function prepareData(leads: number): Promise<BenchData> {
   const folder = folderFor(String(leads));
-  const [leadfile, peers] = [join(folder, "leadfile.db"), join(folder, "peers.db")];
+  const [leadfile, relational] = [join(folder, "leadfile.db"), join(folder, "relational.db")];
   const ready = join(folder, `ready-${dataVersion}.json`);
   if (!existsSync(ready)) {
     removeDatabase(leadfile);
-    removeDatabase(peers);
+    removeDatabase(relational);
     const keys = await makeLeadfile(leadfile, leads);
-    makePeerFile(peers, leads, keys);
+    makeRelational(relational, leads, keys);
     writeFileSync(ready, JSON.stringify(keys));
   }
-  return { folder, leads, leadfile, peers, ...(JSON.parse(readFileSync(ready, "utf8")) as Keys) }; // Written above.
+  return { folder, leads, leadfile, relational, ...(JSON.parse(readFileSync(ready, "utf8")) as Keys) }; // Written above.
 }
 
 type Keys = Pick<BenchData, "key" | "revokedKey">;

@@ -1,10 +1,10 @@
 /** The measurement: every server in turn, in several rounds, so that what disturbs the machine disturbs all alike. */
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { createProgress, note } from "../progress.ts";
+import { note } from "../progress.ts";
 import { type BenchData, removeDatabase, spawnImport } from "./data.ts";
 import { writeCsv, yearMs, yearStartMs } from "./leads.ts";
-import { ask, type Contestant, leadfile, serving, staticServer } from "./servers.ts";
+import { ask, type Contestant, hono, leadfile, serving, staticServer } from "./servers.ts";
 
 export interface Options {
   readonly leads: number;
@@ -41,7 +41,7 @@ export interface Sample {
 
 export const connections = 16;
 
-export async function measure(options: Options, data: BenchData, peers: readonly Contestant[]): Promise<Sample[]> {
+export async function measure(options: Options, data: BenchData): Promise<Sample[]> {
   const samples: Sample[] = [];
   const take = (contestant: Contestant, asked = scenarios) =>
     serving(contestant, async (url) => {
@@ -54,13 +54,10 @@ export async function measure(options: Options, data: BenchData, peers: readonly
     });
   const bodies = await keepBodies(data);
   for (let round = 1; round <= options.rounds; round++) {
-    const progress = createProgress(`Round ${round} of ${options.rounds}`, peers.length + 2);
+    note(`Round ${round} of ${options.rounds}.`);
     for (const [place, body] of bodies.entries()) await take(staticServer(body), scenarios.slice(place, place + 1));
-    for (const [place, contestant] of [leadfile(data.leadfile), ...peers].entries()) {
-      progress.update(place + 1);
-      await take(contestant);
-    }
-    progress.stop();
+    await take(leadfile(data.leadfile));
+    await take(hono(data.relational));
     if (options.import) await duringImport(data, take);
   }
   return samples;

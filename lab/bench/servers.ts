@@ -1,9 +1,6 @@
-/** The compared servers: Leadfile, the static server, and the peers, each in a process of its own. */
-import { existsSync } from "node:fs";
+/** The compared servers: Leadfile, the static server, and that of a user, each in a process of its own. */
 import { join } from "node:path";
 import { startListening } from "../faults/product/program.ts";
-import { note } from "../progress.ts";
-import type { BenchData } from "./data.ts";
 
 export interface Contestant {
   readonly title: string;
@@ -12,8 +9,6 @@ export interface Contestant {
 }
 
 const root = join(import.meta.dir, "../..");
-const peersFolder = join(import.meta.dir, "peers");
-const binary = join(peersFolder, "node_modules/better-sqlite3/build/Release/better_sqlite3.node");
 const limit = { RATE_LIMIT_PER_MIN: "1000000000" };
 const bun = (file: string) => [process.execPath, join(root, file)];
 
@@ -25,51 +20,13 @@ export function leadfile(databasePath: string, title = "Leadfile"): Contestant {
 
 /** The static server with the bytes of a file. */
 export function staticServer(bodyPath: string): Contestant {
-  return { title: "static bytes", command: bun("lab/bench/peers/static.ts"), settings: { BODY_PATH: bodyPath } };
+  return { title: "static bytes", command: bun("lab/bench/static.ts"), settings: { BODY_PATH: bodyPath } };
 }
 
-/** Returns the peers that can run here, and says why the others cannot. */
-export async function peersFor(data: BenchData): Promise<Contestant[]> {
-  const settings = { ...limit, DATABASE_PATH: data.peers };
-  const hono = { title: "Hono + bun:sqlite", command: bun("lab/bench/peers/hono.ts"), settings };
-  const translated = join(peersFolder, "dist/fastify.mjs");
-  const fastify = { title: "Fastify + better-sqlite3", command: [Bun.which("node") ?? "node", translated], settings };
-  const candidates = [
-    [hono, missingPackage("hono")],
-    [fastify, await missingForFastify(translated)],
-  ] as const;
-  return candidates.flatMap(([peer, missing]) => {
-    if (missing === null) return [peer];
-    note(`Skipped ${peer.title}: ${missing}.`);
-    return [];
-  });
-}
-
-/** Installs the peers, and runs no script of theirs apart from the one that fetches or builds better-sqlite3. */
-export async function installPeers(): Promise<void> {
-  const run = async (...command: string[]) => {
-    const ended = await Bun.$`${command}`.cwd(peersFolder).nothrow().quiet();
-    if (ended.exitCode !== 0) note(`${command.join(" ")} ended with ${ended.exitCode}.`);
-  };
-  if (missingPackage("hono") !== null)
-    await run(process.execPath, "install", "--frozen-lockfile", "--ignore-scripts", "--silent");
-  if (!existsSync(binary) && Bun.which("npm") !== null) await run("npm", "rebuild", "better-sqlite3");
-}
-
-function missingPackage(name: string): string | null {
-  return existsSync(join(peersFolder, "node_modules", name)) ? null : `lab/bench/peers is not installed (no ${name})`;
-}
-
-/** Node reads no TypeScript before its version 22, so the peer is translated for it. */
-async function missingForFastify(translated: string): Promise<string | null> {
-  if (Bun.which("node") === null) return "there is no node";
-  const missing = missingPackage("fastify");
-  if (missing !== null) return missing;
-  if (!existsSync(binary)) return "better-sqlite3 has no binary for this machine";
-  const source = join(peersFolder, "fastify.ts");
-  const { outputs } = await Bun.build({ entrypoints: [source], target: "node", packages: "external" });
-  await Bun.write(translated, outputs[0] ?? "");
-  return null;
+/** The server that a user would write instead, on a relational file. */
+export function hono(databasePath: string): Contestant {
+  const settings = { ...limit, DATABASE_PATH: databasePath };
+  return { title: "Hono + bun:sqlite", command: bun("lab/bench/hono.ts"), settings };
 }
 
 /** Runs a contestant for as long as the work takes, which is given its address. */

@@ -1,4 +1,4 @@
-/** The file that the peers read: the same leads in a plain relational schema, one column per field. */
+/** The same leads as a user would store them: a plain relational schema with one column per field. */
 import { Database } from "bun:sqlite";
 import { hash } from "node:crypto";
 import { demoPixels } from "../../src/cli/demo/leads.ts";
@@ -34,8 +34,8 @@ const indexes = `
   CREATE INDEX leads_by_city ON leads (account, city_key, identified_at);
   ANALYZE;`;
 
-export function makePeerFile(path: string, leads: number, keys: { key: string; revokedKey: string }): void {
-  note("Writing the same leads for the peers.");
+export function makeRelational(path: string, leads: number, keys: { key: string; revokedKey: string }): void {
+  note("Writing the same leads into a relational schema.");
   const client = new Database(path, { create: true, readwrite: true });
   client.run(schema);
   client.run("INSERT INTO accounts VALUES (1, 'bench', 1)");
