@@ -6,16 +6,14 @@ import { clusterImports } from "./attacks/cluster/imports.ts";
 import { clusterKills } from "./attacks/cluster/kills.ts";
 import { clusterRevocations } from "./attacks/cluster/revocations.ts";
 import { clusterRolling } from "./attacks/cluster/rolling.ts";
+import { killDeliveries } from "./attacks/kills/deliveries.ts";
 import { killFollow } from "./attacks/kills/follow.ts";
 import { killImport } from "./attacks/kills/import.ts";
-import { killInbox } from "./attacks/kills/inbox.ts";
-import { killReceive } from "./attacks/kills/receive.ts";
 import { disclosures } from "./attacks/privacy/disclosures.ts";
 import { erasure } from "./attacks/privacy/erasure.ts";
 import { killErasure } from "./attacks/privacy/kill-erasure.ts";
 import { restores } from "./attacks/privacy/restores.ts";
 import { clock } from "./attacks/requests/clock.ts";
-import { day } from "./attacks/requests/day.ts";
 import { hostile } from "./attacks/requests/hostile.ts";
 import { revocation } from "./attacks/requests/revocation.ts";
 import { slowClients } from "./attacks/requests/slow-clients.ts";
@@ -24,7 +22,7 @@ import { year } from "./attacks/year/year.ts";
 import type { Fault } from "./fault.ts";
 
 /** They end a process at any moment. */
-export const faultsOfKills: readonly Fault[] = [killImport, killReceive, killInbox, killFollow];
+export const faultsOfKills: readonly Fault[] = [killImport, killDeliveries, killFollow];
 
 /** They take from a file, or from its disk, what was written. */
 export const faultsOfStorage: readonly Fault[] = [powerCut];
@@ -33,7 +31,7 @@ export const faultsOfStorage: readonly Fault[] = [powerCut];
 export const faultsOfPrivacy: readonly Fault[] = [erasure, killErasure, disclosures, restores];
 
 /** They ask a server as nobody should, or when nobody would. */
-export const faultsOfRequests: readonly Fault[] = [revocation, clock, hostile, slowClients, day];
+export const faultsOfRequests: readonly Fault[] = [revocation, clock, hostile, slowClients];
 
 /** They befall a cluster of three nodes. */
 export const faultsOfCluster: readonly Fault[] = [

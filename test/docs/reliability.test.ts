@@ -17,7 +17,7 @@ test("the reliability page has a row for every attack, and each attack has broke
 });
 
 test("every file that the page on security names as a test is there", () => {
-  const named = [...security.matchAll(/`((?:test|\.ci)\/[^`]+)`/g)].map(([, path = ""]) => path);
+  const named = [...security.matchAll(/`((?:test|lab|\.ci)\/[^`]+)`/g)].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((path) => !existsSync(join(project, path)))).toEqual([]);
 });

@@ -1,23 +1,55 @@
-/** Revocations by another process while requests pour in: none is served after the command has returned. */
-import { aLead } from "../../../../test/support/builders.ts";
+/** Revocations and imports by other processes while requests pour in: none is served after a revocation, and nothing grows. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { aLead, someLeads } from "../../../../test/support/builders.ts";
+import type { Random } from "../../../random.ts";
 import type { Attack, Fault, Figures } from "../../fault.ts";
 import { type Key, makeAccount, makeKey, prepare } from "../../product/contents.ts";
+import { descriptorsOf, memoryOf, missingProc } from "../../product/process-state.ts";
 import { admin, startServer } from "../../product/program.ts";
 
 const clients = 8;
+/** At least so many for each revocation, however fast the machine is. */
+const requestsPerKey = 600;
+const rowsPerImport = 50;
+/** The growth allowed for garbage. */
+const driftAllowed = 24 * 1024 * 1024;
 
 export const revocation: Fault = {
   name: "revocation under load",
-  attack: "a key that 8 clients are using is revoked by the admin command; revocations",
-  promise: "no request sent after the command returned is served",
-  small: 6,
+  attack: `a key with which ${clients} clients poll, page, and ask for usage is revoked by a command next to an import; revocations`,
+  promise: "no request sent after the command returned is served, and neither memory nor descriptors grow",
+  small: 9,
   full: 1000,
   breakages: [
     {
       name: "a server that does not look whether others have written",
+      times: 1,
       patches: [{ file: "src/api/auth.ts", from: "databaseVersion !== knownVersion || ", to: "" }],
     },
+    {
+      name: "a descriptor left open by each request",
+      times: 2,
+      patches: [
+        {
+          file: "src/api/reply.ts",
+          from: "  return (call, { status, code, cause }) => {\n",
+          to: '  return (call, { status, code, cause }) => {\nif (Math.random() < 0.1) require("node:fs").openSync("/dev/null");\n',
+        },
+      ],
+    },
+    {
+      name: "something kept of each request",
+      patches: [
+        {
+          file: "src/api/reply.ts",
+          from: "  return (call, { status, code, cause }) => {\n",
+          to: "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(65_536, 1));\n",
+        },
+      ],
+    },
   ],
+  missing: missingProc,
   run,
 };
 
@@ -26,42 +58,81 @@ interface Sent {
   readonly status: number;
 }
 
-async function run({ build, times, goesOn, progress, expect, file }: Attack): Promise<Figures> {
+async function run({ build, folder, times, random, goesOn, progress, expect, file }: Attack): Promise<Figures> {
   const keys = prepare(file, (store) => {
-    const account = makeAccount(store, "acme", [aLead(), aLead(), aLead()]);
+    const account = makeAccount(store, "acme", someLeads(2000));
     return Array.from({ length: times }, () => makeKey(store, account));
   });
-  const server = await startServer(build, file);
+  const server = await startServer(build, file, { LOG_LEVEL: "info" });
+  const more = join(folder, "more.ndjson");
+  const memory: number[] = [];
+  const descriptors: number[] = [];
   let requests = 0;
   for (const [turn, key] of keys.entries()) {
     if (!goesOn()) break;
+    const leads = someLeads(rowsPerImport);
+    writeFileSync(more, leads.map((lead) => `${JSON.stringify(lead)}\n`).join(""));
     let using = true;
     const sent: Sent[] = [];
     const loads = Array.from({ length: clients }, async () => {
-      while (using) sent.push(await ask(server.url, key));
+      while (using || sent.length < requestsPerKey) sent.push(await ask(server.url, key, random));
     });
-    const { status, stderr } = await admin(build, file, ["key", "revoke", key.id]);
+    const imported = admin(build, file, ["lead", "import", "acme", more, "--json"]);
+    const revoked = await admin(build, file, ["key", "revoke", key.id]);
     const returnedMs = performance.now();
-    expect(status === 0, () => `revoking ended with ${status}: ${stderr}`);
-    for (let more = 0; more < 5; more++) sent.push(await ask(server.url, key));
+    for (let after = 0; after < 5; after++) sent.push(await ask(server.url, key, random));
+    const { status, stderr } = await imported;
     using = false;
     await Promise.all(loads);
     requests += sent.length;
+    expect(revoked.status === 0, () => `revoking ended with ${revoked.status}: ${revoked.stderr}`);
+    expect(status === 0, () => `an import ended with ${status}: ${stderr}`);
+    const said = (what: string) => () => `revocation ${turn + 1}: ${what}`;
     const late = sent.filter(({ atMs, status }) => atMs > returnedMs && status !== 401);
-    expect(late.length === 0, () => `revocation ${turn + 1}: ${late.length} requests were served after it`);
-    expect(
-      sent.some(({ status }) => status === 200),
-      () => `revocation ${turn + 1}: the key was never served, so nothing was shown`,
-    );
+    expect(late.length === 0, said(`${late.length} requests were served after it`));
+    const failed = sent.filter(({ status }) => status !== 200 && status !== 401);
+    expect(failed.length === 0, said(`${failed.length} requests got ${failed[0]?.status}`));
+    const isShown = sent.some(({ status }) => status === 200);
+    expect(isShown, said("the key was never served, so nothing was shown"));
+    memory.push(memoryOf(server.pid));
+    descriptors.push(descriptorsOf(server.pid));
     progress(turn + 1);
   }
-  await server.end();
-  return { requests, clients };
+  const ended = await server.end();
+  expect(ended === 0, () => `the server ended with ${ended}`);
+  return { requests, clients, ...compare(memory, descriptors, expect) };
 }
 
-async function ask(url: string, { secret }: Key): Promise<Sent> {
+async function ask(url: string, { secret }: Key, random: Random): Promise<Sent> {
+  const newestMs = Date.parse(aLead().identified_at);
+  const target = random.pick([
+    `leads?since=${new Date(newestMs).toISOString()}`,
+    "leads",
+    `leads?limit=100&before=${new Date(newestMs - random.below(100_000)).toISOString()}`,
+    "pixels",
+    "usage",
+    `leads?city=${random.below(1000)}`,
+  ]);
   const atMs = performance.now();
-  const response = await fetch(`${url}/api/v1/leads`, { headers: { Authorization: `Bearer ${secret}` } });
+  const response = await fetch(`${url}/api/v1/${target}`, { headers: { Authorization: `Bearer ${secret}` } });
   await response.arrayBuffer();
   return { atMs, status: response.status };
+}
+
+/** Compares memory in the last third with that in the middle one, and the most descriptors with those of the beginning. */
+function compare(memory: readonly number[], descriptors: readonly number[], expect: Attack["expect"]) {
+  const third = Math.max(1, Math.floor(memory.length / 3));
+  const grown = median(memory.slice(-third)) - median(memory.slice(third, 2 * third));
+  expect(!(grown > driftAllowed), () => `memory grew by ${Math.round(grown / 1e6)} MB in the last part`);
+  const more = Math.max(...descriptors) - (descriptors[0] ?? 0);
+  expect(more <= 2 * clients, () => `${more} more descriptors were open than in the beginning`);
+  return {
+    "memory MB": Math.round(median(memory) / 1e6),
+    "drift MB": Math.round(grown / 1e6),
+    "descriptors +": more,
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
