@@ -52,8 +52,8 @@ export const killImport: Fault = {
       patches: [
         {
           file: "src/backup/backup.ts",
-          from: "    const manifest = describe(draft, nowMs);\n",
-          to: '    require("node:fs").copyFileSync(path, draft);\n    const manifest = describe(draft, nowMs);\n',
+          from: "  const manifest = describe(file, nowMs);\n",
+          to: '  require("node:fs").copyFileSync(database.$client.filename, file);\n  const manifest = describe(file, nowMs);\n',
         },
       ],
     },
