@@ -43,6 +43,9 @@ function highWater(pid: number): number | null {
   return found === null ? null : Number(found[1]) * 1024;
 }
 
+/** An import of one row. */
+let little: Awaited<ReturnType<typeof imported>> | null = null;
+
 const text = "a".repeat(900_000);
 /** Compresses 300 rows of nearly a mebibyte each, one at a time. */
 const largeRows = (head: string, row: (n: number) => string) =>
@@ -62,7 +65,7 @@ test.each<[string, () => Buffer, RegExp]>([
     /can be read with the day or the month first/,
   ],
 ])("a small file that unpacks into %s does not fill the memory", async (_, make, says) => {
-  const little = await imported(Buffer.from("email\nd@example.com\n"));
+  little ??= await imported(Buffer.from("email\nd@example.com\n"));
   const file = make();
   expect(file.length).toBeLessThan(unpackedMebibytes * 4096);
   const { megabytes, said } = await imported(file);

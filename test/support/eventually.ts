@@ -6,7 +6,7 @@ export async function until(holds: () => boolean | Promise<boolean>, everyMs = 2
 }
 
 /** Resolves once the expectations of a function hold; throws what they say when the time is up. */
-export function eventually(expectations: () => Promise<void>, withinMs = 40_000): Promise<void> {
+export function eventually(expectations: () => Promise<void>, withinMs = 120_000): Promise<void> {
   const endMs = performance.now() + withinMs;
   async function hold(): Promise<boolean> {
     try {

@@ -143,7 +143,7 @@ function setUpCaddy(folder: string, { serverPort, receivePort, httpPort, httpsPo
 }
 
 async function answering(port: number, ended: () => boolean, log: string): Promise<void> {
-  const endMs = performance.now() + 20_000;
+  const endMs = performance.now() + 120_000;
   while (performance.now() < endMs) {
     try {
       await fetch(`http://127.0.0.1:${port}/`, { redirect: "manual" });

@@ -11,17 +11,17 @@ if (!existsSync(join(import.meta.dir, "../../node_modules"))) {
   process.exit(1);
 }
 
-// A test may start processes and a browser, for which five seconds are not enough on a busy machine. bunfig.toml has no
+// A test may start processes and a browser, for which a minute is not enough on a busy machine. bunfig.toml has no
 // setting for it, and Bun forgets a default at the end of each file: so each file begins with it, in its first line.
 plugin({
-  name: "two minutes for every test",
+  name: "five minutes for every test",
   setup(build) {
     build.onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({ loader: "ts", contents: withTime(path) }));
   },
 });
 
 const withTime = (path: string) =>
-  `import { setDefaultTimeout as everyTestMayTake } from "bun:test"; everyTestMayTake(120_000); ${readFileSync(path, "utf8")}`;
+  `import { setDefaultTimeout as everyTestMayTake } from "bun:test"; everyTestMayTake(300_000); ${readFileSync(path, "utf8")}`;
 
 // On a busy machine a property ends with what it has tried so far, long before its test is out of time.
 const { configureGlobal } = await import("fast-check");
