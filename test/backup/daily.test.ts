@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { keepDaily, nextAt, rotate } from "../../src/backup/daily.ts";
 import { backupName, openPlace } from "../../src/backup/places.ts";
+import { dayMs } from "../../src/contract/calendar.ts";
 import { anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
 import { start } from "../support/process.ts";
@@ -41,30 +42,39 @@ async function timesOf(
   return times;
 }
 
-test("a backup is made at BACKUP_AT each day", async () => {
-  const from = local("2026-05-20T12:00:00");
-  expect(await timesOf(from, 48, from - hourMs)).toEqual([local("2026-05-21T03:15:00"), local("2026-05-22T03:15:00")]);
-});
+const noon = local("2026-05-20T12:00:00");
+const lastNight = local("2026-05-19T03:15:00");
+const late = local("2026-05-19T04:30:00");
 
-test("a backup is made at start if there is none, or if the last one is older than 25 hours", async () => {
-  const from = local("2026-05-20T12:00:00");
-  expect(await timesOf(from, 1, null)).toEqual([from]);
-  expect(await timesOf(from, 1, from - 25 * hourMs - 1)).toEqual([from]);
-  expect(await timesOf(from, 1, from - 23 * hourMs)).toEqual([]);
-});
-
-test("a backup that a restart within the last hour has missed is made at start", async () => {
-  const from = local("2026-05-20T03:16:00");
-  const lastNight = local("2026-05-19T03:15:00");
-  expect(await timesOf(from, 1, lastNight)).toEqual([from]);
-  expect(await timesOf(from, 1, local("2026-05-20T03:15:00"))).toEqual([]);
-  expect(await timesOf(local("2026-05-20T03:14:00"), 1, lastNight)).toEqual([local("2026-05-20T03:15:00")]);
-});
-
-test("a server that was down at BACKUP_AT makes its backup when the last one becomes older than 25 hours", async () => {
-  const from = local("2026-05-20T05:00:00");
-  const last = local("2026-05-19T04:30:00");
-  expect(await timesOf(from, 24, last)).toEqual([last + 25 * hourMs + 1, local("2026-05-21T03:15:00")]);
+test.each<[when: string, startMs: number, hours: number, lastMs: number | null, expected: number[]]>([
+  ["makes one each day at BACKUP_AT", noon, 48, noon - hourMs, [21, 22].map((day) => local(`2026-05-${day}T03:15:00`))],
+  ["makes one at start if there is none", noon, 1, null, [noon]],
+  ["makes one at start if the last one is older than 25 hours", noon, 1, noon - 25 * hourMs - 1, [noon]],
+  ["makes none at start if the last one is younger", noon, 1, noon - 23 * hourMs, []],
+  [
+    "makes one at start if a restart within the last hour has missed it",
+    lastNight + dayMs + 60_000,
+    1,
+    lastNight,
+    [lastNight + dayMs + 60_000],
+  ],
+  ["makes none at start if it was made before the restart", lastNight + dayMs + 60_000, 1, lastNight + dayMs, []],
+  [
+    "makes one at BACKUP_AT after a restart just before it",
+    lastNight + dayMs - 60_000,
+    1,
+    lastNight,
+    [lastNight + dayMs],
+  ],
+  [
+    "makes one when the last one becomes older than 25 hours, if the server was down at BACKUP_AT",
+    local("2026-05-20T05:00:00"),
+    24,
+    late,
+    [late + 25 * hourMs + 1, local("2026-05-21T03:15:00")],
+  ],
+])("the schedule of backups %s", async (_, startMs, hours, lastMs, expected) => {
+  expect(await timesOf(startMs, hours, lastMs)).toEqual(expected);
 });
 
 test("a backup that is under way at BACKUP_AT does not replace that of the day", async () => {
@@ -74,9 +84,8 @@ test("a backup that is under way at BACKUP_AT does not replace that of the day",
 });
 
 test("retries a failed backup within an hour", async () => {
-  const from = local("2026-05-20T12:00:00");
-  const times = await timesOf(from, 1, null, (attempt) => attempt < 3);
-  expect(times.map((ms) => (ms - from) / 60_000)).toEqual([0, 15, 30]);
+  const times = await timesOf(noon, 1, null, (attempt) => attempt < 3);
+  expect(times.map((ms) => (ms - noon) / 60_000)).toEqual([0, 15, 30]);
 });
 
 test("the next run is at the same local time when clocks change", () => {

@@ -10,25 +10,6 @@ function keyIn(store: Stores, account: number, label: string | null = null) {
   return { digest, record: store.keys.create(account, { digest, prefix: prefixOf(secret), label }, noonMs) };
 }
 
-test("a new store has no accounts", () => {
-  const store = openStores();
-  expect(store.served.probe()).toBe(false);
-  accountIn(store);
-  expect(store.served.probe()).toBe(true);
-});
-
-test("an account is found by its ID or by its exact name, which only one can have", () => {
-  const store = openStores();
-  const account = accountIn(store, "Harbor & Pine");
-  expect({ ...account }).toMatchObject({ name: "Harbor & Pine", active: true, id: expect.stringMatching(/^acc_\w+$/) });
-  expect(store.accounts.create("Harbor & Pine", 0)).toBeNull();
-  expect(store.accounts.create("harbor & pine", 0)?.id).not.toBe(account.id);
-  expect(store.accounts.find(account.id)).toEqual(account);
-  expect(store.accounts.find("Harbor & Pine")).toEqual(account);
-  expect(store.accounts.find("Harbor")).toBeNull();
-  expect(store.accounts.list().map(({ name }) => name)).toEqual(["Harbor & Pine", "harbor & pine"]);
-});
-
 test("lists the keys of an account in order of creation, and no other keys", () => {
   const store = openStores();
   const [one, other] = [accountIn(store, "one").number, accountIn(store, "other").number];

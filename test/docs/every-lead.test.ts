@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { arrived, runExample } from "../examples/example.ts";
 import { someLeads } from "../support/builders.ts";
+import { until } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
 import { programOf } from "./programs.ts";
@@ -25,71 +26,48 @@ interface Case {
   readonly arrived: (folder: string, printed: string) => readonly string[];
 }
 
-const times = (printed: string) => printed.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z/gm) ?? [];
-const sum = (printed: string) => Array.from({ length: Number(/^(\d+) leads$/m.exec(printed)?.[1] ?? 0) }, () => "any");
-const inFile = (example: string, name: string) => (folder: string) => arrived[example]?.(join(folder, name)) ?? [];
-
 const clientPrograms = blocksOf(read("docs/client.md")).filter(({ info }) => info === "ts");
 /** The guide creates the client once, for all programs. */
 const theClient = clientPrograms[0]?.text.match(/^[\s\S]*?\n}\);\n/)?.[0] ?? "";
-const clientProgram = (words: string) =>
-  theClient + (clientPrograms.find(({ text }) => text.includes(words))?.text ?? "");
+
+/** What each kind of program prints of its leads: how many there were, the time of each, or the ID of each. */
+const printed = {
+  sum: (text: string) => Array.from({ length: Number(/^(\d+) leads$/m.exec(text)?.[1] ?? 0) }, () => "any"),
+  times: (text: string) => text.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z/gm) ?? [],
+  ids: (text: string) => text.match(/^[\da-f-]{36} /gm) ?? [],
+};
+
+const ofPage = (heading: string, language: "ts" | "python", how: keyof typeof printed): Case => ({
+  name: `the program under ${heading} of /docs in ${language}`,
+  file: language === "ts" ? "program.ts" : "program.py",
+  code: (url) => programOf(heading, language, url),
+  arrived: (_, text) => printed[how](text),
+});
+
+const ofClient = (call: string, how: keyof typeof printed): Case => ({
+  name: `the client's ${call}`,
+  file: "program.ts",
+  code: () => theClient + (clientPrograms.find(({ text }) => text.includes(`${call}(`))?.text ?? ""),
+  arrived: (_, text) => printed[how](text),
+});
+
+const example = (file: string, output: string, every: string): Case => ({
+  name: file,
+  file,
+  args: (url) => [url, output, every],
+  arrived: (folder) => arrived[file]?.(join(folder, output)) ?? [],
+});
 
 const cases: readonly Case[] = [
-  {
-    name: "the pages of /docs in TypeScript",
-    file: "pages.ts",
-    code: (url) => programOf("Paging", "ts", url),
-    arrived: (_, printed) => sum(printed),
-  },
-  {
-    name: "the pages of /docs in Python",
-    file: "pages.py",
-    code: (url) => programOf("Paging", "python", url),
-    arrived: (_, printed) => sum(printed),
-  },
-  {
-    name: "the poller of /docs in TypeScript",
-    file: "poller.ts",
-    code: (url) => programOf("Polling", "ts", url),
-    arrived: (_, printed) => times(printed),
-  },
-  {
-    name: "the poller of /docs in Python",
-    file: "poller.py",
-    code: (url) => programOf("Polling", "python", url),
-    arrived: (_, printed) => times(printed),
-  },
-  {
-    name: "the client's leads.all",
-    file: "all.ts",
-    code: () => clientProgram("leads.all("),
-    arrived: (_, printed) => printed.match(/^[\da-f-]{36} /gm) ?? [],
-  },
-  {
-    name: "the client's leads.follow",
-    file: "follow.ts",
-    code: () => clientProgram("leads.follow("),
-    arrived: (_, printed) => times(printed),
-  },
-  {
-    name: "leads-to-csv.ts",
-    file: "leads-to-csv.ts",
-    args: (url) => [url, "leads.csv", "50ms"],
-    arrived: inFile("leads-to-csv.ts", "leads.csv"),
-  },
-  {
-    name: "leads-to-sqlite.ts",
-    file: "leads-to-sqlite.ts",
-    args: (url) => [url, "leads.db", "50ms"],
-    arrived: inFile("leads-to-sqlite.ts", "leads.db"),
-  },
-  {
-    name: "leads_to_ndjson.py",
-    file: "leads_to_ndjson.py",
-    args: (url) => [url, "leads.ndjson", "0.05"],
-    arrived: inFile("leads_to_ndjson.py", "leads.ndjson"),
-  },
+  ofPage("Paging", "ts", "sum"),
+  ofPage("Paging", "python", "sum"),
+  ofPage("Polling", "ts", "times"),
+  ofPage("Polling", "python", "times"),
+  ofClient("leads.all", "ids"),
+  ofClient("leads.follow", "times"),
+  example("leads-to-csv.ts", "leads.csv", "50ms"),
+  example("leads-to-sqlite.ts", "leads.db", "50ms"),
+  example("leads_to_ndjson.py", "leads.ndjson", "0.05"),
 ];
 
 /** A server of 2,000 leads of the last hour that refuses some requests, as at the limit. */
@@ -151,14 +129,14 @@ test.each(cases)("$name has every one of 2,000 leads, once", async ({ file, code
     stdout: "pipe",
     stderr: "inherit",
   });
-  let printed = "";
+  let said = "";
   const reading = (async () => {
-    for await (const bytes of child.stdout) printed += new TextDecoder().decode(bytes);
+    for await (const bytes of child.stdout) said += new TextDecoder().decode(bytes);
   })();
-  while (child.exitCode === null && arrivedIn(folder, printed).length < count) await Bun.sleep(50);
+  await until(() => child.exitCode !== null || arrivedIn(folder, said).length >= count, 50);
   child.kill("SIGKILL");
   await reading;
-  const all = arrivedIn(folder, printed);
+  const all = arrivedIn(folder, said);
   expect(all.length).toBe(count);
   if (all[0] !== "any") expect(new Set(all).size).toBe(count);
 });
