@@ -2,11 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { toText } from "../../src/import/parse/encoding.ts";
-import { readPieces, readText } from "./reading.ts";
-
-async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* pieces;
-}
+import { cutInto, each, readPieces, readText } from "./reading.ts";
 
 async function decode(pieces: readonly Buffer[]) {
   let legacyLines = 0;
@@ -15,9 +11,6 @@ async function decode(pieces: readonly Buffer[]) {
   return { text, legacyLines };
 }
 
-const pieces = (bytes: Buffer, size: number) =>
-  Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
-
 const cut = fc.integer({ min: 1, max: 40 });
 const line = fc.string({ unit: "grapheme", maxLength: 30 }).map((text) => `${text.replaceAll(/[\r\n\ufeff]/g, "")}\n`);
 const text = fc.array(line, { maxLength: 20 }).map((lines) => `x\n${lines.join("")}`);
@@ -25,7 +18,7 @@ const text = fc.array(line, { maxLength: 20 }).map((lines) => `x\n${lines.join("
 test("UTF-8 is read unchanged, however it is cut", async () => {
   await fc.assert(
     fc.asyncProperty(text, cut, async (text, size) => {
-      expect(await decode(pieces(Buffer.from(text), size))).toEqual({ text, legacyLines: 0 });
+      expect(await decode(cutInto(size, Buffer.from(text)))).toEqual({ text, legacyLines: 0 });
     }),
   );
 });
@@ -36,7 +29,7 @@ test.each<[string, string, string]>([
   ["again and again, up to the end of a block", `x\nab\n${"\x1a".repeat(100)}`, "x\nab\n"],
 ])("a DOS end-of-file character at the end is dropped: %s", async (_, text, read) => {
   for (const size of [1, 5, 1000])
-    expect(await decode(pieces(Buffer.from(text), size))).toEqual({ text: read, legacyLines: 0 });
+    expect(await decode(cutInto(size, Buffer.from(text)))).toEqual({ text: read, legacyLines: 0 });
 });
 
 test("a DOS end-of-file character elsewhere is kept", async () => {
@@ -48,7 +41,7 @@ test("UTF-16 is read with or without a byte order mark, however it is split", as
     fc.asyncProperty(text, cut, fc.boolean(), fc.constantFrom("\ufeff", ""), async (text, size, swapped, mark) => {
       const bytes = Buffer.from(`${mark}${text.toWellFormed()}`, "utf16le");
       if (swapped) bytes.swap16();
-      expect((await decode(pieces(bytes, size))).text).toBe(text.toWellFormed());
+      expect((await decode(cutInto(size, bytes))).text).toBe(text.toWellFormed());
     }),
   );
 });
@@ -76,7 +69,7 @@ describe("Windows-1252", () => {
       fc.asyncProperty(fc.array(letters, { maxLength: 10 }), cut, async (lines, size) => {
         // An é before a letter of ASCII is never UTF-8.
         const text = `x\n${lines.map((line) => `${line}éa\n`).join("")}`;
-        expect((await decode(pieces(Buffer.from(text, "latin1"), size))).text).toBe(text);
+        expect((await decode(cutInto(size, Buffer.from(text, "latin1")))).text).toBe(text);
       }),
     );
   });
@@ -101,7 +94,7 @@ test("a byte order mark is removed, and a file with nothing else is empty", asyn
 test("text with carriage returns as line ends keeps its letters, whatever its length", async () => {
   const text = `name,email\r${`${"é".repeat(1000)},zoe@example.com\r`.repeat(2300)}`;
   for (const size of [65_533, 65_534, 65_535, 65_536]) {
-    const decoded = await decode(pieces(Buffer.from(text), size));
+    const decoded = await decode(cutInto(size, Buffer.from(text)));
     const ended = text.replaceAll("\r", "\n");
     expect({ whole: decoded.text === ended, legacyLines: decoded.legacyLines }).toEqual({
       whole: true,

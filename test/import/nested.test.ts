@@ -2,60 +2,6 @@
 import { describe, expect, test } from "bun:test";
 import { firstLead, leadOfObject, leadsOf, readPieces, readText, shown, warningsOf } from "./reading.ts";
 
-test.each<[string, unknown, object]>([
-  ["the name of a person in a list", { contacts: [{ name: "Dana" }], pages: [{ name: "A" }] }, { name: "Dana" }],
-  [
-    "the source in utm",
-    { email: "d@example.com", session: { utm: { source: "mail", medium: "x" } } },
-    { email: "d@example.com", traffic_source: "mail" },
-  ],
-  [
-    "the URL of a page",
-    { email: "d@example.com", page: { url: "/a", title: "A", name: "B" } },
-    { email: "d@example.com", page_url: "/a" },
-  ],
-])("%s is understood", async (_, object, lead) => {
-  expect(await leadOfObject(object)).toEqual(lead);
-});
-
-describe("a visit nested in an object named", () => {
-  const visit = {
-    name: "Dana",
-    email: "dana@example.com",
-    identified_at: "2026-01-31T09:15:00Z",
-    page_url: "/pricing",
-    pixel_id: "px_blog",
-  };
-  const leadOfVisit = async (object: object) => {
-    const { identifiedMs = null, pixelId } = (await firstLead(JSON.stringify(object))) ?? {};
-    const at = identifiedMs === null ? null : new Date(identifiedMs).toISOString();
-    return { at, pixelId, ...(await leadOfObject(object)) };
-  };
-
-  test.each(["visitor", "lead", "data", "payload", "record"])(
-    "%s is kept, its time, page and pixel too",
-    async (wrapper) => {
-      const { name, email, page_url } = visit;
-      expect(await leadOfVisit({ event: "visitor.identified", [wrapper]: visit })).toEqual({
-        at: "2026-01-31T09:15:00.000Z",
-        pixelId: "px_blog",
-        name,
-        email,
-        page_url,
-      });
-    },
-  );
-
-  test.each(["visitor", "customer"])("%s comes after the values outside of it", async (wrapper) => {
-    const outside = { timestamp: "2026-01-30T00:00:00Z", url: "/a", pixel: "px_site" };
-    expect(await leadOfVisit({ [wrapper]: visit, ...outside })).toMatchObject({
-      at: "2026-01-30T00:00:00.000Z",
-      pixelId: "px_site",
-      page_url: "/a",
-    });
-  });
-});
-
 test.each<[string, object, string | null]>([
   ["a list of visits", { visits: [{ url: "/a", at: "2026-01-05T10:00:00Z" }] }, "2026-01-05T10:00:00.000Z"],
   ["an event", { event: { at: "2026-01-05T10:00:00Z" } }, "2026-01-05T10:00:00.000Z"],

@@ -1,7 +1,7 @@
 /** Pages of an API: JSON that holds many records is read whole, whatever it is called and wherever its lines end. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { leadsOf, readPieces, readText, shown } from "./reading.ts";
+import { cutInto, leadsOf, readPieces, readText, shown } from "./reading.ts";
 
 const dana = { name: null, email: "dana@example.com", timestamp: "2026-01-31T09:15:00Z" };
 const lee = { name: "Lee", email: "lee@example.com", timestamp: "2026-01-31T09:16:00Z" };
@@ -132,9 +132,7 @@ test("letters of any script survive a long line, however its bytes arrive", asyn
   const people = Array.from({ length: 6_000 }, () => ({ email: "d@example.com", name: "🚢名é".repeat(100) }));
   const bytes = Buffer.from(JSON.stringify({ data: people }));
   for (const size of [65_521, 65_522, 65_523]) {
-    const count = Math.ceil(bytes.length / size);
-    const pieces = Array.from({ length: count }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
-    const { rows, legacyLines } = await readPieces(pieces);
+    const { rows, legacyLines } = await readPieces(cutInto(size, bytes));
     expect([rows.length, legacyLines]).toEqual([people.length, 0]);
     expect(new Set(rows.map(({ cells }) => cells[1]))).toEqual(new Set([people[0]?.name]));
   }

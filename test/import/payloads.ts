@@ -489,6 +489,29 @@ const webhooks: readonly Payload[] = [
   },
 ];
 
+const visits: readonly Payload[] = [
+  {
+    what: "a visit in a visitor, by names that say so",
+    record: { visitor: { ...dana, identified_at: at, page_url: "/a", pixel_id: "px_blog", referrer: "/" } },
+    lead: { ...dana, at, page_url: "/a", pixel: "px_blog", referrer: "/" },
+  },
+  {
+    what: "a visit in a visitor, after the values of the record itself",
+    record: {
+      visitor: { ...dana, identified_at: "2020-01-01", page_url: "/a", pixel_id: "px_blog" },
+      at,
+      url: "/b",
+      pixel: "px",
+    },
+    lead: { ...dana, at, page_url: "/b", pixel: "px" },
+  },
+  {
+    what: "names of pages, of which the first has a URL, and of a person in a list",
+    record: { contacts: [{ name: "Dana Whitfield" }], pages: [{ name: "A", url: "/a", title: "B" }] },
+    lead: { name: "Dana Whitfield", page_url: "/a" },
+  },
+];
+
 const names: readonly Payload[] = [
   {
     what: "AudienceLab: the name of whoever a skip trace found",
@@ -535,4 +558,12 @@ const flattened: readonly Payload[] = [
   },
 ];
 
-export const payloads: readonly Payload[] = [...crm, ...identity, ...analytics, ...webhooks, ...names, ...flattened];
+export const payloads: readonly Payload[] = [
+  ...crm,
+  ...identity,
+  ...analytics,
+  ...webhooks,
+  ...visits,
+  ...names,
+  ...flattened,
+];

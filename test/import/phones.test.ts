@@ -1,5 +1,5 @@
 /** Phone numbers in cells: the digits of the first number, with a warning if there are more digits. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { firstPhone } from "../../src/import/map/values/phones.ts";
 import { warningsOf } from "./reading.ts";
@@ -87,27 +87,6 @@ test("a row reports dropped digits", async () => {
   expect(await warningsOf("name,phone\nDana,619-555-0123\n")).toEqual([]);
   expect(await warningsOf('name,phone\nDana,"619-555-0123, 619-555-0124"\n')).toEqual(["further phone"]);
   expect(await warningsOf("name,phone\nDana,1.61955E+10\n")).toEqual(["phone"]);
-});
-
-describe("whatever is in the cell", () => {
-  const piece = fc.constantFrom(..."619 555 0123 +1 44 ext Mobile 1: E+10".split(" "), ..."0 -./,;()x#\n٣");
-  const cell = fc.oneof(
-    fc.string({ unit: "binary" }),
-    fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join("")),
-  );
-
-  test("the result has at most 15 digits, or is empty", () => {
-    fc.assert(fc.property(cell, (text) => expect(read(text)?.value ?? "0").toMatch(/^\d{1,15}$/)));
-  });
-
-  test("a kept value is read as the same one, and nothing is left out of it", () => {
-    fc.assert(
-      fc.property(cell, (text) => {
-        const value = read(text)?.value;
-        if (value !== undefined) expect(read(value)).toEqual({ value, cut: false });
-      }),
-    );
-  });
 });
 
 test("of two complete numbers the first is found, whatever separates them", () => {

@@ -3,7 +3,7 @@ import { detailFields, type Lead } from "../../src/contract/lead.ts";
 import { Columns } from "../../src/import/map/columns.ts";
 import { type LeadRules, type ReadLead, readLead, type Warning } from "../../src/import/map/lead.ts";
 import { readMapping } from "../../src/import/map/mapping.ts";
-import { createDateOrders } from "../../src/import/map/visit-time.ts";
+import { DateOrders } from "../../src/import/map/visit-time.ts";
 import type { NewLead } from "../../src/import/new-lead.ts";
 import { toText } from "../../src/import/parse/encoding.ts";
 import { openRows } from "../../src/import/parse/format.ts";
@@ -16,24 +16,29 @@ export const ordinaryRules: LeadRules = {
   stamp: "source",
   ofDeliveries: false,
   zone: "UTC",
-  orders: createDateOrders(null),
+  orders: new DateOrders(null),
 };
 
-async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+export async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* pieces;
+}
+
+/** Cuts bytes into pieces of one size. */
+export const cutInto = (size: number, bytes: Buffer): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
+
+async function open(pieces: readonly Buffer[], map: string | null, onLegacyLine = () => {}) {
+  const columns = new Columns(readMapping(map));
+  return { columns, ...(await openRows(toText(each(pieces), onLegacyLine), columns)) };
 }
 
 /** Reads pieces of a file as they would arrive. */
 export async function readPieces(pieces: readonly Buffer[], map: string | null = null) {
-  const columns = new Columns(readMapping(map));
   let legacyLines = 0;
-  const opened = await openRows(
-    toText(each(pieces), () => legacyLines++),
-    columns,
-  );
+  const { columns, format, groups } = await open(pieces, map, () => legacyLines++);
   const rows: Parameters<typeof readLead>[0][] = [];
-  for await (const group of opened.groups) rows.push(...group);
-  return { rows, columns, format: opened.format, legacyLines };
+  for await (const group of groups) rows.push(...group);
+  return { rows, columns, format, legacyLines };
 }
 
 export const readText = (text: string | Buffer, map: string | null = null) => readPieces([Buffer.from(text)], map);
@@ -44,17 +49,10 @@ export async function leadsOfPieces(
   rules: Partial<LeadRules> = {},
   map: string | null = null,
 ) {
-  const columns = new Columns(readMapping(map));
-  const opened = await openRows(
-    toText(each(pieces), () => {}),
-    columns,
-  );
+  const all = { ...ordinaryRules, orders: new DateOrders(null), ...rules };
   const leads: ReadLead[] = [];
-  for await (const rows of opened.groups) {
-    leads.push(
-      ...rows.map((row) => readLead(row, { ...ordinaryRules, orders: createDateOrders(null), ...rules }, noonMs)),
-    );
-  }
+  for await (const rows of (await open(pieces, map)).groups)
+    leads.push(...rows.map((row) => readLead(row, all, noonMs)));
   return leads;
 }
 

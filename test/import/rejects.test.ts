@@ -147,20 +147,16 @@ test.each(["the file itself", "a hard link to it", "standard input"])(
   },
 );
 
-test.each(["-wal", ".asking", ".serving"])(
-  "--rejects that would write over a file of the database is refused, there or not: %s",
-  async (end) => {
-    const admin = anAdmin();
-    const ended = await admin.import(good, ...px, "--create-pixels", "--rejects", `${admin.file}${end}`);
-    expect(ended).toMatchObject({ status: 2, stderr: expect.stringContaining("--rejects would write over") });
-    expect(await admin.leads()).toEqual([]);
-  },
-);
-
-test("rejects --rejects -", async () => {
+test.each<[string, (database: string) => string, string]>([
+  ["the log", (database) => `${database}-wal`, "--rejects would write over"],
+  ["its lock requests", (database) => `${database}.asking`, "--rejects would write over"],
+  ["the lock of its server", (database) => `${database}.serving`, "--rejects would write over"],
+  ["standard output", () => "-", "--rejects is -, which is no file. Name a file."],
+])("--rejects that names %s, there or not, is refused", async (_, pathOf, reason) => {
   const admin = anAdmin();
-  const ended = await admin.import(good, ...px, "--create-pixels", "--rejects", "-");
-  expect(ended).toMatchObject({ status: 2, stderr: "--rejects is -, which is no file. Name a file.\n" });
+  const ended = await admin.import(good, ...px, "--create-pixels", "--rejects", pathOf(admin.file));
+  expect(ended).toMatchObject({ status: 2, stderr: expect.stringContaining(reason) });
+  expect(await admin.leads()).toEqual([]);
 });
 
 test("a dry run and a rejected import leave the rejects file unchanged", async () => {

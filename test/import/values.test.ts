@@ -1,5 +1,8 @@
 /** Values out of cells: trimmed, and otherwise kept as they came. */
 import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { firstEmail } from "../../src/import/map/values/emails.ts";
+import { firstPhone } from "../../src/import/map/values/phones.ts";
 import { firstText } from "../../src/import/row.ts";
 import { leadsOf } from "./reading.ts";
 
@@ -35,6 +38,32 @@ test.each([
   ["a\ud83d", "a\ufffd"],
 ])("the text of the cell %j is %j", (cell, text) => {
   expect(firstText(cell)).toBe(text);
+});
+
+test.each([
+  {
+    what: "an email address",
+    read: firstEmail,
+    pieces: ["dana@example.com", "lee@e.org", ..."@a <>()\"',;:./[]\n"],
+    form: /^[^\s@<>()"]+@[^\s@<>()"]+$/,
+  },
+  {
+    what: "a phone number",
+    read: firstPhone,
+    pieces: [..."619 555 0123 +1 44 ext Mobile 1: E+10".split(" "), ..."0 -./,;()x#\n٣"],
+    form: /^\d{1,15}$/,
+  },
+])("whatever is in a cell, $what that is found has its form, and is read as itself", ({ read, pieces, form }) => {
+  const some = fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: "binary" }), some), (text) => {
+      const value = read(text)?.value;
+      if (value === undefined) return;
+      expect(value).toMatch(form);
+      expect(read(value)).toEqual({ value, cut: false });
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test.each([

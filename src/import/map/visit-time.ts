@@ -139,14 +139,6 @@ function zoneOf(row: Row, places: readonly number[], rules: TimeRules): string |
   return own === null ? rules.zone : readZone(own);
 }
 
-/** The orders of numeric dates. One date of a column that has a single order decides for the whole column. */
-interface DateOrders {
-  /** The order of a column; null while it is not decided. */
-  of(column: string): DateOrder | null;
-  /** Takes a date into account. Throws a UserError if it contradicts an earlier one of its column. */
-  add(column: string, text: string, line: number): void;
-}
-
 /** The date that decided the order of a column. */
 interface Evidence {
   readonly order: DateOrder;
@@ -154,23 +146,30 @@ interface Evidence {
   readonly line: number;
 }
 
-/** Returns the orders of the columns of a file; an order that is given holds for all of them. */
-export function createDateOrders(given: DateOrder | null): DateOrders {
-  const decided = new Map<string, Evidence>();
-  return {
-    of: (column) => given ?? decided.get(column)?.order ?? null,
-    add(column, text, line) {
-      const order = given === null ? onlyOrderOf(text) : null;
-      if (order === null) return;
-      const known = decided.getOrInsert(column, { order, text, line });
-      if (known.order === order) return;
-      throw new UserError(
-        `The dates of ${JSON.stringify(column)} contradict each other: ${evidenceText(known)}, and ` +
-          `${evidenceText({ order, text, line })}. Nothing was imported.`,
-        "Run the command again with --day-first or --month-first; dates of the other order are then rejected.",
-      );
-    },
-  };
+/** The orders of numeric dates. One date of a column that has a single order decides for the whole column. */
+export class DateOrders {
+  private readonly decided = new Map<string, Evidence>();
+
+  /** An order that is given holds for all columns. */
+  constructor(private readonly given: DateOrder | null) {}
+
+  /** Returns the order of a column; null while it is not decided. */
+  of(column: string): DateOrder | null {
+    return this.given ?? this.decided.get(column)?.order ?? null;
+  }
+
+  /** Takes a date into account. Throws a UserError if it contradicts an earlier one of its column. */
+  add(column: string, text: string, line: number): void {
+    const order = this.given === null ? onlyOrderOf(text) : null;
+    if (order === null) return;
+    const known = this.decided.getOrInsert(column, { order, text, line });
+    if (known.order === order) return;
+    throw new UserError(
+      `The dates of ${JSON.stringify(column)} contradict each other: ${evidenceText(known)}, and ` +
+        `${evidenceText({ order, text, line })}. Nothing was imported.`,
+      "Run the command again with --day-first or --month-first; dates of the other order are then rejected.",
+    );
+  }
 }
 
 /** Returns the only order in which a text is a date; null if there is none or more than one. */

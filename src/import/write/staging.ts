@@ -44,25 +44,22 @@ export interface Staging {
  * stays on that disk. Every method that writes throws a UserError if the folder has no room.
  */
 export function openStaging(client: Database, folder: string): Staging {
-  const inFolder = <Result>(work: () => Result): Result => {
-    try {
-      return work();
-    } catch (cause) {
-      if (!(cause instanceof SQLiteError)) throw cause;
-      throw new ImportInterrupted(
-        `The folder ${folder} has no room to stage the file (${cause.message}). Nothing was imported.`,
-        "Free about five times the size of the unpacked file, then run the import again.",
-        cause,
-      );
-    }
-  };
-  const staging = inFolder(() => openTables(client, folder));
-  return {
-    ...staging,
-    add: (lead) => inFolder(() => staging.add(lead)),
-    reject: (row) => inFolder(() => staging.reject(row)),
-    sort: () => inFolder(staging.sort),
-  };
+  function inFolder<Given extends unknown[], Result>(work: (...given: Given) => Result): typeof work {
+    return (...given) => {
+      try {
+        return work(...given);
+      } catch (cause) {
+        if (!(cause instanceof SQLiteError)) throw cause;
+        throw new ImportInterrupted(
+          `The folder ${folder} has no room to stage the file (${cause.message}). Nothing was imported.`,
+          "Free about five times the size of the unpacked file, then run the import again.",
+          cause,
+        );
+      }
+    };
+  }
+  const { add, reject, sort, ...others } = inFolder(openTables)(client, folder);
+  return { ...others, add: inFolder(add), reject: inFolder(reject), sort: inFolder(sort) };
 }
 
 /** Yes and no are 1 and 0 in a table. */

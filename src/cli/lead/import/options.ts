@@ -9,7 +9,7 @@ import { type IdentityField, wholeIdentity } from "../../../import/map/identity.
 import type { LeadRules } from "../../../import/map/lead.ts";
 import type { DateOrder } from "../../../import/map/values/times.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
-import { createDateOrders } from "../../../import/map/visit-time.ts";
+import { DateOrders } from "../../../import/map/visit-time.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
@@ -52,7 +52,7 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
     stamp: options.stamp,
     ofDeliveries: options.ofDeliveries === true,
     zone: options.timezone,
-    orders: createDateOrders(orderOf(options)),
+    orders: new DateOrders(orderOf(options)),
   };
 }
 
