@@ -61,6 +61,8 @@ test.each([
   ["31 January 2026, 09:15"],
   ["31st of January 2026 9:15 a.m."],
   ["Jan. 31, 2026 9:15 A.M."],
+  ["1/31/2026 9:15 a. m."],
+  ["1/31/2026 9:15 A M"],
   // 12-hour clocks, with a zone after them.
   ["2026-01-31 4:15am (EST)"],
   ["1/31/2026 4:15AM ET"],
@@ -71,6 +73,7 @@ test.each([
   // Basic ISO 8601, and RFC 9557.
   ["20260131T091500Z"],
   ["20260131T041500-0500"],
+  ["20260131 09:15:00"],
   ["2026-01-31T04:15:00-05:00[America/New_York]"],
   ["2026-01-31T04:15:00[America/New_York]"],
   ["2026-01-31T09:15:00Z[Europe/Berlin][u-ca=gregory]"],
@@ -214,6 +217,8 @@ describe("a zone in a column of its own", () => {
     ["created_at_utc", "2026-01-31 09:15:00", "2026-01-31T09:15:00.000Z"],
     ["Visit Date,Visit Hour (EST)", "2026-01-31,9:15 AM", "2026-01-31T14:15:00.000Z"],
     ["Hit Date,Hit Hour", "2026-01-31,9", "2026-01-31T09:00:00.000Z"],
+    ["Date,Hour", "20260131,9", "2026-01-31T09:00:00.000Z"],
+    ["Date,Time", "20260131,9:15 a. m.", "2026-01-31T09:15:00.000Z"],
     ["Hour of Day,Day", "00,2026-01-31", "2026-01-31T00:00:00.000Z"],
     ["Session Start Date,Session Start Time", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],
     ["First Seen Date,First Seen Time", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],

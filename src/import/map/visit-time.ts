@@ -81,9 +81,9 @@ interface SourceTime {
   readonly text: string;
 }
 
-const clockAlone = /^\d{1,2}(?::\d{2}(?::\d{2})?(?!\d)[^/]*|\s*[ap]\.?m\b.*)$|^0?[.,]\d+$/i;
+const clockAlone = /^\d{1,2}(?::\d{2}(?::\d{2})?(?!\d)[^/]*|\s*[ap]\.?\s?m\b.*)$|^0?[.,]\d+$/i;
 /** A date without a time of day, and no number of seconds either. */
-const dayAlone = /^(?!\d{10,}$)(?!.*\d:\d)(?!.*\d\s*[ap]\.?m\b)(?!\d{8}T\d)/i;
+const dayAlone = /^(?!\d{10,}$)(?!.*\d:\d)(?!.*\d\s*[ap]\.?\s?m\b)(?!\d{8}T\d)/i;
 /** The time that programs write after a date that has none. It begins at the first of many blanks, not at each. */
 const midnight = /(?<!\s)[T\s]\s*(?:00?:00(?::00(?:\.0+)?)?|12:00(?::00)?\s*AM)(?=\s*(?:Z|UTC|GMT)?$)/i;
 

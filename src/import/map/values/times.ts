@@ -21,7 +21,7 @@ const ordinal = "(?<day>\\d{1,2})(?:st|nd|rd|th)?";
 /** Dates that can be read in one way only. */
 const dateForms = [
   /^(?<year>\d{4})([/-])(?<month>\d{1,2})\2(?<day>\d{1,2})/,
-  /^(?<year>(?:19|20)\d{2})(?<month>\d{2})(?<day>\d{2})(?=$|T)/i,
+  /^(?<year>(?:19|20)\d{2})(?<month>\d{2})(?<day>\d{2})(?=$|T|\s)/i,
   new RegExp(
     `${weekdayFirst}${ordinal}(?:\\s+of)?[\\s-]+(?<month>${name})\\.?,?[\\s-]+(?<year>\\d{4}|\\d{2})(?!\\d)`,
     "i",
@@ -31,7 +31,7 @@ const dateForms = [
 ];
 const numericForm = /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/;
 const clockForm =
-  /^(?:T\s*|,?\s+(?:at\s+)?)(\d{1,2})(?::(\d{2}))?(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([ap])\.?m\b\.?)?(?!\d)/i;
+  /^(?:T\s*|,?\s+(?:at\s+)?)(\d{1,2})(?::(\d{2}))?(?::(\d{2})(?:[.,](\d+))?)?(?:\s*([ap])\.?\s?m\b\.?)?(?!\d)/i;
 const basicClockForm = /^T(\d{2})(\d{2})(?:(\d{2})(?:[.,](\d+))?)?(?!\d|:)/i;
 const firstSerialMs = Date.UTC(1899, 11, 30);
 const months = "january february march april may june july august september october november december".split(" ");
