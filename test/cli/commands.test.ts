@@ -141,13 +141,6 @@ describe("without a database", () => {
   });
 });
 
-test("a closed standard output ends a command without a stack trace", async () => {
-  const child = anAdmin().start("account", "list");
-  await child.stdout.cancel();
-  await child.exited;
-  expect(await child.stderr.text()).not.toMatch(/\bat .*:\d+/);
-});
-
 needing("/dev/full").describe("if standard output cannot be written", () => {
   test("the receipt of an erasure is in the file, and the erasure is complete", async () => {
     const { file, import: importRows, leads, run } = anAdmin();

@@ -1,13 +1,9 @@
 /** Connections: no client is locked out by others, and a stopping server answers what was sent. */
-import { expect, onTestFinished, spyOn, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { setImmediate as turnOver } from "node:timers/promises";
 import { inFairTurns, stopAfterLastCall } from "../../src/api/listener.ts";
-import { someLeads } from "../support/builders.ts";
-import { until } from "../support/eventually.ts";
-import { serve } from "../support/harness.ts";
 import { start } from "../support/process.ts";
-import { sendText } from "../support/wire.ts";
 
 test("a request late in a turn that takes too long waits for the next turn, and no other request waits", async () => {
   let nowMs = 0;
@@ -26,34 +22,6 @@ test("a request late in a turn that takes too long waits for the next turn, and 
   await turnOver();
   expect(await late).toBeInstanceOf(Response);
   expect(ask()).toBeInstanceOf(Response);
-});
-
-test("sixteen clients at once get their own responses, and pipelined requests are all answered", async () => {
-  // No turn takes too long by this clock: Bun drops the requests behind one that waits for the next turn.
-  const clock = spyOn(performance, "now").mockReturnValue(0);
-  onTestFinished(() => clock.mockRestore());
-  const server = await serve({ leads: someLeads(30) });
-  const key = server.aKey();
-  const one = server.as(key);
-  const clients = Array.from({ length: 16 }, async (_, place) => {
-    const limit = place + 1;
-    for (let turn = 0; turn < 150; turn++) {
-      const { status, body } = await one.get(`/leads?limit=${limit}&since=2026-01-0${1 + (turn % 9)}T00:00:00Z`);
-      expect({ status, leads: body.data.length }).toEqual({ status: 200, leads: limit });
-    }
-  });
-  const ahead = Array.from({ length: 5 }, async () => {
-    const limits = Array.from({ length: 20 }, (_, place) => place + 1);
-    const lines = limits.map(
-      (limit) =>
-        `GET /api/v1/leads?limit=${limit} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n` +
-        `Authorization: Bearer ${key}\r\n${limit === limits.length ? "Connection: close\r\n" : ""}\r\n`,
-    );
-    const { status, body } = await sendText(server.url, lines.join(""));
-    expect(status).toBe(200);
-    expect(body.match(/HTTP\/1\.1 200 /g)?.length).toBe(limits.length - 1);
-  });
-  await Promise.all([...clients, ...ahead]);
 });
 
 test("clients that keep opening connections lock out no other client", async () => {
@@ -107,36 +75,4 @@ test("a request that arrives while the server stops is answered, with Connection
   expect([await last.text(), last.headers.get("Connection")]).toEqual(["here", "close"]);
   await stopped;
   await expect(ask()).rejects.toThrow();
-});
-
-/** A client that sends the next request as soon as it has its response, on one connection. */
-function aBusyClient(url: string) {
-  const { hostname, port, host } = new URL(url);
-  const met = { answers: 0, isToldToClose: false, isWaiting: false };
-  const socket = connect(Number(port), hostname, ask);
-  function ask() {
-    met.isWaiting = true;
-    socket.write(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-  }
-  // A response is short, and arrives in one piece.
-  socket.on("data", (bytes) => {
-    met.answers++;
-    met.isWaiting = false;
-    met.isToldToClose = /^connection: close\r$/im.test(bytes.toString());
-    if (!met.isToldToClose) ask();
-  });
-  socket.on("error", () => undefined);
-  return { met, ended: new Promise((resolve) => socket.once("close", resolve)) };
-}
-
-test("busy clients get a last response, and lose no request", async () => {
-  const server = start({ LOG_LEVEL: "silent" });
-  const url = await server.listening();
-  const clients = Array.from({ length: 8 }, () => aBusyClient(url));
-  await until(() => clients.every(({ met }) => met.answers > 10));
-  expect(await server.end("SIGTERM")).toBe(0);
-  await Promise.all(clients.map(({ ended }) => ended));
-  // On a busy machine, a client may ask too late.
-  expect(clients.filter(({ met }) => met.isWaiting).length).toBeLessThan(3);
-  expect(clients.filter(({ met }) => met.isToldToClose).length).toBeGreaterThan(5);
 });
