@@ -1,10 +1,9 @@
 /** bun admin lead erase --list and find --list: many persons at once. */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { openDatabase } from "../../src/db/open.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
+import { signalBelow } from "../support/between-transactions.ts";
 import { filesWith } from "../support/bytes.ts";
-import { until } from "../support/eventually.ts";
 
 const ids = [1, 2, 3, 4, 5, 6].map((n) => `0190a000-0000-7000-8000-00000000000${n}`);
 const rows = [
@@ -151,12 +150,7 @@ test.each([
     await admin.import(file);
     const path = admin.put("list.txt", people.join("\n"));
     const running = admin.start("lead", "erase", "acme", "--list", path);
-    const database = openDatabase(admin.file);
-    const stored = database.$client.query("SELECT count(*) FROM stored_leads");
-    await until(() => stored.values()[0]?.[0] !== 3000, 5);
-    database.$client.close();
-    running.kill(signal);
-    expect(await running.exited).toBe(status);
+    expect(await signalBelow(3000, admin.file, running, signal)).toBe(status);
     const left = (await admin.leads()).length;
     expect(left).toBeGreaterThan(0);
     const receipts = receiptsIn((await admin.run("receipt", "list", "acme")).stdout);

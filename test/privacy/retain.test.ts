@@ -1,13 +1,11 @@
 /** bun admin retain: leads are kept for so many days, erased after, and no older ones come in. */
 import { Database } from "bun:sqlite";
-import { expect, onTestFinished, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { sql } from "drizzle-orm";
 import { dayMs } from "../../src/contract/calendar.ts";
-import { openAgain } from "../../src/db/open.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
+import { signalBelow } from "../support/between-transactions.ts";
 import { filesWith } from "../support/bytes.ts";
-import { until } from "../support/eventually.ts";
 import { start } from "../support/process.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 
@@ -155,13 +153,6 @@ async function aLargeFile(): Promise<Admin> {
   return admin;
 }
 
-/** Resolves as soon as the first leads are gone; the last ones need some hundred milliseconds more. */
-async function begun({ file }: Admin): Promise<void> {
-  const reader = openAgain(file);
-  onTestFinished(() => reader.$client.close());
-  await until(() => (reader.values<[number]>(sql`SELECT count(*) FROM stored_leads`)[0]?.[0] ?? 0) <= many, 5);
-}
-
 const said =
   /^Stopped: ([\d,]+) of 20,000 older leads are erased, but their bytes are not removed yet\. Run it again [^\n]+\n$/;
 
@@ -174,9 +165,7 @@ test.each([
   async (signal, status) => {
     const admin = await aLargeFile();
     const child = admin.start(...retain);
-    await begun(admin);
-    child.kill(signal);
-    expect(await child.exited).toBe(status);
+    expect(await signalBelow(many + 1, admin.file, child, signal)).toBe(status);
     const gone = Number(said.exec(await child.stderr.text())?.[1]?.replaceAll(",", ""));
     const left = (await admin.leads()).length - 1;
     expect([gone, left > 0]).toEqual([many - left, true]);

@@ -7,6 +7,22 @@ import { writeWhenFree } from "../../src/db/locks.ts";
 import { openAgain } from "../../src/db/open.ts";
 import { until } from "./eventually.ts";
 
+/** Sends a signal to a command once it has left fewer leads than a number, before it deletes more. Returns its status. */
+export function signalBelow(
+  leads: number,
+  file: string,
+  child: Bun.Subprocess,
+  signal: NodeJS.Signals,
+): Promise<number> {
+  let isSent = false;
+  const send = (left: number) => {
+    if (isSent || left >= leads) return;
+    isSent = true;
+    child.kill(signal);
+  };
+  return betweenTransactions(file, child.exited, send, () => true);
+}
+
 /**
  * Takes the write lock repeatedly until the command has ended, and returns its status. Each time it calls a function with
  * the number of leads and a connection that may write. The command waits during that time.
