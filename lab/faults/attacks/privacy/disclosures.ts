@@ -7,7 +7,7 @@ export const disclosures: Fault = {
   name: "the ledger of recipients",
   attack: "random keys, filters, and pages, with imports, days, restarts, and gaps in between; pages against a model",
   promise: "no lead missed, none too many but as possibly, and those under 1 %; a gap names each time without a ledger",
-  small: 1500,
+  small: 600,
   full: 100_000,
   breakages: [
     {
@@ -44,8 +44,8 @@ export const disclosures: Fault = {
   run,
 };
 
-/** This many steps make some thousand pages of some hundred leads. */
-const stepsEach = 1700;
+/** So many steps make some thousand pages of some hundred leads. In a small run, a world is smaller as well. */
+const maxStepsEach = 1700;
 
 async function run({ build, folder, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
   // The build that is attacked has a world of its own.
@@ -57,7 +57,7 @@ async function run({ build, folder, times, random, goesOn, progress, expect }: A
     const place = join(folder, `world-${round}`);
     mkdirSync(place);
     const world = openWorld(join(place, "leadfile.db"), random.branch(round).below);
-    for (let step = 0; step < stepsEach; step++) await world.step();
+    for (let step = 0; step < Math.min(times, maxStepsEach); step++) await world.step();
     const { missed, surelyTooMuch, ...rest } = await world.compare();
     world.close();
     rmSync(place, { recursive: true });

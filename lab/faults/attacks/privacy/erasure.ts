@@ -12,12 +12,12 @@ export const erasure: Fault = {
   name: "erasure",
   attack: "imports, replacements and requests make a history, then a person is erased and imported again; files",
   promise: "no byte of the person in any file of the folder, the others unharmed, a later import leaves the person out",
-  small: 4,
+  small: 2,
   full: 1000,
   breakages: [
     {
       name: "an erasure that leaves free pages as they are",
-      times: 2,
+      times: 1,
       patches: [
         { file: "src/db/open.ts", from: "PRAGMA secure_delete = ON", to: "PRAGMA secure_delete = OFF" },
         {
