@@ -56,7 +56,7 @@ function checkOwner(path: string, cluster: ClusterConfig | null): void {
   const isOfNode = isFileOfNode(path);
   if (isOfNode && cluster === null) {
     throw new UserError(
-      `${path} is the file of an rqlite node, which alone may write it.`,
+      `${path} belongs to an rqlite node, and only that node may write to it.`,
       "Set CLUSTER and NODE_NAME to work with the cluster, or DATABASE_PATH to another file.",
     );
   }

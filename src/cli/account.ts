@@ -37,11 +37,11 @@ function createCommand(context: CommandContext): Command {
     .action(async (text: string, options) => {
       const name = checkText("NAME", text);
       if (/^acc_/i.test(name)) {
-        throw new UserError("NAME begins with acc_, as an ID does.", "Choose a name that does not.", 2);
+        throw new UserError("NAME begins with acc_, like an ID.", "Choose another name.", 2);
       }
       const created = await createAccount(context.database("create"), name, context.now());
       if (created === null) {
-        throw new UserError(`There is already an account ${JSON.stringify(name)}.`, "Choose another name.");
+        throw new UserError(`The account ${JSON.stringify(name)} already exists.`, "Choose another name.");
       }
       outputOf(options).result(view(created), created.id);
     });
@@ -69,7 +69,7 @@ function listCommand(context: CommandContext): Command {
 
 function subscriptionCommand(context: CommandContext, verb: string, active: boolean): Command {
   return commandOnAccount(context, verb)
-    .description(`turn the subscription ${active ? "on" : "off"}, from the next request on`)
+    .description(`${verb} the subscription, effective with the next request`)
     .examples(`account ${verb} acme`)
     .action(async (account: Account, options) => {
       await setSubscription(context.database(), account, active, context.now());
@@ -80,8 +80,8 @@ function subscriptionCommand(context: CommandContext, verb: string, active: bool
 
 function deleteCommand(context: CommandContext): Command {
   return commandOnAccount(context, "delete")
-    .description("end an account: delete its leads and all its other data, and revoke its keys forever")
-    .option("--yes", "do not ask for the name")
+    .description("delete an account with all its data, and revoke its keys permanently")
+    .option("--yes", "do not ask for confirmation")
     .examples("account delete acme", "account delete acme --yes --json")
     .action(async (account: Account, options: { yes?: boolean; json?: boolean }) => {
       const { id, name } = account;
@@ -101,10 +101,10 @@ function deleteCommand(context: CommandContext): Command {
         throw stoppedBy(done.signal, what);
       }
       output.result({ id, name, leads: done.result.leads }, JSON.stringify(done.result));
-      output.say(`The account ${name} is deleted. Its keys answer revoked_api_key from now on.`);
+      output.say(`Account ${name} is deleted. Requests with its keys get revoked_api_key.`);
       removeDeliveries(spoolOf(database.path), sources);
       await removeResidualBytes(context, output);
-      const onNodes = isFileOfNode(database.path) ? "deliveries that wait on other nodes, " : "";
+      const onNodes = isFileOfNode(database.path) ? "pending deliveries on other nodes, " : "";
       output.say(`Not deleted: ${onNodes}exports, rejects files, files in inboxes, logs, and earlier backups.`);
     });
 }
@@ -117,7 +117,7 @@ function removeDeliveries(spool: string, sources: readonly Source[]): void {
       rmSync(folder, { recursive: true, force: true });
     } catch (cause) {
       throw new UserError(
-        `The account is deleted, but not what was delivered to it (${innermost(cause)}).`,
+        `The account is deleted, but its pending deliveries are not (${innermost(cause)}).`,
         `Delete ${folder}.`,
       );
     }
@@ -126,8 +126,9 @@ function removeDeliveries(spool: string, sources: readonly Source[]): void {
 
 /** Asks for the name of the account on a terminal. Throws a UserError if the answer differs, or if there is no terminal. */
 async function confirmName(name: string, what: string): Promise<void> {
-  if (!canAsk()) throw new UserError(`Nothing was changed: this deletes ${what} forever.`, "To confirm, pass --yes.");
-  if ((await ask(`This deletes ${what} forever. To confirm, type the name of the account:`)) === name) return;
+  if (!canAsk())
+    throw new UserError(`Nothing was changed. This deletes ${what} permanently.`, "To confirm, pass --yes.");
+  if ((await ask(`This deletes ${what} permanently. To confirm, type the name of the account:`)) === name) return;
   throw new UserError("Nothing was changed.", "To delete the account, type its exact name.");
 }
 

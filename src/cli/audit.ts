@@ -17,9 +17,9 @@ export function auditCommand(context: CommandContext): Command {
   return new AdminCommand("audit").examples("audit list").addCommand(
     jsonCommand("list")
       .description(
-        "list what was done, newest first: find, erase, unblock, export, retain, backup, restore, and changes of keys and accounts",
+        "list the audit log, newest first: find, erase, unblock, export, retain, backup, restore, and changes of keys and accounts",
       )
-      .option("--account <ACCOUNT>", "only entries about this account: ID or exact name", accountIn(context))
+      .option("--account <ACCOUNT>", "list only entries of this account (ID or exact name)", accountIn(context))
       .option("--limit <N>", "the maximum number of lines", wholeNumber("--limit", 1, 100_000), 100)
       .examples("audit list --limit 20", "audit list --account acme --json")
       .action((options: Options) => {
@@ -32,7 +32,7 @@ export function auditCommand(context: CommandContext): Command {
           account ?? "",
           detailText(act, detail),
         ]);
-        outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows, "Nothing is on record."));
+        outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows, "The audit log is empty."));
       }),
   );
 }

@@ -23,7 +23,7 @@ import { table } from "./terminal/table.ts";
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
     .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix", typedPath)
-    .option("--drill", "test FILE: restore it into a temporary folder and compare; makes FILE first if there is none")
+    .option("--drill", "test FILE by restoring it into a temporary folder; if FILE does not exist, make it first")
     .examples(
       "backup /var/backups/leadfile/today.db",
       "backup --drill /var/backups/leadfile/today.db",
@@ -41,15 +41,15 @@ async function makeFile(context: CommandContext, output: Output, file: string, i
   const isThere = isDrill && existsSync(file);
   const stop = stopSignal();
   const making = async () => (await loadBackups()).make(file, context.now(), stop);
-  const made = isThere
-    ? null
-    : await unlessStopped(making(), "There is no backup, and nothing is left of what was copied.");
+  const made = isThere ? null : await unlessStopped(making(), "No backup was made, and the partial copy was deleted.");
   const testing = () => drill(file, context.now(), stop);
   const backup =
-    made !== null && !isDrill ? made : await unlessStopped(testing(), `${file} exists, and was not tested to the end.`);
+    made !== null && !isDrill
+      ? made
+      : await unlessStopped(testing(), `${file} exists, but its test was not completed.`);
   print(output, backup, isDrill);
   if (made === null) return;
-  output.say(`It contains personal data: keep it, and ${file}.manifest.json, as safe as the database.`);
+  output.say(`It contains personal data: protect it like the database. A restore also needs ${file}.manifest.json.`);
   await record(context, "backup", { sha256: made.sha256, leads: made.leads });
 }
 
@@ -59,12 +59,12 @@ async function record(context: CommandContext, act: "backup" | "backup.verified"
     const database = context.database();
     await database.write([insertAct(database.read, { atMs: context.now(), act, account: null, detail })]);
   } catch (cause) {
-    printMessage(`Warning: the audit has no record of the backup (${innermost(cause)}).`);
+    printMessage(`Warning: the audit log has no record of the backup (${innermost(cause)}).`);
   }
 }
 
 function print(output: Output, { file, sha256, bytes, leads }: Backup, isTested: boolean): void {
-  const tested = isTested ? " Restored into a temporary folder, it is the same." : "";
+  const tested = isTested ? " A test restore has the same content." : "";
   output.result({ file, sha256, bytes, leads }, `${file} has ${leadsText(leads)} in ${grouped(bytes)} bytes.${tested}`);
 }
 
@@ -79,7 +79,7 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
       nowMs: context.now(),
       stop,
     }),
-    "There is no backup, and nothing is left of what was copied.",
+    "No backup was made, and the partial copy was deleted.",
   );
   await record(context, "backup.verified", { bytes: stored.bytes, leads: stored.leads });
   return stored;
@@ -87,8 +87,8 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
 
 function listCommand(): Command {
   return jsonCommand("list")
-    .description("list the backups in a place, newest first")
-    .argument("[PLACE]", "a folder or s3://bucket/prefix; BACKUP_TO if it is not given", typedPath)
+    .description("list the backups in a folder or bucket, newest first")
+    .argument("[PLACE]", "a folder or s3://bucket/prefix (default: BACKUP_TO)", typedPath)
     .examples("backup list", "backup list s3://acme-backups/leadfile --json")
     .action(async (place: string | undefined, _: unknown, command: Command) => {
       // The command above takes --json as well, and reads it first.
@@ -97,7 +97,7 @@ function listCommand(): Command {
       if (wanted === undefined) {
         throw new UserError(
           "BACKUP_TO is not set.",
-          `Name a place: ${adminCommand} backup list s3://bucket/prefix.`,
+          `Set it, or pass a folder or bucket: ${adminCommand} backup list s3://bucket/prefix`,
           2,
         );
       }
@@ -132,7 +132,7 @@ export async function storedCopiesText(): Promise<string> {
     if (newest === undefined) return "";
     const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);
     return (
-      `${counted("backup")(backups.length)} in ${place.to} may still hold the person, from ${backups.at(-1)?.file} to ` +
+      `${counted("backup")(backups.length)} in ${place.to} may still contain the person, from ${backups.at(-1)?.file} to ` +
       `${newest.file}. Daily rotation deletes the last of them by ${until}.`
     );
   } catch (cause) {

@@ -43,8 +43,8 @@ function listCommand(context: CommandContext): Command {
 
 function undoCommand(context: CommandContext): Command {
   return commandOnAccount(context, "undo")
-    .description("remove exactly the leads that an import added; importing the file again adds them again")
-    .argument("<IMPORT>", "its number, as import list shows it")
+    .description("remove exactly the leads that an import added")
+    .argument("<IMPORT>", "number of the import, from import list")
     .examples("import undo acme 3")
     .action(async (account: Account, text: string, options) => {
       const batch = batchOf(context, account, text);
@@ -57,9 +57,7 @@ function undoCommand(context: CommandContext): Command {
           : `Import ${batch.number} was already undone at ${writeMoment(batch.undoneMs)}.`;
       output.result({ import: batch.number, removed }, said);
       if (removed > 0) {
-        output.say(
-          "Leads that another file contains as well are removed too. To add them again, import that file again.",
-        );
+        output.say("This also removed leads that other files contain. To add them again, import those files again.");
       }
     });
 }

@@ -21,7 +21,7 @@ export function pixelCommand(context: CommandContext): Command {
 function createCommand(context: CommandContext): Command {
   return commandOnAccount(context, "create")
     .description("create a pixel, and print its ID")
-    .option("--id <ID>", "the ID that the vendor gave it; generated if not given")
+    .option("--id <ID>", "the vendor's ID of the pixel (default: generated)")
     .option("--status <STATUS>", "the status that the API shows", "active")
     .examples("pixel create acme", "pixel create acme --id px_shop --status active")
     .action(async (account: Account, options: { id?: string; status: string; json?: boolean }) => {

@@ -33,7 +33,7 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: "lead",
-    description: "import and export leads, find and erase a person, or unblock one",
+    description: "import and export leads; find, erase, and unblock persons",
     examples: ["lead import acme export.csv --create-pixels", "lead export acme > leads.ndjson"],
     load: {
       import: async () => (await import("./lead/import/command.ts")).importCommand,
@@ -43,31 +43,27 @@ const commands: readonly CommandEntry[] = [
       unblock: async () => (await import("./lead/unblock.ts")).unblockCommand,
     },
   },
-  entry("import", "list imports, and undo one", () => import("./import.ts")),
+  entry("import", "list and undo imports", () => import("./import.ts")),
   entry(
     "stats",
     "leads per day, by pixel, state, and source, and requests per key and day",
     () => import("./stats/stats.ts"),
   ),
-  entry("doctor", "look for problems with the file, the settings, and the disk", () => import("./doctor/doctor.ts")),
+  entry("doctor", "check the database, the settings, and the disk for problems", () => import("./doctor/doctor.ts")),
   entry("receipt", "the receipts of erasures", () => import("./receipt.ts")),
-  entry("retain", "keep leads for a number of days: erase older ones now and daily", () => import("./retain.ts")),
-  entry("backup", "make a consistent copy of the database while the server runs", () => import("./backup.ts")),
+  entry("retain", "set a retention period: erase older leads now and daily", () => import("./retain.ts")),
+  entry("backup", "back up the database while the server runs", () => import("./backup.ts")),
   entry("restore", "replace the database with a backup; the server must be stopped", () => import("./restore.ts")),
-  entry("upgrade", "upgrade the database to this version, or try that on a copy", () => import("./upgrade.ts")),
-  entry(
-    "watch",
-    "make the daily backups and send the alerts that are set up, until stopped",
-    () => import("./watch.ts"),
-  ),
-  entry("audit", "the record of what was done with the data, without personal data", () => import("./audit.ts")),
-  entry("demo", "create an account with three pixels, 1,000 made-up leads, and a key", () => import("./demo/demo.ts")),
+  entry("upgrade", "upgrade the database to this version, or test the upgrade on a copy", () => import("./upgrade.ts")),
+  entry("watch", "make daily backups and send alerts, until Ctrl-C", () => import("./watch.ts")),
+  entry("audit", "the audit log, which has no personal data", () => import("./audit.ts")),
+  entry("demo", "create an account with three pixels, 1,000 sample leads, and a key", () => import("./demo/demo.ts")),
 ];
 
 /** Commands of the executable, which is also the server. */
 const executableCommands: readonly CommandEntry[] = [
   entry("serve", "start the server; settings come from the environment", () => import("./server.ts")),
-  entry("health", "ask the running server whether it can read its database", () => import("./server.ts")),
+  entry("health", "check whether the running server can read its database", () => import("./server.ts")),
 ];
 
 /** All entries, including those of the installed extensions. */
@@ -128,7 +124,7 @@ First steps:
   ${adminCommand} key create acme --label "my client"
   ${startCommand}
 
-The file is DATABASE_PATH, ${readDatabasePath()}; the server may be running.`;
+The database is ${readDatabasePath()} (DATABASE_PATH). Commands can run while the server runs.`;
 }
 
 /** Returns a command and all commands below it. */
@@ -149,7 +145,7 @@ function refuseRepeats(command: Command): void {
   for (const option of command.options.filter(({ required }) => required)) {
     let isGiven = false;
     command.on(`option:${option.name()}`, () => {
-      if (isGiven) throw new UserError(`${option.long} takes one value, and is given twice.`, helpOf(command), 2);
+      if (isGiven) throw new UserError(`${option.long} can be passed only once.`, helpOf(command), 2);
       isGiven = true;
     });
   }
@@ -168,7 +164,7 @@ function wrongUse({ message, code, exitCode }: CommanderError, command: Command)
 }
 
 function helpOf(command: Command): string {
-  return `${pathOf(command)} --help shows how.`;
+  return `For help, run: ${pathOf(command)} --help`;
 }
 
 /** Returns the words that call a command, such as `bun admin lead import`. */

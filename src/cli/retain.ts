@@ -23,7 +23,7 @@ const numberOfDays = wholeNumber("--days", 1, 36_500, ", or off");
 
 export function retainCommand(context: CommandContext): Command {
   return commandOnAccount(context, "retain")
-    .requiredOption("--days <N>", "how many days, 1 to 36,500; off keeps all from now on", (text) =>
+    .requiredOption("--days <N>", "retention period in days, 1 to 36,500; off keeps all leads", (text) =>
       text === "off" ? text : numberOfDays(text),
     )
     .option("--yes", "do not ask, even if every lead would be erased or the clock may be wrong")
@@ -53,7 +53,7 @@ async function erase(steps: AsyncGenerator<number>, older: number, output: Outpu
   });
   if (signal === null) return erased;
   const gone = `${grouped(erased)} of ${grouped(older)} older leads are erased`;
-  const advice = "Run it again to complete it; the server does so daily.";
+  const advice = "Run the command again to complete it, or let the server complete it within a day.";
   throw stoppedBy(signal, `Stopped: ${gone}, but their bytes are not removed yet.`, advice);
 }
 
@@ -67,8 +67,8 @@ function textOf(name: string, days: number | null, erased: number): string {
 async function confirmErasure(name: string, { older, all, isFarAhead }: RetentionSurvey, nowMs: number): Promise<void> {
   if (older === 0 || (older < all && !isFarAhead)) return;
   const what = older < all ? `${leadsText(older)} of ${printable(name)}` : `all leads of ${printable(name)}`;
-  const clock = `The clock says ${dayOf(nowMs)}, far ahead of what was last written.`;
+  const clock = `The clock says ${dayOf(nowMs)}, which is far ahead of the newest data.`;
   const why = isFarAhead ? ` ${clock}` : "";
-  if (canAsk()) return confirm(`This erases ${what}.${why} Go on?`, {});
-  throw new UserError(`This would erase ${what}, and nothing was changed.${why}`, "To confirm, pass --yes.");
+  if (canAsk()) return confirm(`This erases ${what}.${why} Continue?`, {});
+  throw new UserError(`Nothing was changed. This would erase ${what}.${why}`, "To confirm, pass --yes.");
 }

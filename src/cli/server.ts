@@ -27,7 +27,7 @@ export async function askHealth(origin: string): Promise<Health> {
 
 export function serveCommand(): Command {
   return new AdminCommand("serve")
-    .option("--demo", "serve made-up leads from data/demo.db")
+    .option("--demo", "serve sample leads from data/demo.db")
     .examples("serve", "serve --demo")
     .action(async (options: { demo?: boolean }) => {
       // Each of these files starts the server when it is imported.
@@ -42,7 +42,8 @@ export function healthCommand(): Command {
     const config = readConfig();
     const origin = ownAddress(config) ?? publicOrigin(config);
     const health = await askHealth(origin);
-    if (health === "failing") throw new UserError("The server cannot read its database.", "Its log says why.");
-    if (health === "nobody") throw new UserError(`No server answers at ${origin}.`, `Start it: ${startCommand}`);
+    if (health === "failing")
+      throw new UserError("The server cannot read its database.", "See its log for the reason.");
+    if (health === "nobody") throw new UserError(`No server responds at ${origin}.`, `Start it: ${startCommand}`);
   });
 }

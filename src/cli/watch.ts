@@ -17,7 +17,7 @@ import { stopSignal } from "./terminal/signals.ts";
 /** `bun start` runs it as a child process, so that a backup delays no request. */
 export function watchCommand(context: CommandContext): Command {
   return jsonCommand("watch")
-    .addHelpText("after", "\nThe server runs it by itself if BACKUP_TO or ALERT_URL is set.")
+    .addHelpText("after", "\nThe server does this itself if BACKUP_TO or ALERT_URL is set.")
     .examples("watch")
     .action(async () => {
       const { backups, alertUrl, alertPingUrl, logLevel } = readConfig();
@@ -46,13 +46,13 @@ export function watchCommand(context: CommandContext): Command {
       }
       if (alertUrl !== null) {
         const file = `${readDatabasePath()}.alerts`;
-        const onFailure = sayFailure("ALERT_URL took no alert; it is tried again");
+        const onFailure = sayFailure("the alert could not be sent to ALERT_URL; it is sent again later");
         working.push(
           keepAlerting({ ...clock, url: alertUrl, file, find: () => findAll(context.now(), false), onFailure }),
         );
       }
       if (working.length === 0) {
-        throw new UserError("There is nothing to watch.", "Set BACKUP_TO, ALERT_URL, or both.", 2);
+        throw new UserError("Neither BACKUP_TO nor ALERT_URL is set.", "Set BACKUP_TO, ALERT_URL, or both.", 2);
       }
       try {
         await untilStopped(Promise.all(working), stop);

@@ -26,7 +26,7 @@ export async function recordReading(database: LeadDatabase, what: string, entry:
     await database.write([insertAct(database.read, entry)]);
   } catch (cause) {
     if (!isFull(cause)) throw cause;
-    printMessage(`Warning: the audit has no record of the ${what} (${innermost(cause)}).`);
+    printMessage(`Warning: the audit log has no record of the ${what} (${innermost(cause)}).`);
   }
 }
 

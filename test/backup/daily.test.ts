@@ -214,7 +214,7 @@ test("a backup without its manifest is not listed", async () => {
 
 test.each([
   [["backup", "list"], "BACKUP_TO is not set."],
-  [["watch"], "There is nothing to watch."],
+  [["watch"], "Neither BACKUP_TO nor ALERT_URL is set."],
   [["backup", "s3://bucket/prefix"], "AWS_ACCESS_KEY_ID is not set."],
 ])("rejects %p without its settings and names them", async (words, says) => {
   const { status, stderr } = await anAdmin().run(...words);
@@ -230,6 +230,6 @@ test("an erasure says which stored backups may still hold the person, and until 
   const set = anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: place, BACKUP_KEEP: "3" });
   const { stderr } = await set.run("lead", "erase", "acme", "--email", "d1@example.com");
   const until = new Date(Date.now() + 3 * 24 * hourMs).toISOString().slice(0, 10);
-  expect(stderr).toContain(`1 backup in ${place} may still hold the person`);
+  expect(stderr).toContain(`1 backup in ${place} may still contain the person`);
   expect(stderr).toContain(`by ${until}.`);
 });

@@ -82,8 +82,8 @@ describe("a usage error ends with 2:", () => {
   });
 
   test.each([
-    ["lead erase acme --email dana@example.com --email lee@example.com", "--email takes one value, and is given twice"],
-    ["lead import acme f.csv --map a=name --map b=email", "--map takes one value, and is given twice"],
+    ["lead erase acme --email dana@example.com --email lee@example.com", "--email can be passed only once"],
+    ["lead import acme f.csv --map a=name --map b=email", "--map can be passed only once"],
     ["lead import acme f.csv --map email=name,E-Mail=company", '--map names "E-Mail" twice'],
   ])("%s, and nothing is done", async (line, says) => {
     const admin = anAdmin();
@@ -107,7 +107,7 @@ test.each([
   ["pixel list acme", "The account has no pixels."],
   ["key list acme", "The account has no keys."],
   ["import list acme", "The account has no imports."],
-  ["audit list", "Nothing is on record."],
+  ["audit list", "The audit log is empty."],
 ])("%s without an entry prints: %s", async (line, sentence) => {
   expect(await run(["acme"], line)).toMatchObject({ status: 0, stdout: `${sentence}\n`, stderr: "" });
   expect((await run(["acme"], `${line} --json`)).stdout).toBe("[]\n");
@@ -148,8 +148,8 @@ needing("/dev/full").describe("if standard output cannot be written", () => {
     const { stderr, status } = await runFull(file, "lead", "erase", "acme", "--email", "dana@example.com");
     expect(status).toBe(1);
     expect(stderr).toContain("Standard output could not be written (ENOSPC).");
-    expect(stderr).toContain("They are stored: receipt list ACCOUNT prints them.");
-    expect(stderr).toContain("No other lead has the address");
+    expect(stderr).toContain("To print the stored receipts, use receipt list ACCOUNT.");
+    expect(stderr).toContain("No other lead has the email address");
     expect(JSON.parse((await run("receipt", "list", "acme")).stdout).hashes).toHaveLength(2);
     expect(await leads()).toEqual([]);
   });

@@ -44,7 +44,7 @@ test("the commands that it prints work as they are", async () => {
   const { stdout } = await anAdmin([], { DATABASE_PATH: setUp.file, BASE_URL: url }).run("demo");
   const commands = stdout.split("\n").filter((line) => /^\s*(curl|export) /.test(line));
   expect(commands.length).toBeGreaterThanOrEqual(7);
-  expect(stdout).toContain(`In a browser, ${url}/docs teaches the rest.`);
+  expect(stdout).toContain(`${url}/docs documents the API.`);
   const keyLine = commands[0] ?? "";
   for (const line of commands.slice(1)) {
     const child = Bun.spawn(["sh", "-c", `${keyLine}; ${line} -s -o /dev/null -w '%{http_code}'`], { stdout: "pipe" });
@@ -82,7 +82,7 @@ describe("demo --live", () => {
   test("goes on until Ctrl-C, and a client that polls receives each printed lead once", async () => {
     const { admin, account, said, status, leads } = await invented("7", 3);
     const printed = [...said.matchAll(/^\d{4}-\S+ {2}(.+) from /gm)].map(([, name]) => name ?? "");
-    expect([status, said.split("\n").at(-2)]).toEqual([0, expect.stringMatching(/^\d+ leads invented/)]);
+    expect([status, said.split("\n").at(-2)]).toEqual([0, expect.stringMatching(/^Added \d+ leads\./)]);
     expect(printed.length).toBeGreaterThanOrEqual(3);
     expect(leads.slice(1000).map(({ name }) => name)).toEqual(printed);
     const url = await start({ DATABASE_PATH: admin.file }, admin.folder).listening();

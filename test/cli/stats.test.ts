@@ -161,9 +161,9 @@ describe("the page of --html", () => {
 
   test("of an account without leads says so, and has no table", async () => {
     const page = await pageOf(await withLeads());
-    expect(page.match(/No leads came in these days\./g)).toHaveLength(4);
+    expect(page.match(/There are no leads in this period\./g)).toHaveLength(4);
     expect(page).not.toContain("<table>");
-    expect(page).toContain("No key made a request in these days.");
+    expect(page).toContain("There are no requests in this period.");
   });
 
   test("has nothing of a person, even if a source has", async () => {

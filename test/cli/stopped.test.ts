@@ -41,7 +41,7 @@ test("a signal ends a backup with its status, and no part of it remains", async 
   await admin.import(rows(20_000));
   const before = filesIn(admin);
   const copy = join(admin.folder, "copy.db");
-  const said = "Stopped. There is no backup, and nothing is left of what was copied. Run it again to complete it.\n";
+  const said = "Stopped. No backup was made, and the partial copy was deleted. Run it again to complete it.\n";
   for (const [signal, status] of Object.entries(statusAfter)) {
     expect(await stopped(admin, signal as NodeJS.Signals, "backup", copy)).toEqual([status, said]); // Its keys.
     expect(filesIn(admin)).toEqual(before);
@@ -60,7 +60,7 @@ test("a signal ends a drill, and its folder is removed", async () => {
   const before = filesIn(admin);
   expect(await stopped(admin, "SIGINT", "backup", "--drill", file)).toEqual([
     130,
-    `Stopped. ${file} exists, and was not tested to the end. Run it again to complete it.\n`,
+    `Stopped. ${file} exists, but its test was not completed. Run it again to complete it.\n`,
   ]);
   expect(filesIn(admin)).toEqual(before);
 });
@@ -104,16 +104,16 @@ test("a signal ends an erasure that rewrites the file, and a retention that comp
     let said = "";
     for await (const chunk of child.stderr) {
       said += Buffer.from(chunk).toString();
-      if (said.endsWith("removes its bytes.\n")) child.kill("SIGINT");
+      if (said.endsWith("removes the bytes.\n")) child.kill("SIGINT");
     }
-    const last = /(?:^|\n)The file is now rewritten without it \(1\d\d MB\)\. Ctrl-C is safe: [^\n]+\n$/;
+    const last = /(?:^|\n)Rewriting the file to remove residual bytes \(1\d\d MB\)\. Ctrl-C is safe: [^\n]+\n$/;
     expect([await child.exited, said]).toEqual([130, expect.stringMatching(last)]);
   }
   reader.run(sql`ROLLBACK`);
   expect(await admin.run("retain", "acme", "--days", "45")).toMatchObject({
     status: 0,
     stdout: "Leads of acme are kept for 45 days; none was older.\n",
-    stderr: expect.stringMatching(/ was rewritten: nothing of the deleted leads is left in it and its log\.\n$/),
+    stderr: expect.stringMatching(/ was rewritten: it and its log have no bytes of the deleted leads\.\n$/),
   });
   expect(filesWith(admin.folder, "old@example.com")).toEqual([]);
 });

@@ -40,7 +40,10 @@ test("an undo removes leads that another file also has, and names the file to im
   const admin = anAdmin();
   await admin.import(january, ...px);
   await admin.import(overlapping, ...px);
-  expect(await undo(admin, 1)).toMatchObject({ status: 0, stderr: expect.stringContaining("import that file again") });
+  expect(await undo(admin, 1)).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining("import those files again"),
+  });
   expect((await admin.leads()).map(({ email }) => email)).toEqual(["d@example.com", "e@example.com"]);
   expect((await admin.import(overlapping, ...px)).json).toMatchObject({ imported: 1, duplicates: 2 });
 });

@@ -119,7 +119,7 @@ describe("the status is 1 for a warning, and 0 for none:", () => {
 
   test.each<[name: string, alter: (admin: Admin) => void, says: RegExp, advice: RegExp]>([
     ["a file that others can read", ({ file }) => chmodSync(file, 0o644), /mode 644/, /^chmod 600 .*leadfile\.db$/],
-    ["a file with two names", ({ file, folder }) => linkSync(file, join(folder, "x")), /2 names/, /-samefile/],
+    ["a file with two names", ({ file, folder }) => linkSync(file, join(folder, "x")), /2 hard links/, /-samefile/],
     ["a folder that others can write", ({ folder }) => chmodSync(folder, 0o777), /can replace files/, /^chmod go-w/],
     ["an empty file", ({ file }) => writeFileSync(file, ""), /earlier version/, /backup/],
     ["a file of the future", ({ file }) => utimesSync(file, inDays(1) / 1000, inDays(1) / 1000), /^The clock/, /Set/],
@@ -237,16 +237,16 @@ needing("openssl").describe("a certificate", () => {
 
 needing("/proc").describe("the file of a running server", () => {
   test.each<[string, (file: string) => void, RegExp]>([
-    ["deleted", (file) => rmSync(file), /Process \d+ has a file open that was since deleted/],
+    ["deleted", (file) => rmSync(file), /Process \d+ uses a database file that was deleted/],
     [
       "replaced by a copy",
       (file) => [copyFileSync(file, `${file}.new`), renameSync(`${file}.new`, file)],
-      /Process \d+ has a file open/,
+      /Process \d+ uses a database file/,
     ],
     [
       "moved away before another one took its place",
       (file) => [renameSync(file, `${file}.old`), copyFileSync(`${file}.old`, file)],
-      /Process \d+ has a file open/,
+      /Process \d+ uses a database file/,
     ],
     ["unchanged", () => undefined, /^$/],
   ])("that was %s has a finding if the server has lost it", async (_, alter, says) => {
@@ -259,7 +259,7 @@ needing("/proc").describe("the file of a running server", () => {
     const { status, said } = await examine(admin);
     expect([status, said]).toEqual([said === "" ? 0 : 2, expect.stringMatching(says)]);
     if (said === "")
-      expect((await admin.run("doctor")).stdout).toMatch(/^fine +server +It answers at http:\S+:\d+\.$/m);
+      expect((await admin.run("doctor")).stdout).toMatch(/^fine +server +The server responds at http:\S+:\d+\.$/m);
   });
 });
 

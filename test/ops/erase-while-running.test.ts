@@ -32,7 +32,7 @@ test("a server that has just served the person no longer does, and no file has a
   for (let times = 0; times < 3; times++) expect((await api.get("/leads?limit=1")).text).toContain("visitor13999@");
   const { status, json, stderr } = await admin.run("lead", "erase", "acme", "--phone", "155501413999", "--json");
   expect({ status, erased: json["erased"] }).toEqual({ status: 0, erased: 1 });
-  expect(stderr).toContain("No other lead has the address");
+  expect(stderr).toContain("No other lead has the email address");
   expect(database(admin.folder)).toContain("leadfile.db-wal");
   expect(filesWith(admin.folder, ...residualOf(13_999))).toEqual([]);
   expect((await api.get("/leads?limit=1")).text).toContain("visitor13998@");

@@ -101,7 +101,7 @@ describe("the server of the executable", () => {
     const PORT = String(await aFreePort());
     writeFileSync(join(folder, ".env"), `PORT=${PORT}\n`);
     const line = (text: RegExp) => ({ stdout: "", stderr: expect.stringMatching(text), status: 1 });
-    expect(await run(folder, ["health"])).toEqual(line(/^No server answers[^\n]+\n$/));
+    expect(await run(folder, ["health"])).toEqual(line(/^No server responds[^\n]+\n$/));
     await start({ PORT }, folder, [theExecutable(), "serve"]).listening();
     expect(await run(folder, ["health"])).toEqual({ stdout: "", stderr: "", status: 0 });
     writeFileSync(join(folder, "data/leadfile.db"), "overwritten by something else");

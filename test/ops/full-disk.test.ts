@@ -33,7 +33,7 @@ needing("mount")("on a full disk, leads are exported, found, and backed up to an
   fill(disk.path);
   const exported = await admin.run("lead", "export", "acme");
   expect({ status: exported.status, leads: exported.stdout.split("\n").length - 1 }).toEqual({ status: 0, leads: 300 });
-  expect(exported.stderr).toMatch(/^Warning: the audit has no record of the export [^\n]+full[^\n]+\n$/);
+  expect(exported.stderr).toMatch(/^Warning: the audit log has no record of the export [^\n]+full[^\n]+\n$/);
   const found = await admin.run("lead", "find", "acme", "--email", "d7@example.com", "--json");
   expect({ status: found.status, leads: found.json["leads"] }).toEqual({
     status: 0,
@@ -41,7 +41,7 @@ needing("mount")("on a full disk, leads are exported, found, and backed up to an
   });
   const backup = await admin.run("backup", join(admin.folder, "copy.db"), "--json");
   expect(backup).toMatchObject({ status: 0, json: { leads: 300 } });
-  expect(backup.stderr).toMatch(/^Warning: the audit has no record of the backup [^\n]+full[^\n]+\n$/m);
+  expect(backup.stderr).toMatch(/^Warning: the audit log has no record of the backup [^\n]+full[^\n]+\n$/m);
 });
 
 needing("mount")(

@@ -68,8 +68,8 @@ test.each([
     const [found]: { mentions: string[] }[] = JSON.parse(stdout);
     expect(found?.mentions.map((id) => nameOf.get(id) ?? id).toSorted()).toEqual(names.toSorted());
     const { stderr } = await admin.run(...erase, ...asked);
-    expect(stderr).toContain(`Another ${names.length} leads hold`);
-    expect(stderr).not.toContain("No other lead has the address");
+    expect(stderr).toContain(`${names.length} other leads contain`);
+    expect(stderr).not.toContain("No other lead has the email address");
     const { json } = await admin.run(...erase, ...asked, "--mentions", "--json");
     expect([json["erased"], await admin.leads()]).toEqual([names.length, []]);
   },
@@ -77,28 +77,28 @@ test.each([
 
 test("find names other leads that mention the person, even if the person has no lead", async () => {
   const { admin, robin } = await withPage("https://a.example/?email=dana.w%2Bshop%40example.com");
-  const elsewhere = `Another 1 lead holds an address or phone of this person, such as in page_url; find --id shows each: ${robin}.`;
+  const elsewhere = `1 other lead contains an email address or phone of this person, such as in page_url. To show each, run lead find --id: ${robin}.`;
   const find = ["lead", "find", "acme"];
   expect((await admin.run(...find, ...byEmail)).stderr).toContain(elsewhere);
   await admin.run(...erase, ...byEmail);
   const { stdout, stderr } = await admin.run(...find, ...byEmail);
   expect(stdout).toBe("");
   expect(stderr).toStartWith(
-    `No lead of this person was found in acme.\n${elsewhere}\nAn erasure keeps this email address out of later imports; lead unblock lifts that.\nNot searchable: `,
+    `No lead of this person was found in acme.\n${elsewhere}\nAn erasure blocks this email address in later imports. To remove the block, use lead unblock.\nNot searchable: `,
   );
   const listed = await admin.give("dana.w+shop@example.com\nrobin@example.com\n", ...find, "--list", "-", "--json");
   expect(listed.json).toMatchObject([
     { leads: [], mentions: [robin] },
     { leads: [{ id: robin }], mentions: [] },
   ]);
-  expect(listed.stderr).toContain('1 of 2 have leads.\nAnother 1 lead holds an address or phone of them; "');
+  expect(listed.stderr).toContain('1 of 2 have leads.\n1 other lead contains an email address or phone of them; "');
 });
 
 test("find --id names other leads with the address of that lead", async () => {
   const admin = anAdmin();
   await admin.import("id,pixel_id,email\nvisit-1,px,dana@example.com\nvisit-2,px,dana@example.com\n");
   const { stderr } = await admin.run("lead", "find", "acme", "--id", "visit-1");
-  expect(stderr).toContain("Another 1 lead holds an address or phone of this person, such as in page_url;");
+  expect(stderr).toContain("1 other lead contains an email address or phone of this person, such as in page_url.");
 });
 
 test("find --phone also looks for the address of the lead it finds", async () => {
@@ -109,7 +109,7 @@ test("find --phone also looks for the address of the lead it finds", async () =>
     const { admin } = await withPage("https://a.example/dana.w+shop@example.com/");
     const { json, stderr } = await admin.run(...erase, ...byPhone, ...options, "--json");
     expect({ erased: json["erased"], left: (await admin.leads()).length }).toEqual({ erased, left });
-    if (left === 1) expect(stderr).toContain("Another 1 lead holds");
+    if (left === 1) expect(stderr).toContain("1 other lead contains");
   }
 });
 
@@ -123,10 +123,10 @@ test("erase lists leads with another address of the person separately, and erase
   const [home, robin] = [await idOf("home@example.org"), await idOf("robin@example.com")];
   const { stderr } = await admin.run(...erase, "--email", "dana@example.com");
   const [, own, mention] = stderr.split("\n");
-  expect(own).toContain("Another 1 lead holds an address or phone of the erased in a field of its own, and stayed;");
-  expect(own).toContain("If it is the same person, erase --id erases it; if not, lead unblock lets the other in.");
+  expect(own).toContain("1 other lead contains an email address or phone of an erased person, and was kept;");
+  expect(own).toContain("If it is the same person, run lead erase --id; if not, run lead unblock.");
   expect(own).toEndWith(`: ${home}.`);
-  expect(mention).toEndWith(`--mentions with that address or phone erases them as well: ${robin}.`);
+  expect(mention).toEndWith(`pass --mentions with that address or phone: ${robin}.`);
   expect((await admin.run(...erase, "--id", home, "--json")).json).toMatchObject({ erased: 1 });
   expect((await admin.leads()).map(({ id }) => id)).toEqual([robin]);
 });
@@ -139,7 +139,7 @@ test.each([
 ])("a part of a longer word is not a mention: %s", async (pageUrl) => {
   const { admin } = await withPage(pageUrl);
   const { stderr } = await admin.run(...erase, ...byEmail, "--mentions");
-  expect(stderr).toContain("No other lead has the address");
+  expect(stderr).toContain("No other lead has the email address");
   expect(await admin.leads()).toHaveLength(1);
 });
 
@@ -208,7 +208,7 @@ test("the receipt names the rejects file of an import that added nothing", async
   expect((await admin.run("import", "undo", "acme", "1")).stderr).toContain("The account has no import");
   const erased = await admin.run(...erase, ...byEmail, "--json");
   expect(erased.json["receipt"]).toMatchObject({ rejects_files: [rejects] });
-  expect(erased.stderr).toContain(`An import wrote rejected rows there, look for the person: ${rejects}`);
+  expect(erased.stderr).toContain(`An import wrote rejected rows to this file. Search it for the person: ${rejects}`);
 });
 
 test("reports labels that contain the person", async () => {
@@ -220,10 +220,10 @@ test("reports labels that contain the person", async () => {
   await admin.run("pixel", "create", "acme", "--id", "px dana.w+shop@example.com");
   const { status, stderr } = await admin.run(...erase, ...byEmail);
   const said = stderr.split("\n").filter((line) => line.startsWith("The name of a file"));
-  const stays = "The name of a file, a pixel, a key, a source or an account holds it, and stays: ";
+  const stays = "The name of a file, pixel, key, source, or account contains it, and was kept: ";
   const names = ["dana.w+shop@example.com.csv", "for Dana.W+Shop@example.com", "px dana.w+shop@example.com"];
   expect(said).toEqual(names.map((name) => `${stays}${name}`));
-  expect([status, stderr]).toEqual([0, expect.stringContaining("No other lead has the address")]);
+  expect([status, stderr]).toEqual([0, expect.stringContaining("No other lead has the email address")]);
 });
 
 test("letters outside ASCII match in upper and lower case", async () => {
@@ -233,5 +233,5 @@ test("letters outside ASCII match in upper and lower case", async () => {
   );
   const { json, stderr } = await admin.run(...erase, "--email", "müllér@example.COM", "--json");
   expect(json["erased"]).toBe(1);
-  expect(stderr).toContain("Another 1 lead holds");
+  expect(stderr).toContain("1 other lead contains");
 });

@@ -125,8 +125,8 @@ describe("a list of persons", () => {
     ["an address without a name", "@example.com\n", "Line 1"],
     ["two addresses in one place", "robin@example.com\ndana@example.com kim@example.com\n", "Line 2"],
     ["a digest that was cut", `dana@example.com\n${"a".repeat(63)}\n`, "Line 2"],
-    ["a column of names", "Name;E-Mail\nAnn Lee;ann@example.com\n", "of a table, keep those columns alone"],
-    ["nothing at all", "\n\n", "names nobody"],
+    ["a column of names", "Name;E-Mail\nAnn Lee;ann@example.com\n", "In a table, keep only such columns"],
+    ["nothing at all", "\n\n", "names no person"],
   ])("with %s is rejected with its line before anything is erased", async (_, text, said) => {
     const admin = await aFile();
     const { status, stdout, stderr } = await eraseList(admin, text);

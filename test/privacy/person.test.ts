@@ -54,13 +54,13 @@ test("finding nobody, or only somebody of another account, is no failure", async
 test("find says whether the person is blocked, and the other spelling of a phone", async () => {
   const admin = await aFile();
   const find = async (...asked: string[]) => (await admin.run("lead", "find", "acme", ...asked)).stderr;
-  const out = "keeps this email address out of later imports; lead unblock lifts that.";
+  const out = "blocks this email address in later imports. To remove the block, use lead unblock.";
   expect(await find("--email", "robin@example.com")).not.toContain(out);
   await admin.run(...erase, "--email", "robin@example.com");
   expect(await find("--email", "Robin@Example.com")).toContain(out);
   await admin.run("lead", "unblock", "acme", "--email", "robin@example.com");
   expect(await find("--email", "robin@example.com")).not.toContain(out);
-  const hint = "A phone is compared by its digits alone: try it with its country code";
+  const hint = "Phones are compared by digits: try the number with and without its country code";
   expect(await find("--phone", "0049 170 1234567")).toContain(hint);
   expect(await find("--phone", "15550142111")).not.toContain(hint);
 });
@@ -107,7 +107,7 @@ test("erase removes the person alone, with every byte, and gives a receipt with 
       rejects_files: [],
     },
   });
-  expect(stderr).toContain("No other lead has the address");
+  expect(stderr).toContain("No other lead has the email address");
   expect(`${stdout}${stderr}`.toLowerCase()).not.toMatch(/dana|home@/);
   expect(await admin.leads()).toEqual(before.slice(2));
   expect(filesWith(admin.folder, ...danas)).toEqual([]);
@@ -120,7 +120,7 @@ test("erase by phone leaves other leads with the same email address, and says so
   await admin.import("email,phone,pixel_id\na@example.com,15550142111,px\na@example.com,,px\n");
   const { json, stderr } = await admin.run(...erase, "--phone", "15550142111", "--json");
   expect(json["erased"]).toBe(1);
-  expect(stderr).toContain("Another 1 lead holds");
+  expect(stderr).toContain("1 other lead contains");
 });
 
 test("erase leaves the leads of other accounts, and names the first three that have them", async () => {
@@ -129,7 +129,9 @@ test("erase leaves the leads of other accounts, and names the first three that h
   const file = admin.put("dana.csv", "email,phone,pixel_id\na@example.com,15550142111,px\n");
   for (const account of names) await admin.run("lead", "import", account, file, "--create-pixels");
   const { stderr } = await admin.run(...erase, "--email", "a@example.com");
-  expect(stderr).toContain("Other leads of b and c and d and 2 more have the same address, phone, or ID, and stay.");
+  expect(stderr).toContain(
+    "Other leads of b and c and d and 2 more have the same email address, phone, or ID, and were kept.",
+  );
 });
 
 test("erase names copies of the file, and deliveries that no import took, that hold the person still", async () => {
@@ -146,7 +148,7 @@ test("erase names copies of the file, and deliveries that no import took, that h
 
 describe("an erasure", () => {
   test.each([
-    ["--email", "dana.w@example.com", "the same email addresses; --phone keeps out a phone as well.", 1],
+    ["--email", "dana.w@example.com", "the same email addresses; to block a phone as well, run lead erase --phone.", 1],
     ["--phone", "15550142111", "the same phone or email addresses.", 2],
     ["--id", idOf(1), "the same ID, email addresses or phones.", 2],
   ] as const)("by %s keeps the person out of later imports, and says by what", async (how, whom, by, suppressed) => {

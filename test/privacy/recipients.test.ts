@@ -57,7 +57,7 @@ test("find prints the keys that received each lead and when", async () => {
   const unread = await admin.run("lead", "find", "acme", "--email", "h30@example.com");
   expect(unread.stderr).toBe(
     "1 lead of this person in acme, and no key is known to have received it in the last 400 days.\n" +
-      "Not searchable: the same values as a hash, in Base64, or encrypted, such as in the address of a page.\n" +
+      "Not searchable: values that are hashed, encoded in Base64, or encrypted, such as in page URLs.\n" +
       "Not searched: other accounts, exports, rejects files, inboxes, pending deliveries, logs, and backups.\n",
   );
 });

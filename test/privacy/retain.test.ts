@@ -154,7 +154,7 @@ async function aLargeFile(): Promise<Admin> {
 }
 
 const said =
-  /^Stopped: ([\d,]+) of 20,000 older leads are erased, but their bytes are not removed yet\. Run it again [^\n]+\n$/;
+  /^Stopped: ([\d,]+) of 20,000 older leads are erased, but their bytes are not removed yet\. Run the command again [^\n]+\n$/;
 
 test.each([
   ["SIGINT", 130],

@@ -28,14 +28,14 @@ async function aCompany(text = header + company) {
 }
 
 const byPhone = ["--phone", board];
-const theirs = "These leads seem to name 4 different people (by their email addresses, else by their names).";
+const theirs = "These leads seem to name 4 different people (by email address, or by name if there is none).";
 
 describe("a phone that several people share", () => {
   test("is counted in a dry run by email addresses, or else by names", async () => {
     const admin = await aCompany();
     const { stdout, stderr } = await admin.run("lead", "erase", "acme", ...byPhone, "--dry-run");
     expect(stdout).toBe("phone: 10 leads\n");
-    expect(stderr).toContain(`Warning: ${theirs} All of them would go. If you mean one of them alone, give an email`);
+    expect(stderr).toContain(`Warning: ${theirs} All of them would be erased. To erase only one of them, pass --email`);
     const { json } = await admin.run("lead", "erase", "acme", ...byPhone, "--dry-run", "--json");
     expect(json["kinds"]).toEqual([{ kind: "phone", persons: 1, leads: 10, people: 4 }]);
   });
@@ -44,14 +44,14 @@ describe("a phone that several people share", () => {
     const admin = await aCompany();
     const { status, json, stderr } = await admin.run("lead", "erase", "acme", ...byPhone, "--json");
     expect([status, json["erased"], json["people"]]).toEqual([0, 10, 4]);
-    expect(stderr).toContain(`Warning: ${theirs} All of them are erased and kept out; lead unblock lets`);
+    expect(stderr).toContain(`Warning: ${theirs} All of them are erased and blocked. To unblock one`);
     expect(stderr.toLowerCase()).not.toMatch(/dana|robin|kim|lee|6195550100/);
   });
 
   test("gives a warning from find, because nobody may see the leads of another person", async () => {
     const admin = await aCompany();
     const { stderr } = await admin.run("lead", "find", "acme", ...byPhone);
-    expect(stderr).toContain(`Warning: ${theirs} Hand nobody the leads of another person:`);
+    expect(stderr).toContain(`Warning: ${theirs} Do not give a person the leads of another:`);
   });
 
   test("asks on a terminal: y erases all of them, anything else nobody", async () => {
@@ -66,7 +66,7 @@ describe("a phone that several people share", () => {
       expect(plain(terminal.shown())).toContain(theirs);
       terminal.type(`${answer}\r`);
       expect([await terminal.ended, (await admin.leads()).length]).toEqual([status, left]);
-      if (status === 1) expect(plain(terminal.shown())).toContain("Nothing was changed. If you mean one of them alone");
+      if (status === 1) expect(plain(terminal.shown())).toContain("Nothing was changed. To erase only one of them");
     }
   });
 

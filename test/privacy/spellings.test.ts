@@ -39,7 +39,7 @@ test.each([...pairsOf("phone", phones), ...pairsOf("email", emails)])(
     expect((await admin.run("lead", "find", "acme", `--${kind}`, given, "--json")).json).toMatchObject({ leads: [{}] });
     const { json, stderr } = await admin.run("lead", "erase", "acme", `--${kind}`, given, "--json");
     expect(json).toMatchObject({ erased: 1, receipt: { hashes: [expect.any(String)] } });
-    expect(stderr).toContain("No other lead has the address");
+    expect(stderr).toContain("No other lead has the email address");
     if (kind === "email") expect(filesWith(admin.folder, stored)).toEqual([]);
     expect((await admin.import(file(...all))).json).toMatchObject({ imported: 0, suppressed: all.length });
   },
@@ -61,7 +61,7 @@ test("an address in its own letters may be named by its SHA-256, and is mentione
   const list = sha256("dana@müller.example");
   const { json, stderr } = await admin.give(list, "lead", "erase", "acme", "--list", "-", "--json");
   expect(json).toMatchObject([{ erased: 1 }]);
-  expect(stderr).toContain("Another 1 lead holds");
+  expect(stderr).toContain("1 other lead contains");
   const again = "pixel_id,email\npx,dana@xn--mller-kva.example\n";
   expect((await admin.import(again)).json).toMatchObject({ suppressed: 1 });
 });

@@ -67,8 +67,8 @@ describe("unblock", () => {
       "--email",
       "-",
     );
-    expect([status, stdout]).toEqual([0, "1 block is lifted by this email address in acme.\n"]);
-    expect(stderr).toContain("a lead with another blocked one still stays out");
+    expect([status, stdout]).toEqual([0, "1 block is removed by this email address in acme.\n"]);
+    expect(stderr).toContain("a lead with another blocked value still stays out");
     expect(stderr).toContain("Import the file again");
     expect((await admin.import(both)).json).toMatchObject({ suppressed: 1 });
     await unblock(admin, "--email", "dana@example.com");

@@ -35,7 +35,7 @@ test("a vendor's ID erases them, and blocks it for any pixel", async () => {
   );
   expect((await admin.import(`${header}${others.join("\n")}\n`)).json).toMatchObject({ imported: 0, suppressed: 3 });
   const found = await admin.run("lead", "find", "acme", "--id", "visit-1");
-  expect(found.stderr).toContain("An erasure keeps this ID out of later imports");
+  expect(found.stderr).toContain("An erasure blocks this ID in later imports");
 });
 
 test("a vendor's ID lifts its block for all pixels", async () => {

@@ -13,7 +13,7 @@ import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { Importer } from "../../import/write/import.ts";
 import { accountOf, seconds, wholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
-import { grouped } from "../terminal/numbers.ts";
+import { grouped, leadsText } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
 import { stopSignal } from "../terminal/signals.ts";
 import { createInventor, demoLeads, demoPixels, newLead } from "./leads.ts";
@@ -32,9 +32,9 @@ interface DemoOptions {
 
 export function demoCommand(context: CommandContext): Command {
   return jsonCommand("demo")
-    .option("--live", "then invent more leads until Ctrl-C, to watch a poller work")
-    .option("--every <SECONDS>", "seconds from one lead to the next", seconds("--every", 0.01, 86_400), 5)
-    .option("--seed <NUMBER>", "invent the same visitors each time", wholeNumber("--seed", 0, 999_999_999))
+    .option("--live", "then add leads until Ctrl-C, to test a polling client")
+    .option("--every <SECONDS>", "seconds between leads", seconds("--every", 0.01, 86_400), 5)
+    .option("--seed <NUMBER>", "generate the same visitors each time", wholeNumber("--seed", 0, 999_999_999))
     .examples("demo", "demo --live --every 2 --seed 7")
     .action(async (options: DemoOptions) => {
       const url = publicOrigin(readConfig());
@@ -74,7 +74,7 @@ const everything = { beforeMs: null, sinceMs: null, pixelId: null, state: null, 
 /** The commands to paste into another terminal. */
 export function demoText({ key, cursor, newest }: Demo, url: string): string {
   const get = (path: string) => `curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}${path}"`;
-  return `${grouped(leadCount)} made-up leads are ready. Paste into another terminal:
+  return `${grouped(leadCount)} sample leads are ready. Paste into another terminal:
 
   export LEADFILE_KEY=${key}
 
@@ -85,14 +85,14 @@ export function demoText({ key, cursor, newest }: Demo, url: string): string {
   # a filter
   ${get(`${paths.leads}?state=CA&city=San%20Diego&has_email=true`)}
 
-  # a poll: what has come since the newest lead
+  # a poll: leads since the newest one
   ${get(`${paths.leads}?since=${newest}`)}
 
   # pixels and usage
   ${get(paths.pixels)}
   ${get(paths.usage)}
 
-In a browser, ${url}${publicPaths.docs} teaches the rest.
+${url}${publicPaths.docs} documents the API.
 `;
 }
 
@@ -102,7 +102,7 @@ async function goOn(context: CommandContext, output: Output, accountId: string, 
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
   const importer = await context.database().importer();
-  output.say(`A lead every ${live.every} s until Ctrl-C; --seed ${seed} gives the same visitors again.`);
+  output.say(`Adding a lead every ${live.every} s until Ctrl-C. --seed ${seed} generates the same visitors again.`);
   let count = 0;
   const stop = stopSignal();
   for (;;) {
@@ -118,5 +118,5 @@ async function goOn(context: CommandContext, output: Output, accountId: string, 
     // All pages are of the same site.
     output.say(`${writeMoment(nowMs)}  ${name} from ${city}, ${state}, at ${page?.replace(/^https:\/\/[^/]+/, "")}`);
   }
-  output.say(`\n${count} ${count === 1 ? "lead" : "leads"} invented; they stay, and so does the key.`);
+  output.say(`\nAdded ${leadsText(count)}. They and the key are kept.`);
 }

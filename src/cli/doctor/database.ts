@@ -50,12 +50,9 @@ function checkSchema(path: string, { migrationsBehind, lost }: Contents): Findin
     return [warning("schema", "An earlier version of Leadfile wrote the file.", `Make a backup. ${next}`)];
   }
   if (lost.length > 0) {
-    return [broken("schema", `The database lacks ${lost.join(", ")}.`, `To get it back, ${restoreAdvice}`)];
+    return [broken("schema", `The database lacks ${lost.join(", ")}.`, `To recover, ${restoreAdvice}`)];
   }
-  return [
-    fine("schema", "The schema is that of this version."),
-    fine("plans", "Every filter of /leads has its index."),
-  ];
+  return [fine("schema", "The schema is up to date."), fine("plans", "Every filter of /leads has its index.")];
 }
 
 function checkIntegrity(path: string, { damage }: Contents, full: boolean): Finding {
@@ -70,10 +67,10 @@ function checkIntegrity(path: string, { damage }: Contents, full: boolean): Find
 }
 
 function checkClock(newestMs: number, nowMs: number): Finding {
-  if (newestMs <= nowMs + toleranceMs) return fine("clock", "Nothing in the file is newer than the clock.");
+  if (newestMs <= nowMs + toleranceMs) return fine("clock", "No data in the file is newer than the clock.");
   const what = `The clock says ${writeMoment(nowMs)}, but the newest data in the file is from ${writeMoment(Math.floor(newestMs))}.`;
-  const wrong = "Set the clock (timedatectl). Until then, clients that poll may miss new leads.";
-  const right = `If the clock is right, undo the imports made under a wrong one: ${adminCommand} import undo ACCOUNT NUMBER`;
+  const wrong = "Set the clock (timedatectl). Until then, polling clients may miss new leads.";
+  const right = `If the clock is right, undo the imports that were made while it was wrong: ${adminCommand} import undo ACCOUNT NUMBER`;
   return warning("clock", what, `${wrong} ${right}`);
 }
 
@@ -99,7 +96,7 @@ function checkKeys(keys: readonly KeyRecord[], nowMs: number): Finding[] {
       warning(
         "keys",
         `Keys that expire within ${expiringDays} days: ${named(expiring)}.`,
-        `Create others with the same labels: ${adminCommand} key create ACCOUNT --label TEXT`,
+        `Create new keys with the same labels: ${adminCommand} key create ACCOUNT --label TEXT`,
       ),
   );
 }
@@ -124,7 +121,7 @@ function checkBackups({ hasLeads, lastBackupMs, lastStoredMs }: Contents, to: st
   const advice =
     to === null
       ? `Set BACKUP_TO for a daily backup (docs/operations.md), and make one now: ${adminCommand} backup FILE`
-      : `The server makes one in ${to} when it starts, and daily. If that fails, its log says why.`;
+      : `The server makes a backup in ${to} at start and every day. If that fails, see its log for the reason.`;
   if (lastMs === null && !hasLeads) return fine("backups", "There is nothing to back up yet.");
   if (lastMs === null) return warning("backups", "No backup has been made.", advice);
   const made = `The last backup was made at ${writeMoment(lastMs)}.`;

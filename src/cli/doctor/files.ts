@@ -16,7 +16,7 @@ const minFreeBytes = 20_000_000;
 export function checkFiles({ path, config }: Examined): Finding[] {
   if (config?.cluster != null) return [];
   if (isFileOfNode(path)) {
-    const what = `${path} is the file of an rqlite node, which alone may write it.`;
+    const what = `${path} belongs to an rqlite node, and only that node may write to it.`;
     return [broken("cluster", what, "Set CLUSTER and NODE_NAME, or set DATABASE_PATH to another file.")];
   }
   const file = statOf(path);
@@ -41,7 +41,7 @@ function checkAccess(name: string, database: Stats): Finding[] {
   const { uid, gid } = database;
   const isOpen = `Other users can open ${name} (mode ${(found.mode & 0o777).toString(8)}).`;
   const isOfOther = `${name} belongs to user ${found.uid}, and the database to user ${uid}. Run commands as user ${uid}.`;
-  const asOwner = "Run the server and its commands as the owner of the file, and mount it for writing.";
+  const asOwner = "Run the server and its commands as the owner of the file, on a disk that is mounted read-write.";
   return onlyFound(
     (found.mode & 0o077) !== 0 && warning("permissions", isOpen, `chmod 600 ${name}`),
     found.uid !== uid && broken("permissions", isOfOther, `chown ${uid}:${gid} ${name}`),
@@ -53,7 +53,7 @@ function checkFolder(name: string): Finding[] {
   const folder = statOf(name);
   if (folder === null) return [];
   if (!mayWrite(name)) {
-    const what = `This user cannot write to the folder ${name}, in which SQLite keeps the log of the database.`;
+    const what = `This user cannot write to the folder ${name}, where SQLite keeps the log of the database.`;
     return [broken("permissions", what, "Run the server and its commands as the owner of the folder.")];
   }
   // In a folder with the sticky bit, such as /tmp, nobody can replace the file of another user.
@@ -64,8 +64,8 @@ function checkFolder(name: string): Finding[] {
 /** SQLite names the log after the file, so a program that opens it by another name uses another log. */
 function checkNames(path: string, { nlink }: Stats): Finding[] {
   if (nlink === 1) return [];
-  const what = `${path} has ${nlink} names (hard links). Two programs that use two of them damage the file.`;
-  const advice = `Remove the others, which find / -xdev -samefile ${path} lists. To copy the file, run ${adminCommand} backup FILE.`;
+  const what = `${path} has ${nlink} hard links. Programs that open it by different names damage it.`;
+  const advice = `Remove the other names. To list them: find / -xdev -samefile ${path}. To copy the file: ${adminCommand} backup FILE`;
   return [warning("file", what, advice)];
 }
 
@@ -90,7 +90,7 @@ function checkLog(name: string, bytes: number): Finding {
   if (bytes <= maxLogBytes) {
     return fine("log", bytes === 0 ? "The write-ahead log is empty." : `The write-ahead log has ${bytesText(bytes)}.`);
   }
-  const advice = "Restart the server. If the log stays, stop the program that has the file open and reads without end.";
+  const advice = "Restart the server. If the log stays, stop the program that keeps a read transaction open.";
   return warning("log", `The write-ahead log ${name} has grown to ${bytesText(bytes)}.`, advice);
 }
 

@@ -15,7 +15,7 @@ export async function checkServer({ path, config }: Examined): Promise<Finding[]
   // A node of a cluster may replace its file, and the server opens the new one.
   const detached = config?.cluster != null ? [] : findDetached(path);
   const findings = detached.map((pid) => {
-    const what = `Process ${pid} has a file open that was since deleted, moved, or replaced: its writes are lost.`;
+    const what = `Process ${pid} uses a database file that was deleted, moved, or replaced: its writes are lost.`;
     const advice = `Restart it. If the file is gone, restore a backup first: ${adminCommand} restore FILE`;
     return broken("server", what, advice);
   });
@@ -23,10 +23,10 @@ export async function checkServer({ path, config }: Examined): Promise<Finding[]
   if (config === null || url === null) return findings;
   const health = await askHealth(url);
   if (detached.length === 0 && health === "failing") {
-    const advice = "Read its log for the cause, then restart it.";
+    const advice = "See its log for the reason, then restart it.";
     findings.push(broken("server", `The server at ${url} cannot read its database.`, advice));
   }
-  if (detached.length === 0 && health === "fine") findings.push(fine("server", `It answers at ${url}.`));
+  if (detached.length === 0 && health === "fine") findings.push(fine("server", `The server responds at ${url}.`));
   if (health !== "nobody" && config.tls !== null) findings.push(...(await checkCertificate(url, config.tls.cert)));
   return findings;
 }
@@ -35,8 +35,8 @@ export async function checkServer({ path, config }: Examined): Promise<Finding[]
 async function checkCertificate(url: string, inFile: string): Promise<Finding[]> {
   const served = await servedCertificate(new URL(url));
   if (served === null || served.fingerprint256 === new X509Certificate(inFile).fingerprint256) return [];
-  const what = `The server still uses a certificate that expires on ${dayOf(Date.parse(served.valid_to))}, and TLS_CERT has another one.`;
-  return [warning("tls", what, "Restart it: it keeps the certificate that it started with.")];
+  const what = `The server still uses a certificate that expires on ${dayOf(Date.parse(served.valid_to))}, but TLS_CERT has another one.`;
+  return [warning("tls", what, "Restart the server: it reads the certificate only at start.")];
 }
 
 /** Returns null if the server sends none in time. */

@@ -10,9 +10,11 @@ const expiryDays = 21;
 
 export function checkSettings({ config, faults, nowMs }: Examined): Finding[] {
   if (config === null) {
-    return faults.map(({ message }) => broken("settings", message, "Correct it. The server does not start with it."));
+    return faults.map(({ message }) =>
+      broken("settings", message, "Correct it: the server does not start with this value."),
+    );
   }
-  const noLedger = "DISCLOSURES is off, so it is not recorded which key receives which leads.";
+  const noLedger = "DISCLOSURES is off: the server does not record which key receives which leads.";
   return [
     ...checkExposure(config),
     ...(config.disclosures ? [] : [fine("settings", noLedger)]),
@@ -23,18 +25,18 @@ export function checkSettings({ config, faults, nowMs }: Examined): Finding[] {
 function checkExposure(config: Config): Finding[] {
   const { host, trustProxy, baseUrl } = config;
   return orFine(
-    fine("settings", "The settings fit together."),
+    fine("settings", "The settings are consistent."),
     isInTheClear(config) &&
       warning(
         "settings",
-        `HOST is ${host}, which other machines can reach without TLS: keys cross the network unencrypted.`,
+        `HOST is ${host}: other machines can connect without TLS, and keys cross the network unencrypted.`,
         "Set TLS_CERT and TLS_KEY, or HOST=127.0.0.1 behind a proxy.",
       ),
     baseUrl === null &&
       (trustProxy || !isLoopback(host)) &&
       warning(
         "settings",
-        `BASE_URL is not set: links in responses lead to ${publicOrigin(config)}.`,
+        `BASE_URL is not set: links in responses point to ${publicOrigin(config)}.`,
         "Set BASE_URL to the public address, such as https://www.example.com.",
       ),
     baseUrl?.startsWith("http:") &&
@@ -51,7 +53,7 @@ function checkCertificate(pem: string, baseUrl: string | null, nowMs: number): F
   const certificate = new X509Certificate(pem);
   const [fromMs, toMs] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
   const day = dayOf(toMs);
-  const renew = "Renew it, and restart the server, which keeps the certificate that it started with.";
+  const renew = "Renew it, and restart the server: it reads the certificate only at start.";
   const name = baseUrl === null ? null : new URL(baseUrl).hostname;
   const isFor = (host: string) => (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host));
   return orFine(

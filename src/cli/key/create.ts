@@ -15,7 +15,7 @@ import { existingKey } from "./revoke.ts";
 export function createCommand(context: CommandContext): Command {
   return commandOnAccount(context, "create")
     .description("create a key, and print it once")
-    .option("--label <TEXT>", "what it is for")
+    .option("--label <TEXT>", "description of the key")
     .option("--expires <DATE>", "when the key expires: a date such as 2027-01-31 (00:00 UTC), or a full time")
     .examples('key create acme --label "nightly export"', "key create acme --json > key.json")
     .action(async (account: Account, options: { label?: string; expires?: string; json?: boolean }) => {
@@ -27,8 +27,8 @@ export function createCommand(context: CommandContext): Command {
 
 export function rotateCommand(context: CommandContext): Command {
   return jsonCommand("rotate")
-    .description("create a key in place of another one, which expires later; print the new key once")
-    .argument("<ID>", "ID of the old key, as key list shows it")
+    .description("create a key that replaces another one, print it once, and let the old key expire")
+    .argument("<ID>", "ID of the old key, from key list")
     .option("--overlap <TIME>", "how long the old key still works: 30m, 24h, 7d, or 0", "24h")
     .examples("key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d")
     .action(async (id: string, options: { overlap: string; json?: boolean }) => {
@@ -80,7 +80,7 @@ function readExpiry(text: string, nowMs: number): number {
     throw new UserError("--expires takes a date such as 2027-01-31, or a time such as 2027-01-31T09:00:00Z.", "", 2);
   }
   if (ms > nowMs) return ms;
-  throw new UserError("--expires is in the past; the key would never work.", "Give a later date.", 2);
+  throw new UserError("--expires is in the past, so the key would never work.", "Give a later date.", 2);
 }
 
 /** Reads --overlap as milliseconds; throws a UserError for anything else. */

@@ -10,9 +10,9 @@ import { confirm } from "../terminal/prompt.ts";
 
 export function revokeCommand(context: CommandContext): Command {
   return jsonCommand("revoke")
-    .description("revoke a key, at once and for good")
-    .argument("<ID>", "ID of the key, as key list shows it")
-    .option("--yes", "do not ask")
+    .description("revoke a key immediately and permanently")
+    .argument("<ID>", "ID of the key, from key list")
+    .option("--yes", "do not ask for confirmation")
     .examples("key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes")
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
       const key = existingKey(context.database().read, id);
@@ -33,6 +33,6 @@ export function existingKey(read: Connection, id: string): KeyRecord {
   const key = findKey(read, id);
   if (key !== null) return key;
   // The argument may be the key itself, which must not be repeated.
-  const what = isWellFormed(id) ? "This is a key, not the ID of one." : `There is no key ${JSON.stringify(id)}.`;
+  const what = isWellFormed(id) ? "This is a key, not the ID of a key." : `There is no key ${JSON.stringify(id)}.`;
   throw new UserError(what, `To list the IDs, run: ${adminCommand} key list ACCOUNT`);
 }

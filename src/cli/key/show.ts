@@ -29,7 +29,7 @@ export function listCommand(context: CommandContext): Command {
 
 export function checkCommand(context: CommandContext): Command {
   return jsonCommand("check")
-    .description("read a key from standard input, and say whether it is active, revoked, unknown, or malformed")
+    .description("check a key from standard input: it is active, revoked, unknown, or malformed")
     .examples("key check < key.txt", `printf %s "$LEADFILE_KEY" | ${adminCommand} key check`)
     .action(async (options: { json?: boolean }) => {
       const key = (await readAll(context.standardInput(), "the key")).trim();

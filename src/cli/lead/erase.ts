@@ -31,8 +31,8 @@ interface Options extends PersonOptions {
 
 export function eraseCommand(context: CommandContext): Command {
   return withPerson(commandOnAccount(context, "erase"))
-    .description("remove persons for good, keep them out of later imports, and print a receipt for each")
-    .option("--mentions", "also erase leads that hold a person's address elsewhere, such as in page_url")
+    .description("erase persons permanently, block them in later imports, and print a receipt for each")
+    .option("--mentions", "also erase leads that contain the email address or phone in another field, such as page_url")
     .option("--dry-run", "show how many leads would be erased, and change nothing")
     .examples(
       "lead erase acme --email - < address.txt >> receipts.ndjson",
@@ -57,7 +57,7 @@ export function eraseCommand(context: CommandContext): Command {
       printReceipts(context, output, erased, options.list !== undefined);
       if (signal !== null) {
         const done = `${grouped(erased.length)} of ${grouped(persons.length)} have a receipt`;
-        throw stoppedBy(signal, `Stopped: ${done}; these are erased and kept out. The others are unchanged.`);
+        throw stoppedBy(signal, `Stopped: ${done}; these are erased and blocked. The others are unchanged.`);
       }
       sayErased(output, account.name, erased);
       sayUncertain(output, erased);
@@ -77,7 +77,7 @@ function recordingMs(path: string): number {
 
 /** Advice if one person alone is meant. */
 const oneAlone =
-  "If you mean one of them alone, give an email address instead. The ID of a lead would keep out its phone as well, and with it the others.";
+  "To erase only one of them, pass --email instead. The ID of a lead would also block its phone, and so the others.";
 
 function printSurvey(output: Output, { found, mentions }: Survey, options: Options): void {
   const kinds = [...Map.groupBy(found, ({ person }) => person.kind)].map(([kind, some]) => ({
@@ -89,10 +89,10 @@ function printSurvey(output: Output, { found, mentions }: Survey, options: Optio
   const onList = (count: number) => (options.list === undefined ? "" : ` by ${grouped(count)} on the list`);
   const lines = kinds.map(({ kind, persons, leads }) => `${kind}: ${leadsText(leads)}${onList(persons)}`);
   output.result({ kinds, mentions }, lines.join("\n"));
-  const others = `${leadsText(mentions.length)} ${mentions.length === 1 ? "holds" : "hold"} their addresses elsewhere`;
-  output.say(`Nothing was changed. ${others}, and would ${options.mentions === true ? "go" : "stay"}.`);
+  const others = `${leadsText(mentions.length)} ${mentions.length === 1 ? "contains" : "contain"} an email address or phone of them in another field`;
+  output.say(`Nothing was changed. ${others}, and would ${options.mentions === true ? "also be erased" : "be kept"}.`);
   const several = severalText(found);
-  if (several !== null) output.say(`Warning: ${several} All of them would go. ${oneAlone}`);
+  if (several !== null) output.say(`Warning: ${several} All of them would be erased. ${oneAlone}`);
 }
 
 /** Asks on a terminal before several people are erased by one name. Throws a UserError if the answer is no. */
@@ -115,13 +115,15 @@ function printReceipts(
     output.json ? `{"erased":${erased},"people":${people},"receipt":${receipt}}` : receipt,
   );
   if (tryToPrint(output, () => printLines(values, isList && output.json))) return;
-  output.say("Standard output did not take all receipts. They are stored: receipt list ACCOUNT prints them.");
+  output.say(
+    "Standard output could not be written completely. To print the stored receipts, use receipt list ACCOUNT.",
+  );
   context.endWith(1);
 }
 
 /** The identifiers that keep one person out, by how the person was named. Under any other the person may come again. */
 const keptOutBy: Readonly<Record<PersonReference["kind"], string>> = {
-  email: "the same email addresses; --phone keeps out a phone as well",
+  email: "the same email addresses; to block a phone as well, run lead erase --phone",
   phone: "the same phone or email addresses",
   id: "the same ID, email addresses or phones",
   digest: "that SHA-256 or the same email addresses",
@@ -131,7 +133,7 @@ function sayErased(output: Output, account: string, all: readonly ErasedPerson[]
   const [one] = all;
   const leads = all.reduce((sum, { erased }) => sum + erased, 0);
   const isOne = all.length === 1 && one !== undefined;
-  const by = isOne ? keptOutBy[one.person.kind] : "what the list names or the same email addresses";
+  const by = isOne ? keptOutBy[one.person.kind] : "the identifiers of the list or the same email addresses";
   const blocked = `in ${account}. A later import or restore leaves out leads with ${by}.`;
   const found = `${grouped(all.filter(({ erased }) => erased > 0).length)} out of ${grouped(all.length)} persons`;
   if (!isOne) output.say(`Erased ${leadsText(leads)} of ${found} ${blocked}`);
@@ -146,7 +148,7 @@ function sayErased(output: Output, account: string, all: readonly ErasedPerson[]
 function sayUncertain(output: Output, erased: readonly ErasedPerson[]): void {
   const several = severalText(erased);
   if (several !== null)
-    output.say(`Warning: ${several} All of them are erased and kept out; lead unblock lets one in again.`);
+    output.say(`Warning: ${several} All of them are erased and blocked. To unblock one, use lead unblock.`);
   const gaps = new Set(erased.flatMap(({ receipt }) => receiptOf(receipt).gaps.map(gapText)));
   for (const text of gaps) output.say(text);
 }
@@ -156,15 +158,15 @@ const receiptOf = (text: string): Receipt => JSON.parse(text);
 function sayRemaining(output: Output, { blocked, mentioning }: RemainingLeads): void {
   if (blocked.length > 0) {
     output.say(
-      `${othersHold(blocked.length)} an address or phone of the erased in a field of its own, and stayed; an import would leave ` +
-        `such a lead out now. If it is the same person, erase --id erases it; if not, lead unblock lets the other in. find --id ` +
-        `shows each: ${idsText(blocked)}.`,
+      `${othersHold(blocked.length)} an email address or phone of an erased person, and was kept; an import would now leave ` +
+        `such a lead out. If it is the same person, run lead erase --id; if not, run lead unblock. To show a lead, run lead find ` +
+        `--id: ${idsText(blocked)}.`,
     );
   }
   if (mentioning.length === 0) return;
   output.say(
-    `${othersHold(mentioning.length)} an address or phone of the erased, such as in page_url, and stayed; ` +
-      `--mentions with that address or phone erases them as well: ${idsText(mentioning)}.`,
+    `${othersHold(mentioning.length)} an email address or phone of an erased person in another field, such as page_url, and was kept. ` +
+      `To erase them as well, pass --mentions with that address or phone: ${idsText(mentioning)}.`,
   );
 }
 
@@ -178,20 +180,22 @@ interface Elsewhere extends Pick<RemainingLeads, "accounts"> {
 /** Says what still contains the person, and what was not searched. */
 function sayElsewhere(output: Output, context: CommandContext, { accounts, matcher, erased }: Elsewhere): void {
   const shown = accounts.slice(0, maxAccounts).map(printable).join(" and ") + andMore(accounts.length, maxAccounts);
-  if (accounts.length > 0) output.say(`Other leads of ${shown} have the same address, phone, or ID, and stay.`);
-  else output.say("No other lead has the address, the phone, or the ID in a form that can be read.");
+  if (accounts.length > 0)
+    output.say(`Other leads of ${shown} have the same email address, phone, or ID, and were kept.`);
+  else output.say("No other lead has the email address, phone, or ID in readable form.");
   for (const name of givenNamesWith(context.database().read, matcher))
-    output.say(`The name of a file, a pixel, a key, a source or an account holds it, and stays: ${printable(name)}`);
+    output.say(`The name of a file, pixel, key, source, or account contains it, and was kept: ${printable(name)}`);
   for (const file of filesToSearch(readDatabasePath(), examineSettings().config?.inbox ?? null)) {
     const holds = searchFile(file, matcher);
-    if (holds === true) output.say(`This file still holds it, delete it when you can: ${printable(file)}`);
+    if (holds === true)
+      output.say(`This file still contains it. Delete the file when you no longer need it: ${printable(file)}`);
     if (holds === null) output.say(`This file could not be searched: ${printable(file)}`);
   }
   // All receipts name the same files.
   for (const file of erased.slice(0, 1).flatMap(({ receipt }) => receiptOf(receipt).rejects_files)) {
     if (searchFile(file, matcher) === false) continue;
-    output.say(`An import wrote rejected rows there, look for the person: ${printable(file)}`);
+    output.say(`An import wrote rejected rows to this file. Search it for the person: ${printable(file)}`);
   }
   output.say(notSearched);
-  output.say("Out of reach: exports, logs, and backups made before (a restore erases again).");
+  output.say("Not searched: exports, logs, and earlier backups (a restore repeats the erasure).");
 }

@@ -18,7 +18,7 @@ import { idsText, othersHold, severalText } from "./several-people.ts";
 
 export function findCommand(context: CommandContext): Command {
   return withPerson(commandOnAccount(context, "find"))
-    .description("print the leads of one person, newest first, or of each person of a list")
+    .description("print the leads of a person, newest first, or of each person on a list")
     .examples("lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt")
     .action(async (account: Account, options: PersonOptions) => {
       const persons = await readPersons(context, account, options);
@@ -33,7 +33,7 @@ export function findCommand(context: CommandContext): Command {
         const identifiers = persons.flatMap(identifiersIn);
         const [{ kind } = {}] = identifiers;
         if (kind !== undefined && openSuppressions(database.read, account)(identifiers))
-          output.say(`An erasure keeps ${kinds[kind].given} out of later imports; lead unblock lifts that.`);
+          output.say(`An erasure blocks ${kinds[kind].given} in later imports. To remove the block, use lead unblock.`);
       }
       output.say(notSearched);
       output.say(
@@ -61,8 +61,8 @@ function printOne(output: Output, account: string, person: PersonalData, byPhone
   for (const gap of gaps) output.say(gapText(gap));
   saySeveral(output, [person]);
   if (mentions.length > 0) {
-    const hold = `${othersHold(mentions.length)} an address or phone of this person, such as in page_url`;
-    output.say(`${hold}; find --id shows each: ${idsText(mentions)}.`);
+    const hold = `${othersHold(mentions.length)} an email address or phone of this person, such as in page_url`;
+    output.say(`${hold}. To show each, run lead find --id: ${idsText(mentions)}.`);
   }
 }
 
@@ -107,11 +107,11 @@ function sayListed(
   output.say(`${grouped(found.filter(({ people }) => people > 0).length)} of ${grouped(found.length)} have leads.`);
   for (const text of gapTexts) output.say(text);
   saySeveral(output, found);
-  if (others > 0) output.say(`${othersHold(others)} an address or phone of them; "mentions" has the IDs.`);
+  if (others > 0) output.say(`${othersHold(others)} an email address or phone of them; "mentions" lists the IDs.`);
 }
 
 function saySeveral(output: Output, found: Parameters<typeof severalText>[0]): void {
   const several = severalText(found);
   if (several !== null)
-    output.say(`Warning: ${several} Hand nobody the leads of another person: find each by an email address or an ID.`);
+    output.say(`Warning: ${several} Do not give a person the leads of another: find each by email address or ID.`);
 }

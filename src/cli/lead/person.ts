@@ -29,24 +29,24 @@ export function withIdentifier(command: AdminCommand): AdminCommand {
   return command
     .option("--email <EMAIL>", "email address, in upper or lower case; - reads it from standard input")
     .option("--phone <PHONE>", "phone number, with or without the US prefix 1; - reads it from standard input")
-    .option("--id <ID>", "ID of a lead, ours or the vendor's; - reads it from standard input");
+    .option("--id <ID>", "ID of a lead, from Leadfile or the vendor; - reads it from standard input");
 }
 
 /** Adds the same, and a list of many. */
 export function withPerson(command: AdminCommand): AdminCommand {
   return withIdentifier(command).option(
     "--list <FILE>",
-    "file with an email address, a phone, an ID, or the SHA-256 of an address or phone per line; - reads standard input",
+    "file with an email address, phone, ID, or SHA-256 of an email address or phone per line; - reads standard input",
     typedPath,
   );
 }
 
 /** Advice for a phone that finds nobody. */
-export const otherPhones = "A phone is compared by its digits alone: try it with its country code and without it.";
+export const otherPhones = "Phones are compared by digits: try the number with and without its country code.";
 
 /** The limits of every search. */
 export const notSearched =
-  "Not searchable: the same values as a hash, in Base64, or encrypted, such as in the address of a page.";
+  "Not searchable: values that are hashed, encoded in Base64, or encrypted, such as in page URLs.";
 
 /** The kinds of identifiers: how a sentence calls the given one, and which values an option takes. */
 export const kinds: Readonly<Record<PersonIdentifier["kind"], { readonly given: string; readonly takes: string }>> = {
@@ -63,7 +63,11 @@ export async function readPersons(
 ): Promise<PersonReference[]> {
   const { list } = options;
   if (kindsIn(options).length + (list === undefined ? 0 : 1) !== 1) {
-    throw new UserError("This takes one of --email, --phone, --id and --list.", "--list names many persons.", 2);
+    throw new UserError(
+      "Exactly one of --email, --phone, --id, and --list is required.",
+      "For many persons, pass --list.",
+      2,
+    );
   }
   if (list === undefined) return [await readIdentifier(context, account, options)];
   const text = list === "-" ? await readAll(context.standardInput(), "the list") : readListFile(list);
@@ -74,7 +78,7 @@ function readListFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    const advice = "Give --list a file with a line for each person, or - for standard input.";
+    const advice = "Pass --list a file with a line for each person, or - for standard input.";
     throw new UserError(`${path} cannot be read.`, advice);
   }
 }
@@ -87,7 +91,7 @@ export async function readIdentifier(
 ): Promise<PersonReference & PersonIdentifier> {
   const [kind, another] = kindsIn(options);
   if (kind === undefined || another !== undefined) {
-    throw new UserError("This takes one of --email, --phone and --id.", "Run it for each.", 2);
+    throw new UserError("Exactly one of --email, --phone, and --id is required.", "Run the command for each.", 2);
   }
   const { takes } = kinds[kind];
   const typed = options[kind] ?? "";
@@ -159,13 +163,13 @@ function readList(name: string, text: string, read: Reader): PersonReference[] {
       const reference = kind === null ? null : read(kind, cell);
       if (reference !== null) return [{ ...reference, line }];
       throw new UserError(
-        `Line ${line} of ${name} names nobody; nothing was done.`,
-        "A line takes an email address, a phone, an ID, or the SHA-256 of an address or a phone; of a table, keep those columns alone, and put IDs under the name id. Correct it, and run this again.",
+        `Line ${line} of ${name} does not name a person. Nothing was changed.`,
+        "A line takes an email address, a phone, an ID, or the SHA-256 of an email address or phone. In a table, keep only such columns, and name the column of IDs id.",
       );
     }),
   );
   if (listed.length > 0) return listed;
-  throw new UserError(`${name} names nobody.`, "Give a line for each person.");
+  throw new UserError(`${name} names no person.`, "Add a line for each person.");
 }
 
 /** Splits a line of a table. No identifier contains a delimiter, so quotation marks need no parser. */

@@ -16,14 +16,14 @@ export async function removeResidualBytes(context: CommandContext, output: Outpu
   const bytes = sizeOf(database.path);
   if (bytes >= manyBytes) {
     output.say(
-      `The file is now rewritten without it (${bytesText(bytes)}). Ctrl-C is safe: what is erased stays erased, and the ` +
-        "same command, or the server within a day, removes its bytes.",
+      `Rewriting the file to remove residual bytes (${bytesText(bytes)}). Ctrl-C is safe: the leads stay erased, and the same ` +
+        "command, or the server within a day, removes the bytes.",
     );
   }
   const nodes = await database.removeResidualBytes();
   if (nodes.length > 0)
     output.say(
-      `No node serves it. The logs of ${nodes.join(", ")} hold it until ${adminCommand} cluster scrub has run there.`,
+      `No node serves the leads. The logs of ${nodes.join(", ")} keep residual bytes until you run there: ${adminCommand} cluster scrub`,
     );
-  else output.say(`${database.path} was rewritten: nothing of the deleted leads is left in it and its log.`);
+  else output.say(`${database.path} was rewritten: it and its log have no bytes of the deleted leads.`);
 }

@@ -11,10 +11,10 @@ interface Found {
 /** Nobody reads more IDs than this; --dry-run --json prints all of them. */
 const maxIds = 100;
 const maxLines = 10;
-const how = "by their email addresses, else by their names";
+const how = "by email address, or by name if there is none";
 
 export function othersHold(count: number): string {
-  return `Another ${grouped(count)} ${count === 1 ? "lead holds" : "leads hold"}`;
+  return `${grouped(count)} other ${count === 1 ? "lead contains" : "leads contain"}`;
 }
 
 export function idsText(ids: readonly string[]): string {

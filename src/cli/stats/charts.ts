@@ -33,7 +33,7 @@ const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** Returns the charts of the leads. `period` has every day, oldest first. */
 export function leadCharts(period: readonly string[], { byDay, byPixel, byState, bySource }: Stats): Chart[] {
-  const nothing = "No leads came in these days.";
+  const nothing = "There are no leads in this period.";
   const ranking = (label: string, shares: readonly Share[]): Chart => {
     return { title: `Leads by ${label}`, label, bars: largest(shares), nothing };
   };
@@ -47,7 +47,7 @@ export function leadCharts(period: readonly string[], { byDay, byPixel, byState,
 
 /** Returns a chart of the requests of each key; an empty one if no key made any. */
 export function requestCharts(period: readonly string[], { requests }: Stats): Chart[] {
-  const nothing = "No key made a request in these days.";
+  const nothing = "There are no requests in this period.";
   if (requests.length === 0) return [{ title: "Requests", label: "day", bars: [], nothing }];
   return [...Map.groupBy(requests, ({ key }) => key)].map(([key, rows]) => {
     const label = rows[0]?.label == null ? "" : ` (${rows[0].label})`;

@@ -24,8 +24,8 @@ interface StatsOptions {
 
 export function statsCommand(context: CommandContext): Command {
   return commandOnAccount(context, "stats")
-    .option("--days <N>", "how many UTC days back, today included", wholeNumber("--days", 1, maxDays), 30)
-    .option("--html <FILE>", "write the charts to a web page that loads nothing and has no personal data", typedPath)
+    .option("--days <N>", "number of UTC days, including today", wholeNumber("--days", 1, maxDays), 30)
+    .option("--html <FILE>", "write the charts to a web page without personal data or external resources", typedPath)
     .examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json")
     .action((account: Account, options: StatsOptions) => {
       const { days } = options;
@@ -78,7 +78,10 @@ function writePage(file: string, figures: Figures): void {
     renameSync(draft, file);
   } catch {
     if (existsSync(draft)) rmSync(draft);
-    throw new UserError(`${file} cannot be written.`, "Check its folder, and that this user may write there.");
+    throw new UserError(
+      `${file} cannot be written.`,
+      "Check that its folder exists, and that this user can write to it.",
+    );
   }
 }
 

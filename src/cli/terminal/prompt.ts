@@ -7,7 +7,7 @@ import { UserError } from "../../user-error.ts";
 export async function confirm(
   question: string,
   { yes }: { readonly yes?: boolean },
-  advice = "Answer y to go on; --yes does not ask.",
+  advice = "Answer y to continue, or pass --yes.",
 ): Promise<void> {
   if (yes === true || !canAsk()) return;
   const answer = await ask(`${question} [y/N] `);

@@ -113,7 +113,7 @@ unless(missing).describe("without other nodes, a command", () => {
     const backup = await admin.run("backup", file, "--json");
     expect([backup.status, backup.stderr]).toEqual([0, expect.stringMatching(oldData)]);
     expect(backup.json).toMatchObject({ leads: 5 });
-    expect(backup.stderr).toMatch(/^Warning: the audit has no record of the backup \([^\n]+\)\.$/m);
+    expect(backup.stderr).toMatch(/^Warning: the audit log has no record of the backup \([^\n]+\)\.$/m);
     expect(await (await serve({ file })).as(key).get("/leads")).toMatchObject({ status: 200 });
   });
 

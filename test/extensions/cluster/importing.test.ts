@@ -169,7 +169,7 @@ unless(missing).describe("an erasure on a cluster", () => {
     const ofPerson = [account.id, "--email", "gone@example.com", "--json"];
     const erased = await one.run("lead", "erase", ...ofPerson);
     expect(erased.json).toMatchObject({ erased: 1 });
-    expect(erased.stderr).toContain("until bun admin cluster scrub has run there");
+    expect(erased.stderr).toContain("until you run there: bun admin cluster scrub");
     for (const place of places) {
       expect((await answerOf(place.as(), "/leads")).text).not.toContain("gone@example.com");
     }

@@ -192,7 +192,7 @@ test("a signal ends a backup of a cluster while the node still sends it, and no 
   child.kill("SIGINT");
   expect([await child.exited, await child.stderr.text()]).toEqual([
     130,
-    "Stopped. There is no backup, and nothing is left of what was copied. Run it again to complete it.\n",
+    "Stopped. No backup was made, and the partial copy was deleted. Run it again to complete it.\n",
   ]);
   expect(filesIn()).toEqual(before);
 });

@@ -86,7 +86,7 @@ unless(missing).describe("each server of a cluster", () => {
     for (const [settings, says] of [
       [{ ...settingsOf(node), NODE_NAME: "n2" }, `${otherName} Set NODE_NAME to its -node-id`],
       [{ ...settingsOf(other), DATABASE_PATH: node.path }, `${otherFile} Set DATABASE_PATH to db.sqlite in the folder`],
-      [{ DATABASE_PATH: node.path }, "is the file of an rqlite node, which alone may write it. Set CLUSTER"],
+      [{ DATABASE_PATH: node.path }, "belongs to an rqlite node, and only that node may write to it. Set CLUSTER"],
     ] as const) {
       const server = start(settings);
       expect([await server.exited, server.errors()]).toEqual([1, expect.stringContaining(says)]);
