@@ -117,12 +117,12 @@ export const settings = {
   TRUST_PROXY: setting("0", "1 trusts X-Forwarded-Proto and X-Forwarded-Host", oneOf("0", "1")),
   METRICS: setting("private", "public opens /metrics to other machines", oneOf("private", "public")),
   TLS_CERT: optional(
-    "PEM file with the certificate; goes with TLS_KEY",
+    "PEM file with the certificate; requires TLS_KEY",
     fileWith(/CERTIFICATE-----/, "PEM file with a certificate"),
   ),
   TLS_KEY: optional("PEM file with its private key", fileWith(/PRIVATE KEY-----/, "PEM file with a private key")),
   DISCLOSURES: setting("on", "off keeps no record of which key received which leads", oneOf("on", "off")),
-  INBOX: optional("folder that is watched for files to import", matching(/./, "a folder")),
+  INBOX: optional("folder to watch for files to import", matching(/./, "a folder")),
   INBOX_KEEP_DAYS: setting("30", "days after which imported files are deleted; off keeps them", daysOrOff),
   RECEIVE_HOST: setting("127.0.0.1", "address on which receive listens", address),
   RECEIVE_PORT: setting("3001", "port on which receive listens", wholeNumber(0, 65_535)),
@@ -135,9 +135,9 @@ export const settings = {
   BACKUP_TO: optional("folder or s3://bucket/prefix for daily backups", place),
   BACKUP_AT: setting("03:15", "local time of the daily backup", timeOfDay),
   BACKUP_KEEP: setting("14", "number of backups to keep", wholeNumber(1, 100_000)),
-  BACKUP_RECIPIENT: optional("age recipient (age1…) that backups are encrypted for", recipient),
-  ALERT_URL: optional("address to which findings of doctor are posted", secretUrl),
-  ALERT_PING_URL: optional("address that is requested after each verified backup", secretUrl),
+  BACKUP_RECIPIENT: optional("age recipient (age1…) for whom backups are encrypted", recipient),
+  ALERT_URL: optional("URL to which findings of doctor are posted", secretUrl),
+  ALERT_PING_URL: optional("URL that is requested after each verified backup", secretUrl),
 } satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof settings;
@@ -186,7 +186,7 @@ const readers = {
   tls: readTlsPair,
   /** True if the ledger records which key received which leads. */
   disclosures: (environment: Environment) => read("DISCLOSURES", environment) === "on",
-  /** The folder that is watched for files to import; null if there is none. */
+  /** The folder to watch for files to import; null if there is none. */
   inbox: reader("INBOX"),
   inboxKeepDays: readInboxKeepDays,
   receiveHost: reader("RECEIVE_HOST"),
@@ -247,8 +247,8 @@ export function refuseSecondDatabase(path: string, environment: Environment = pr
   const [, served = null] = /^DATABASE_PATH=["']?([^"'\n]+)/m.exec(textIfReadable(serviceSettings)) ?? [];
   if (served === null || resolve(served) === resolve(path)) return;
   throw new UserError(
-    `There is no database at ${resolve(path)}, and ${serviceSettings} names ${served}, that of the service of this machine.`,
-    "Run leadfile-admin with the same words, or set DATABASE_PATH to create another database.",
+    `There is no database at ${resolve(path)}, and ${serviceSettings} names ${served}, the database of the service on this machine.`,
+    "Run leadfile-admin with the same arguments, or set DATABASE_PATH to create another database.",
   );
 }
 

@@ -16,23 +16,26 @@ export function listeningFailure(cause: unknown, { host, port, tls }: Address, p
   if (code === "EADDRINUSE") {
     return new UserError(
       `Port ${port} on ${host} is in use.`,
-      `Stop the program that uses it, or set ${prefix}PORT to another one.`,
+      `Stop the program that uses it, or set ${prefix}PORT to another port.`,
     );
   }
   if (code === "EACCES" && port < 1024) {
-    return new UserError(`Only root may listen on port ${port}.`, `Set ${prefix}PORT to 1024 or more.`);
+    return new UserError(`Only root can listen on port ${port}.`, `Set ${prefix}PORT to 1024 or more.`);
   }
   // An unknown name and an address of another machine give one of these.
   if (["EADDRNOTAVAIL", "EINVAL", "ENOENT", "ERR_INVALID_ARG_TYPE"].includes(code)) {
     return new UserError(
-      `${prefix}HOST is ${JSON.stringify(host)}, but it takes an address or a name of this machine.`,
+      `${prefix}HOST is ${JSON.stringify(host)}, which is not an address or name of this machine.`,
       "",
       2,
     );
   }
   const said = cause instanceof Error ? cause.message : String(cause);
   if (tls !== null) {
-    return new UserError(`TLS could not be set up (${said}).`, "Check that TLS_CERT and TLS_KEY are PEM and a pair.");
+    return new UserError(
+      `TLS could not be set up (${said}).`,
+      "Check that TLS_CERT and TLS_KEY are PEM files that belong together.",
+    );
   }
   return new UserError(
     `Listening on ${host}, port ${port}, failed (${said}).`,

@@ -24,12 +24,12 @@ export function keepRetaining(store: ServedStore, log: Logger): () => void {
     appliedDay = day;
     try {
       const { erased, waitsUntilMs } = await store.applyRetention(nowMs, jumped);
-      if (erased > 0) log.info({ erased }, "leads older than their account keeps were erased");
+      if (erased > 0) log.info({ erased }, "leads older than the retention period of their account were erased");
       if (waitsUntilMs === null) return;
       const until = writeMoment(waitsUntilMs);
-      log.warn({ until }, "the clock is far ahead of what was last written; retention waits a day, should it be wrong");
+      log.warn({ until }, "the clock is far ahead of the newest data and may be wrong; retention waits for a day");
     } catch (failure) {
-      log.error({ cause: innermost(failure) }, "retention could not be applied; it is tried again in an hour");
+      log.error({ cause: innermost(failure) }, "retention could not be applied; it is retried in an hour");
     }
     appliedDay = "";
   }

@@ -25,7 +25,7 @@ export async function serve(config: Config) {
   const store =
     cluster === null ? openServedStore(databasePath, disclosures) : await cluster.openForServing(disclosures);
   if (freeBytesAt(databasePath) < reserveBytes) {
-    log.warn("the disk is full: requests are answered, and their counts wait in memory for room");
+    log.warn("the disk is full: requests are served, and their counts are kept in memory until there is space");
   }
   const originAt = (port: number) => publicOrigin({ ...config, port });
   const listening = startListening(config, store, (port) => ({

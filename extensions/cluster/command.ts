@@ -57,13 +57,13 @@ function initCommand(): Command {
       const next = "Start the other nodes with -join, and a server for each node.";
       output.result({ file, leads }, `The node has ${leadsText(leads)}. ${next}`);
       // Later erasures do not reach this file.
-      output.say(`${file} still has its personal data. Delete it when the cluster serves.`);
+      output.say(`${file} still contains personal data. Delete it when the cluster serves.`);
     });
 }
 
 function statusCommand(context: CommandContext): Command {
   return jsonCommand("status")
-    .description("show the nodes, the leader, how far each node is, and which servers answer")
+    .description("show the nodes, the leader, the progress of each node, and which servers respond")
     .examples("cluster status", "cluster status --json")
     .action(async (options: Options) => {
       using file = openNodeFile(readDatabasePath());
@@ -119,8 +119,8 @@ function scrubCommand(): Command {
       );
       outputOf(options).result(
         { node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
-        `The log of ${node} took ${grouped(bytesBefore)} bytes and now takes ${grouped(bytesAfter)}. ` +
-          `The node was away for ${(awayMs / 1000).toFixed(1)} s.`,
+        `The log of ${node} had ${grouped(bytesBefore)} bytes and now has ${grouped(bytesAfter)}. ` +
+          `The node was stopped for ${(awayMs / 1000).toFixed(1)} s.`,
       );
     });
 }

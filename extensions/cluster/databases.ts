@@ -45,7 +45,7 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
 function nameUnreachable(names: readonly string[]): void {
   const who =
     names.length === 1 ? `${names[0]} is unreachable. It serves` : `${names.join(", ")} are unreachable. They serve`;
-  printMessage(`${who} nobody until the connection to the cluster is back.`);
+  printMessage(`${who} nobody until the connection to the cluster is restored.`);
 }
 
 function warnOfAge(reason: string): void {
@@ -73,9 +73,9 @@ function openBackups(database: ClusterDatabase): Backups {
     },
     async restore() {
       throw new UserError(
-        "A cluster cannot be restored while its nodes serve.",
-        "Make a backup of it as it is, and stop all nodes. Without CLUSTER and with another DATABASE_PATH, restore that " +
-          "backup, and then the older one over it: what was erased and revoked since then stays so. Start a new cluster " +
+        "A cluster cannot be restored while its nodes run.",
+        "Back up the cluster, and stop all nodes. Without CLUSTER and with another DATABASE_PATH, restore that " +
+          "backup, and then the older one: this keeps later erasures and revocations. Start a new cluster " +
           `with the file: ${adminCommand} cluster init FILE.`,
       );
     },

@@ -26,7 +26,7 @@ function checkNodeFolder(path: string): Finding[] {
   const folder = dirname(path);
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
   const isPublic = `Every user can read ${folder}, which has all leads unencrypted.`;
-  const isWritable = `This user can write to ${folder}, which only rqlite may do.`;
+  const isWritable = `This user can write to ${folder}, but only rqlite may write to it.`;
   const otherUser = "Run Leadfile as another user, in the group of rqlite's user.";
   return orFine(
     fine("permissions", `Only rqlite can write to ${folder}.`),
@@ -49,8 +49,7 @@ async function checkNodes(path: string, node: RqliteNode, name: string, nowMs: n
     if (!(cause instanceof UserError)) throw cause;
     const findings = [broken("cluster", cause.message, cause.advice)];
     if (statSync(path, { throwIfNoEntry: false }) !== undefined) return findings;
-    const advice =
-      "Start rqlited with -join. Do not restore a backup; in a cluster rqlited does that from the other nodes.";
+    const advice = "Start rqlited with -join. Do not restore a backup: rqlited copies the data from the other nodes.";
     return [broken("file", `There is no file ${path}.`, advice), ...findings];
   }
 }
@@ -63,17 +62,17 @@ export function problemsOf({ nodes, has_majority: hasMajority, spread_keys: spre
   const unscrubbed = nodes.filter((node) => !node.is_scrubbed);
   const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
   const noMajority = `No majority of the ${nodes.length} nodes is reachable: nothing can be written, and no server serves.`;
-  const hashing = "Have the balancer hash Authorization, unless a node has just been added or lost.";
+  const hashing = "Configure the load balancer to hash Authorization, unless a node was just added or lost.";
   const found = [
-    !hasMajority && broken("cluster", noMajority, "Start the others, or repair the network."),
+    !hasMajority && broken("cluster", noMajority, "Start the other nodes, or restore the network."),
     hasMajority &&
       unreachable.length > 0 &&
-      warn(`These nodes are unreachable: ${namesOf(unreachable)}.`, "Start them, or remove them: cluster leave."),
+      warn(`These nodes are unreachable: ${namesOf(unreachable)}.`, "Start them, or remove them with cluster leave."),
     hasMajority &&
       silent.length > 0 &&
       warn(
-        `The servers of these nodes do not answer: ${namesOf(silent)}.`,
-        "Start them, or read the reason in the log of each.",
+        `The servers of these nodes do not respond: ${namesOf(silent)}.`,
+        "Start them, or see the log of each for the reason.",
       ),
     spreadKeys.length > 0 &&
       warn(

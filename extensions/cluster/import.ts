@@ -92,7 +92,7 @@ function openPlans(database: Pick<ClusterDatabase, "file" | "commit">, account: 
         }
       }
       throw new ImportInterrupted(
-        "The import was interrupted, because others write into the same account all the time. Leads added so far stay.",
+        "The import was interrupted by other writes to the same account. Leads that were added before are kept.",
         "Import the file again: only the missing leads are added.",
         null,
       );

@@ -59,7 +59,7 @@ async function refuseUsed(node: RqliteNode): Promise<void> {
   if (members.length === 1 && (await countIn(node, sql`sqlite_schema`)) === 0) return;
   throw new UserError(
     `The node at ${node.url} is not alone and empty.`,
-    "Start a node with a new folder and without -join, and run the command with that one.",
+    "Start a node with a new folder and without -join, and run the command with that node.",
   );
 }
 

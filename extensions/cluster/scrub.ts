@@ -61,7 +61,7 @@ async function lockCluster(database: ClusterDatabase, name: string): Promise<voi
   if (holder !== undefined && holder !== name) {
     throw new UserError(
       `Node ${holder} is being scrubbed.`,
-      `Run the command again when that has finished. If it was killed, scrub that node again first.`,
+      `Run the command again when that has finished. If it was killed, scrub that node first.`,
     );
   }
 }

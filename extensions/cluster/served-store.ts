@@ -156,7 +156,7 @@ async function refuseSecond(registered: string | undefined, name: string, ownUrl
   if (registered === undefined || registered === ownUrl || (await healthOf(registered)) === null) return;
   throw new UserError(
     `Another server, ${registered}, already serves the node ${name}.`,
-    "Stop it first, or give this server a node of its own.",
+    "Stop it first, or set CLUSTER and NODE_NAME of this server to another node.",
   );
 }
 

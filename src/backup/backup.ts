@@ -64,7 +64,7 @@ export function copyDatabase({ path, file, draft, nowMs }: Copying): Manifest {
   } catch (cause) {
     if (!isDamaged(cause)) throw explainFailure(cause, file);
     const advice = `Restore an earlier backup: ${adminCommand} restore FILE.`;
-    throw new UserError("The database is damaged, and a backup of it would be damaged as well.", advice);
+    throw new UserError("The database is damaged, so a backup of it would also be damaged.", advice);
   }
 }
 

@@ -34,7 +34,7 @@ export async function storeBackup({
   if (place.folder === null && recipient === null) {
     throw new UserError(
       "A backup in an object store must be encrypted.",
-      "Set BACKUP_RECIPIENT to an age recipient (age1…); age-keygen makes one.",
+      "Set BACKUP_RECIPIENT to an age recipient (age1…). To create one: age-keygen -o identity.txt",
     );
   }
   using folder = createDraftFolder(place.folder ?? dirname(databasePath));

@@ -36,7 +36,7 @@ export function drillBackup({ file, folder, nowMs }: Trial & { readonly file: st
     return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads };
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
-    throw new UserError(`The drill failed: ${cause.message}`, "Make a new backup, and drill that one.");
+    throw new UserError(`The drill failed: ${cause.message}`, "Make a new backup, and test that one.");
   }
 }
 

@@ -24,7 +24,7 @@ interface Decryption {
 /** Decrypts a file into a new one; throws a UserError if the identity file does not fit, or the file is damaged. */
 export async function decryptFile(from: string, to: string, { name, identityFile }: Decryption): Promise<void> {
   if (identityFile === null) {
-    throw new UserError(`${name} is encrypted.`, "Add --identity FILE, with the file that age-keygen has written.");
+    throw new UserError(`${name} is encrypted.`, "Pass --identity FILE, with the file that age-keygen wrote.");
   }
   const decrypter = new Decrypter();
   for (const identity of readIdentities(identityFile)) decrypter.addIdentity(identity);
@@ -35,13 +35,13 @@ export async function decryptFile(from: string, to: string, { name, identityFile
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new UserError(
       `${name} cannot be decrypted (${said}).`,
-      `Use the identity of the BACKUP_RECIPIENT for which it was encrypted; ${identityFile} has another one, or the file is damaged.`,
+      `Pass the identity of the BACKUP_RECIPIENT that it was encrypted for. If ${identityFile} is that identity, the backup is damaged.`,
     );
   }
 }
 
 function readIdentities(path: string): string[] {
-  const advice = "Name the file that age-keygen has written.";
+  const advice = "Pass the file that age-keygen wrote.";
   let text: string;
   try {
     text = readFileSync(path, "utf8");

@@ -48,7 +48,7 @@ export function readReceipts(path: string): (Receipt | Deletion)[] {
   } catch {
     throw new UserError(
       `${path} cannot be read.`,
-      "Give --receipts a file with the output of receipt list or lead erase.",
+      "Pass --receipts a file with the output of receipt list or lead erase.",
     );
   }
   return text.split("\n").flatMap((line, number) => {
@@ -171,7 +171,7 @@ function applyReceipt(database: Connection, receipt: Receipt): void {
   if (instance === undefined) {
     throw new UserError(
       `The receipt of ${receipt.erased_at} belongs to another instance: this backup lacks the key of its hashes.`,
-      "Use a backup of the same instance, or leave the receipt out and erase the person again.",
+      "Use a backup of the same instance, or omit the receipt and erase the person again.",
     );
   }
   const account = database.select().from(accounts).where(eq(accounts.id, receipt.account)).get();

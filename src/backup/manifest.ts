@@ -32,7 +32,7 @@ export function manifestPath(file: string): string {
 /** Reads the manifest of a backup; throws a UserError if the backup does not exist or the manifest cannot be read. */
 export function readManifest(file: string): Manifest {
   if (!existsSync(file)) {
-    throw new UserError(`There is no file ${file}.`, `Name a file that ${adminCommand} backup has made.`);
+    throw new UserError(`There is no file ${file}.`, `Pass a file that ${adminCommand} backup made.`);
   }
   const path = manifestPath(file);
   let text: string;
@@ -40,15 +40,15 @@ export function readManifest(file: string): Manifest {
     text = readFileSync(path, "utf8");
   } catch (cause) {
     throw new UserError(
-      `${path} cannot be read (${codeOf(cause)}), and only the manifest tells whether the backup is complete.`,
-      "Put the manifest that was made with the backup next to it, and check that this user may read both. " +
-        `For a copy that never had one: check it with DATABASE_PATH=COPY ${adminCommand} doctor --full, and then make a ` +
-        "backup of it in the same way.",
+      `${path} cannot be read (${codeOf(cause)}), but without its manifest, a backup cannot be checked.`,
+      "Put the manifest of the backup next to it, and check that this user can read both. " +
+        `For a copy without a manifest, run DATABASE_PATH=COPY ${adminCommand} doctor --full, and then make a ` +
+        "backup of it, also with DATABASE_PATH=COPY.",
     );
   }
   const manifest = parseManifest(text);
   if (manifest !== null) return manifest;
-  throw new UserError(`${path} is not the manifest of a backup.`, "Use the one that was made with the backup.");
+  throw new UserError(`${path} is not the manifest of a backup.`, "Use the manifest that was made with the backup.");
 }
 
 /** Writes a manifest to a new file, to the disk. */

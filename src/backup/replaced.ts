@@ -77,7 +77,7 @@ export function detach(database: Connection): void {
 export function refuseOpen(path: string): never {
   throw new UserError(
     `${path} is open in a server or another program.`,
-    "Stop it, then run restore again: a server would go on serving the old file.",
+    "Stop it, then run restore again: a server would continue to serve the old file.",
   );
 }
 

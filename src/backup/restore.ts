@@ -261,14 +261,11 @@ function openDraft(file: string, draft: string, manifest: Manifest): Connection 
   if (bytes !== manifest.bytes) {
     throw new UserError(
       `${file} has ${bytes} bytes, but its manifest says ${manifest.bytes}.`,
-      "It is incomplete; use another backup.",
+      "The backup is incomplete. Use another one.",
     );
   }
   if (sha256 !== manifest.sha256) {
-    throw new UserError(
-      `${file} is not what was backed up: its SHA-256 differs.`,
-      "It is damaged; use another backup.",
-    );
+    throw new UserError(`${file} differs from its manifest in the SHA-256.`, "The backup is damaged. Use another one.");
   }
   if (!isSqlite(draft)) throw notABackup(`${file} is not a Leadfile database.`);
   const client = new Database(draft, { readwrite: true });
@@ -329,7 +326,7 @@ function keep(target: string, kept: string): void {
 }
 
 function notABackup(what: string): UserError {
-  return new UserError(what, `Name a file that ${adminCommand} backup has made.`);
+  return new UserError(what, `Pass a file that ${adminCommand} backup made.`);
 }
 
 function inWords(failure: unknown, file: string, path: string): unknown {

@@ -26,7 +26,7 @@ interface Options {
 
 export function restoreCommand(context: CommandContext): Command {
   return jsonCommand("restore")
-    .argument("<FILE>", "a backup and its manifest, or s3://bucket/prefix for the newest one there", typedPath)
+    .argument("<FILE>", "a backup, or s3://bucket/prefix for the newest backup there", typedPath)
     .option("--identity <FILE>", "the age identity that decrypts the backup", typedPath)
     .option("--receipts <FILE>", "repeat the erasures of these receipts, as receipt list prints them", typedPath)
     .option("--dry-run", "report what would be removed and lost, and change nothing")
@@ -102,7 +102,7 @@ function goneTexts({ lost, erasedAgain, retainedOut, deletedAccounts, madeMs }: 
       `Lost: ${counted("account")(lost.accounts.length)} created ${since}: ${lost.accounts.slice(0, shown).join(", ")}${andMore(lost.accounts.length, shown)}.`,
     erasedAgain > 0 && `Erased again: ${leadsText(erasedAgain)} of persons erased ${since}.`,
     deletedAccounts > 0 && `Left out: ${counted("account")(deletedAccounts)} deleted ${since}, with all leads.`,
-    retainedOut > 0 && `Left out: ${leadsText(retainedOut)} that are older than their account keeps.`,
+    retainedOut > 0 && `Left out: ${leadsText(retainedOut)} older than the retention period of their account.`,
   ];
   return lines.filter((line) => line !== false);
 }
@@ -128,21 +128,21 @@ async function confirmLoss(report: Restoration, { yes }: Options, nowMs: number)
   if (doubts.length === 0) return;
   throw new UserError(
     `Nothing was restored: ${doubts.join(", and ")}.`,
-    "Check the clock and the backup (--dry-run shows what would be lost), then add --yes.",
+    "Check the clock and the backup (--dry-run shows what would be lost), then pass --yes.",
   );
 }
 
 /** Returns what the operator may want to do next. */
 function afterTexts({ lost, carried, unread, isSinceKnown, kept }: Restoration, dryRun: boolean): string[] {
   const again =
-    "What was erased, revoked, or set since the backup may be undone; do it again (restore --receipts FILE repeats erasures).";
+    "Erasures, revocations, and settings made after the backup may be lost. Repeat them (for erasures: restore --receipts FILE).";
   const parts = carried.map(({ name, count }) => `${name} (${grouped(count)})`);
   const copy = dryRun ? (kept ?? "").replace(/\.replaced-.*/, ".replaced-TIME") : kept;
   return [
     parts.length > 0 &&
       `Carried over from the replaced file, because it is newer than the backup: ${parts.join(", ")}.`,
     unread.length > 0 && `Warning: these parts of the replaced file could not be read: ${unread.join(", ")}. ${again}`,
-    !isSinceKnown && unread.length === 0 && `No file here knows more than the backup. ${again}`,
+    !isSinceKnown && unread.length === 0 && `No newer data was found on this machine. ${again}`,
     kept !== null && !dryRun && `The replaced file is kept as ${kept}. Delete it when you no longer need it.`,
     ...lost.leads.map(({ account }) => {
       const name = quoted(account);

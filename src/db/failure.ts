@@ -77,7 +77,7 @@ export function innermost(failure: unknown): string {
 export function lastCountsLost(reason: string): UserError {
   return new UserError(
     `The last request counts and the record of which key received which leads were lost (${reason}).`,
-    "Make sure that the disk has room, that no other program keeps the file locked, and that most nodes of a cluster run.",
+    "Check that the disk has space, that no other program locks the file, and that a majority of the nodes of a cluster runs.",
   );
 }
 

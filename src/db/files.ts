@@ -169,7 +169,7 @@ export interface DraftFolder extends Disposable {
 /** Creates a draft folder in a folder, and removes those of processes that were killed. */
 export function createDraftFolder(parent: string): DraftFolder {
   if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UserError(`There is no folder ${parent}.`, "Create it, or name a file in another one.");
+    throw new UserError(`There is no folder ${parent}.`, "Create it, or pass a file in another folder.");
   }
   removeAbandonedDrafts(parent, 3_600_000);
   // Nobody else may read a copy of the database.
@@ -178,8 +178,9 @@ export function createDraftFolder(parent: string): DraftFolder {
     const path = mkdtempSync(join(parent, `.leadfile-draft-${process.pid}-`));
     return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
   } catch (cause) {
-    const advice = "Free some space, or use a folder in which this user may write. A backup moves with its manifest.";
-    throw new UserError(`The folder ${parent} cannot be written (${codeOf(cause)}).`, advice);
+    const advice =
+      "Free some space, or use a folder that this user can write to. A backup needs its manifest next to it.";
+    throw new UserError(`The folder ${parent} is not writable (${codeOf(cause)}).`, advice);
   }
 }
 

@@ -104,7 +104,7 @@ function keepCopy(database: Connection, path: string): void {
   const copy = `${path}.before-${version}`;
   printMessage(
     `Upgrading ${path} from ${lastBuild(database)} to ${build}, which takes about a minute for a million leads. ` +
-      `A copy from before is kept as ${copy}.`,
+      `A copy of the old file is kept as ${copy}.`,
   );
   using folder = createDraftFolder(dirname(path));
   const draft = join(folder.path, "copy.db");

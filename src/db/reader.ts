@@ -109,16 +109,20 @@ function watchFile(path: string) {
       const nowMs = performance.now();
       if (nowMs - lookedMs < lookEveryMs) return;
       const now = statOf(path);
-      if (now === undefined) throw new DatabaseUnavailable("The database file is gone.", "Put it back, or restart.");
+      if (now === undefined)
+        throw new DatabaseUnavailable("The database file is missing.", "Put it back, or restart the server.");
       if (now.ino !== opened.ino || now.dev !== opened.dev) {
-        throw new DatabaseUnavailable("The database file was replaced.", "To serve the new one, restart.");
+        throw new DatabaseUnavailable("The database file was replaced.", "To serve the new file, restart the server.");
       }
       if (now.mtimeMs !== seenMs && !beginsLikeSqlite(file)) {
-        throw new DatabaseUnavailable("The database file was overwritten.", "Restore it, and restart.");
+        throw new DatabaseUnavailable(
+          "The database file was overwritten.",
+          "Restore a backup, and restart the server.",
+        );
       }
       // Without its log, no commit of other programs arrives.
       if (logFiles.some(({ part, inode }) => statOf(part)?.ino !== inode)) {
-        const advice = "Restart, and leave -wal and -shm alone.";
+        const advice = "Restart the server. Do not remove -wal and -shm.";
         throw new DatabaseUnavailable("The log next to the database file was removed.", advice);
       }
       seenMs = now.mtimeMs;

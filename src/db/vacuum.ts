@@ -39,7 +39,7 @@ function emptyLog(connection: Connection): void {
   while (!truncateWal(connection)) {
     if (performance.now() > endMs) {
       throw new UserError(
-        "The leads are erased, but their bytes stay in the log as long as another program reads the old state.",
+        "The leads are erased, but their bytes stay in the log while another program reads the old data.",
         "Stop that program (a long query, a backup, or Litestream), and run the command again.",
       );
     }

@@ -152,7 +152,7 @@ needing("root", "setpriv")(
       env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: join(folder, "leadfile.db") },
     });
     expect(ended.exitCode).toBe(0);
-    expect(ended.stderr.toString()).toMatch(/^There is no database at [^\n]+\nNo file here knows [^\n]+\n$/);
+    expect(ended.stderr.toString()).toMatch(/^There is no database at [^\n]+\nNo newer data was found [^\n]+\n$/);
   },
 );
 

@@ -51,7 +51,9 @@ needing("mount")(
     using _ = disk;
     fill(disk.path);
     const { server, get } = await serve();
-    await server.said(/"msg":"the disk is full: requests are answered, and their counts wait in memory for room"/);
+    await server.said(
+      /"msg":"the disk is full: requests are served, and their counts are kept in memory until there is space"/,
+    );
     expect((await get("/leads")).body.data).toHaveLength(25);
     expect((await get("/usage")).body.requests_today).toBe(2);
     makeRoom();

@@ -51,7 +51,7 @@ test("retention runs at start, and then once per UTC day", async () => {
 
 test.each<[string, Retained | Error, string]>([
   ["that failed", new Error("the disk is full"), "the disk is full"],
-  ["that waits for the clock", { erased: 0, waitsUntilMs: noonMs }, "retention waits a day"],
+  ["that waits for the clock", { erased: 0, waitsUntilMs: noonMs }, "retention waits for a day"],
 ])("a run %s is repeated in an hour and logged", async (_, outcome, said) => {
   const { asked, logged, stop } = begin(outcome, outcome, done);
   await pass(6);

@@ -132,7 +132,7 @@ test("the server erases nothing while its clock is far ahead of the last write, 
   file.close();
   const server = start({ DATABASE_PATH: admin.file }, admin.folder);
   await server.listening();
-  await server.said(/retention waits a day/);
+  await server.said(/retention waits for a day/);
   expect(await emails(admin)).toEqual(["visitor50@example.com", "visitor10@example.com"]);
   expect((await admin.run("audit", "list", "--json")).stdout).toContain("retain.wait");
 });
@@ -189,7 +189,7 @@ test("on a terminal, retention shows its progress, and the server completes it a
   expect((await admin.leads()).length).toBeGreaterThan(1);
   const server = start({ DATABASE_PATH: admin.file }, admin.folder);
   await server.listening();
-  await server.said(/older than their account keeps were erased/);
+  await server.said(/older than the retention period of their account were erased/);
   expect(await admin.leads()).toMatchObject([{ email: "young@example.com" }]);
   expect(filesWith(admin.folder, "visitor1@", "visitor19999@")).toEqual([]);
   expect(await server.end("SIGTERM")).toBe(0);

@@ -147,7 +147,7 @@ function interrupted(failure: unknown): unknown {
   if (cause instanceof UserError) return cause;
   const reason = cause instanceof Error ? cause.message : "unknown";
   return new ImportInterrupted(
-    `The import was interrupted (${reason}). Leads that were committed before stay.`,
+    `The import was interrupted (${reason}). Leads that were added before are kept.`,
     "Fix the cause, then import the file again: only the missing leads are added.",
     cause,
   );

@@ -41,7 +41,7 @@ describe("a person erased after the backup", () => {
     const { admin, file } = await aBackup();
     const other = anAdmin(accounts);
     expect(existsSync(other.file)).toBe(isThere);
-    const unknown = "No file here knows more than the backup. What was erased";
+    const unknown = "No newer data was found on this machine. Erasures, revocations";
     expect((await other.run("restore", file)).stderr).toContain(unknown);
     expect((await admin.run("restore", file)).stderr).not.toContain(unknown);
   });
@@ -87,7 +87,7 @@ test("leads older than their account keeps do not come back", async () => {
   await admin.run("retain", "acme", "--days", "30");
   const { json, stderr } = await admin.run("restore", newer, "--json", "--yes");
   expect(json).toMatchObject({ leads: 1, erased_again: 0, retained_out: 20 });
-  expect(stderr).toContain("Left out: 20 leads that are older than their account keeps.");
+  expect(stderr).toContain("Left out: 20 leads older than the retention period of their account.");
   for (const name of [file, newer]) rmSync(name);
   rmSync(`${admin.folder}/${kept(admin)[0]}`);
   expect(filesWith(admin.folder, "d7@example.com")).toEqual([]);

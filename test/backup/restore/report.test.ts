@@ -67,7 +67,7 @@ test.each([
   const { status, stderr } = await later.run("restore", file);
   expect(status).toBe(isRestored ? 0 : 1);
   if (isRestored) return;
-  expect(stderr).toMatch(/\nNothing was restored: [^\n]+ then add --yes\.\n$/);
+  expect(stderr).toMatch(/\nNothing was restored: [^\n]+ then pass --yes\.\n$/);
   expect(kept(admin)).toEqual([]);
   expect(await later.run("restore", file, "--dry-run")).toMatchObject({ status: 0 });
   expect(await later.run("restore", file, "--yes")).toMatchObject({ status: 0 });
@@ -133,7 +133,7 @@ test("a dry run where there is no database creates nothing, not even a folder", 
 
 test.each([
   ["was cut off", (file: string) => truncateSync(file, 20_000), "bytes, but its manifest says"],
-  ["has a flipped bit", (file: string) => flip(file, 50_000), "its SHA-256 differs"],
+  ["has a flipped bit", (file: string) => flip(file, 50_000), "differs from its manifest in the SHA-256"],
   ["has a manifest that is none", (file: string) => writeFileSync(`${file}.manifest.json`, "{}"), "manifest"],
 ])("a restore names a newer backup that %s, and why its erasures are not repeated", async (_, spoil, reason) => {
   const { admin, file } = await aBackup();
@@ -163,5 +163,5 @@ test.each([
   await backUp(admin, "newer.db");
   const { json, stderr } = await anAdmin([]).run("restore", file, "--json");
   expect(json).toMatchObject({ leads: 19, erased_again: 1 });
-  expect(stderr).not.toContain("No file here knows more");
+  expect(stderr).not.toContain("No newer data was found");
 });

@@ -221,7 +221,7 @@ unless(missing).describe("doctor", () => {
     rmSync(first.node.folder, { recursive: true });
     mkdirSync(first.node.folder);
     const { status, stdout } = await first.admin.run("doctor", "--json");
-    expect([status, stdout]).toEqual([2, expect.stringContaining("in a cluster rqlited does")]);
+    expect([status, stdout]).toEqual([2, expect.stringContaining("rqlited copies the data")]);
     expect(stdout).not.toContain("restore FILE");
   });
 
