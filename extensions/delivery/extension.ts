@@ -13,12 +13,12 @@ export const extension: Extension = {
     },
     {
       name: "receive",
-      description: "take webhooks from vendors, until Ctrl-C; source create makes an address for one",
+      description: "receive webhooks from vendors, until Ctrl-C; source create creates their URLs",
       load: async () => (await import("./cli/receive.ts")).receiveCommand,
     },
     {
       name: "source",
-      description: "addresses at which vendors deliver leads by webhook",
+      description: "webhook URLs to which vendors deliver leads",
       load: async () => (await import("./cli/source.ts")).sourceCommand,
     },
   ],
@@ -26,7 +26,7 @@ export const extension: Extension = {
   childOf({ inbox }) {
     if (inbox === null) return null;
     if (isFolder(inbox)) return ["inbox", inbox];
-    throw wrong("INBOX", inbox, "a folder that is there, with a folder for each account in it");
+    throw wrong("INBOX", inbox, "an existing folder, with a folder for each account in it");
   },
   inflowOf({ inbox, databasePath }) {
     const spool = readQueue(spoolOf(databasePath));

@@ -169,7 +169,7 @@ class Stage {
   private stageLead(row: Row, lead: NewLead, nowMs: number): void {
     const { staged, retainDays } = this.reading;
     if (lead.identifiedMs !== null && lead.identifiedMs < oldestKeptMs(retainDays, nowMs)) {
-      this.reject(row, `it is too old: the account keeps leads as retain --days ${retainDays} has set`);
+      this.reject(row, `it is older than the retention period of the account (retain --days ${retainDays})`);
     } else if (this.acceptsPixel(lead.pixelId)) {
       staged.add(lead);
     } else if (!staged.isStored(lead.id)) {
@@ -212,7 +212,7 @@ function lengthOf(source: Row["source"]): number {
 function namesNoPixel(): UserError {
   return new UserError(
     "No row of the file names a pixel. Nothing was imported.",
-    "Add --pixel px_site --create-pixels, with the ID of your pixel in place of px_site.",
+    "Add --pixel px_site --create-pixels, with the ID of your pixel instead of px_site.",
   );
 }
 
@@ -256,7 +256,7 @@ class Doubts {
     const [column] = [...this.columns].find(([, { values, times }]) => times * 2 > values) ?? [];
     if (column === undefined) return null;
     return new UserError(
-      `The file has no column that is known as the time of the visit, but ${JSON.stringify(column.name)} looks like one.`,
+      `No known column has the time of the visit, but ${JSON.stringify(column.name)} looks like a time.`,
       `Add ${mapOption(column.name, "identified_at")}, or --stamp arrival for the time of import.`,
     );
   }

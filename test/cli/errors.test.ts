@@ -21,14 +21,14 @@ describe("a file that is not an export is rejected:", () => {
     ["an empty zip archive", Buffer.concat([Buffer.from("PK\x05\x06"), Buffer.alloc(18)]), /a zip archive/],
     ["a JSON document that is cut off", document, /neither one JSON document/],
     ["a JSON document that is cut off, gzipped", gzipSync(document), /neither one JSON document/],
-    ["a file packed twice", gzipSync(gzipSync(csv)), /packed twice/],
+    ["a file packed twice", gzipSync(gzipSync(csv)), /compressed twice/],
     ["a file packed with zstd", zstdCompressSync(csv), /zstdcat/],
     ["a file packed with bzip2", Buffer.concat([Buffer.from("BZh91AY&SY"), Buffer.alloc(30, 0xe5)]), /bzcat/],
     ["a database", "SQLite format 3\0 and what follows", /an SQLite database/],
-    ["gzip of which nothing is left", gzipSync(csv).subarray(0, 12), /cut off/],
-    ["one long line", "x".repeat(100_000), /^No column of the file was recognised\. Its columns are x{80}…\. /],
+    ["gzip of which nothing is left", gzipSync(csv).subarray(0, 12), /truncated/],
+    ["one long line", "x".repeat(100_000), /^No column of the file was recognized\. Its columns are x{80}…\. /],
     ...["2026-01-31 09:15,Dana,Reno\n", "Dana,d@example.com\n", "Dana,619-555-0123\n", '["d@example.com","Dana"]'].map(
-      (text): [string, string, RegExp] => [text, text, /^(?!.*Dana).*looks like a row, not like a header\. Put a line/],
+      (text): [string, string, RegExp] => [text, text, /^(?!.*Dana).*looks like data, not like a header\. Add a line/],
     ),
   ])("%s", async (_, content, says) => {
     const admin = anAdmin();
@@ -55,7 +55,7 @@ test("of gzip that is cut off nothing is imported, and the whole file is accepte
   const rows = Array.from({ length: 20_000 }, (_, n) => `${crypto.randomUUID()},d${n}@example.com,2026-01-31\n`);
   const packed = gzipSync(`id,email,date\n${rows.join("")}`);
   const cut = await admin.import(packed.subarray(0, packed.length * 0.7), "--pixel", "px");
-  expect(cut).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/cut off.*Nothing was imp/) });
+  expect(cut).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/truncated.*Nothing was imp/) });
   expect(await admin.leads()).toEqual([]);
   expect(await admin.import(packed, "--pixel", "px")).toMatchObject({ status: 0, json: { imported: 20_000 } });
 });
@@ -64,7 +64,7 @@ test("an empty file imports nothing", async () => {
   for (const empty of ["", "\n", "\ufeff", "email,phone\n", "email,phone", gzipSync("")]) {
     const ended = await anAdmin().import(empty);
     expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, read: 0, imported: 0, rejected: 0 });
-    expect(ended.stderr).not.toContain("No column was recognised");
+    expect(ended.stderr).not.toContain("No column was recognized");
   }
 });
 

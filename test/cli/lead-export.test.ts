@@ -174,7 +174,7 @@ test.each([
   other.run("COMMIT");
   expect([await child.exited, await child.stderr.text()]).toEqual([
     status,
-    "Stopped: the file does not have all leads. Run the export again.\n",
+    "Stopped: the output does not have all leads. Run the export again.\n",
   ]);
 });
 

@@ -40,13 +40,13 @@ test.each([
 test("rejects a header with a NUL, because the file is not text", async () => {
   const archived = `export.csv${"\0".repeat(502)}Date,Email\n2026-01-05,dana@example.com\n`;
   await expect(readText(archived)).rejects.toThrow(
-    "The header, line 1 of the file, cannot be read: it holds a NUL, as no text does.",
+    "The header, line 1 of the file, cannot be read: it contains a NUL, so it is not text.",
   );
 });
 
 test("rejects a row with a different number of cells than the header, and names an unquoted value", async () => {
   expect(await cellsOf("email,city\nd@example.com,Reno,NV\nd@example.com\nd@example.com,Reno\n")).toEqual([
-    expect.stringContaining("the header has 2 cells, and this row 3; perhaps a value with a , in it is not quoted"),
+    expect.stringContaining("the header has 2 cells, and this row 3; a value with a , may need quotes"),
     expect.stringContaining("the header has 2 cells, and this row 1"),
     ["d@example.com", "Reno"],
   ]);
@@ -68,7 +68,7 @@ test("a repeated header, as in joined files, is not a lead", async () => {
   const joined = "\ufeffname,city\nDana,Reno\n\ufeffname , city\nname,Reno\n";
   expect(await cellsOf(joined)).toEqual([
     ["Dana", "Reno"],
-    "it is the header once more, as in files that were joined",
+    "it repeats the header, as in concatenated files",
     ["name", "Reno"],
   ]);
 });

@@ -18,7 +18,7 @@ function aLargeImport(...more: readonly string[]) {
 test("Ctrl-C reports the progress, and running the import again completes it", async () => {
   const { admin, args } = aLargeImport();
   const said =
-    /Stopped after ([\d,]+) of 20,000 leads, which stay\. Run the command again to complete it.* import undo/.exec(
+    /Stopped after ([\d,]+) of 20,000 leads\. They are kept\. Run the command again to complete it.* import undo/.exec(
       await stoppedByHand(admin.file, args),
     );
   const stayed = Number(said?.[1]?.replaceAll(",", ""));
@@ -43,7 +43,7 @@ test.each([
     isSent = leads > 0;
   });
   const said =
-    /\nStopped after ([\d,]+) of 20,000 leads, which stay\. Run the command again to complete it.* import undo.*\n$/.exec(
+    /\nStopped after ([\d,]+) of 20,000 leads\. They are kept\. Run the command again to complete it.* import undo.*\n$/.exec(
       await child.stderr.text(),
     );
   expect([ended, (await admin.leads()).length]).toEqual([status, Number(said?.[1]?.replaceAll(",", ""))]);
@@ -99,7 +99,7 @@ test("a killed import keeps its rejected rows, and is listed as unfinished until
 
 /** The first import of an account is shown, and asked about. */
 async function acceptFirst(terminal: ReturnType<typeof onTerminal>): Promise<void> {
-  await terminal.seen(/Import it as it is\?/);
+  await terminal.seen(/Import the file as shown\?/);
   terminal.type("y\r");
 }
 

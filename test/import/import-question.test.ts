@@ -21,7 +21,7 @@ const below = (above: string) => [above + table, "--pixel", "px"] as const;
 test.each<[string, readonly [string, ...string[]], string, number]>([
   ["most rows of which are rejected", [rejected], "10 rows are rejected", 3],
   ["whose rows are rejected for a reason", [rejected], "Line 3 was rejected: ", 3],
-  ["in which an id names the person", [sharing], "2 rows share their id", 0],
+  ["in which an id names the person", [sharing], "2 rows have the ID of another row", 0],
   ["with a line of groups above its header", below("Visit,,Company,Page\n"), "line 2 looks like the header", 0],
   [
     "with a line about its content above its header",
@@ -50,7 +50,7 @@ test.each<[string, readonly [string, ...string[]], string, number]>([
     : [];
   for (const [keys, status] of [["y\r", done], ["n\r", 1], ...others] as const) {
     const { admin, terminal } = asked(...given);
-    await terminal.seen(/Import it as it is\? \[y\/N\]/);
+    await terminal.seen(/Import the file as shown\? \[y\/N\]/);
     expect(plain(terminal.shown()).replaceAll(/\s+/g, " ")).toContain(doubt);
     expect(await admin.leads()).toEqual([]);
     terminal.type(keys);
@@ -125,7 +125,7 @@ test("asks about a file with only unknown pixels, because it may belong to anoth
   expect(await said(good)).not.toContain("Warning");
   await admin.import(good);
   expect(await said(`${ofAnotherSite}2026-01-30,px,dana@example.com\n`)).toContain("Pixels: px_b (new), px.");
-  expect(await said(ofAnotherSite)).toContain("perhaps it is the file of another account");
+  expect(await said(ofAnotherSite)).toContain("Check that the file belongs to this account");
   const terminal = onTerminal(admin.file, [
     "lead",
     "import",

@@ -97,7 +97,7 @@ test("the oldest lead is stored first: of a newest-first file none is late, apar
   expect(stderr).toContain("\n1 is older than the newest lead of the account: ");
   // The file again is older as well, and nobody has passed the stored leads.
   expect((await admin.import(more, ...px)).stderr).toContain(
-    "\n2 are older than the newest lead of the account: those of them that are new ",
+    "\n2 are older than the newest lead of the account: polling clients miss those that are new.",
   );
 });
 
@@ -110,8 +110,10 @@ test("late leads reach clients with --stamp arrival after an undo, as the import
   await imports("2026-01-09,a@example.com\n");
   const late = "2026-01-08,b@example.com\n";
   const plain = (text: string) => text.replaceAll(/\s+/g, " ");
-  expect(plain((await imports(late, "--dry-run")).stdout)).toEndWith("have passed them; --stamp arrival shows them ");
-  expect(plain((await imports(late)).stdout)).toContain("--stamp arrival shows them; undo this import first");
+  expect(plain((await imports(late, "--dry-run")).stdout)).toEndWith(
+    "polling clients missed them; --stamp arrival delivers them ",
+  );
+  expect(plain((await imports(late)).stdout)).toContain("--stamp arrival delivers them; undo this import first");
   await admin.run("import", "undo", "acme", "2");
   expect(plain((await imports(late, "--stamp", "arrival")).stdout)).toMatch(/^read 1 .* imported 1 /);
 });
@@ -124,16 +126,18 @@ test("counts rows that share an ID but differ in time or page, and names the opt
     "p_3,2026-01-02,c@example.com,/a\n";
   const { json, stderr } = await admin.import(file, ...px);
   expect(json).toMatchObject({ imported: 3, duplicates: 3 });
-  expect(stderr).toMatch(/^Warning: 3 rows share their id .*--map id=- keeps .* a spreadsheet has cut it/m);
+  expect(stderr).toMatch(
+    /^Warning: 3 rows have the ID of another row.*--map id=- to keep .* a spreadsheet has rounded it/m,
+  );
   const apart = await admin.import(file, ...px, "--map", "id=-", "--dry-run");
-  expect(apart.stderr).not.toContain("share their id");
+  expect(apart.stderr).not.toContain("have the ID of another row");
   expect(apart.json).toMatchObject({ imported: 5, duplicates: 1 });
 });
 
 describe("ids that occur again in another file", () => {
   const file = (month: string) =>
     `ID,date,email\n1,2026-${month}-01,a${month}@example.com\n2,2026-${month}-02,b${month}@example.com\n`;
-  const taken = /^Warning: 2 rows with the id of a lead that another import brought, .*--map ID=- keeps/m;
+  const taken = /^Warning: 2 rows with the ID of a lead from another import, .*--map ID=- to keep/m;
 
   test.each(["skip", "replace"])("are counted if the visits differ, also with %s", async (what) => {
     const admin = anAdmin();
@@ -153,9 +157,9 @@ describe("ids that occur again in another file", () => {
     const importOf = (email: string) => admin.import(`${beginning}1,${email}\n`, ...px, ...stamp);
     await importOf("dana@example.com");
     expect((await importOf("Dana@example.com")).stderr).not.toContain("another import");
-    expect((await importOf("lee@example.com")).stderr).toContain("of a lead that another import brought");
+    expect((await importOf("lee@example.com")).stderr).toContain("of a lead from another import");
     const dry = await admin.import(`${beginning}1,lee@example.com\n`, ...px, ...stamp, "--dry-run");
-    expect(dry.stderr).toContain("of a lead that another import brought");
+    expect(dry.stderr).toContain("of a lead from another import");
   });
 
   test("are not reported if the visits are the same, moved, or stamped on arrival", async () => {

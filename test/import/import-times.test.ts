@@ -112,7 +112,9 @@ describe("numeric dates are read in one order for a whole column", () => {
     const text = dated("05/10/2025", "06/10/2025", "2025-10-05");
     const { status, stderr } = await importing(text);
     expect(status).toBe(1);
-    expect(stderr).toMatch(/The dates of "date" can be read .*Nothing was imported\. .*--day-first or --month-first/);
+    expect(stderr).toMatch(
+      /The dates of "date" can be day first or month first .*Nothing was imported\. .*--day-first or --month-first/,
+    );
     expect(await importing(text, "--day-first")).toMatchObject({ days: ["2025-10-05", "2025-10-05", "2025-10-06"] });
     expect(await importing(text, "--month-first")).toMatchObject({ days: ["2025-05-10", "2025-06-10", "2025-10-05"] });
   });

@@ -43,10 +43,10 @@ test("warnings count dropped and changed values", async () => {
     '{"email":"none","name":"Dana"}\n{"email":"zo\u00eb@example.com"}\n';
   const { stderr } = await admin.import(Buffer.from(text, "latin1"), "--pixel", "px", "--map", "Plan=company");
   expect(stderr.split("\n").filter((line) => line.startsWith("Warning"))).toEqual([
-    "Warning: 1 line not in UTF-8; read as Windows-1252.",
+    "Warning: 1 line is not UTF-8, and read as Windows-1252.",
     "Warning: 2 rows: the state is not a US state, so it was left empty.",
     "Warning: 1 row: the email address is not valid, so it was left empty.",
-    'Warning: --map names "Plan", which nothing in the file is called.',
+    'Warning: --map names "Plan", but the file has no such name.',
   ]);
 });
 

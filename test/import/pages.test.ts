@@ -94,7 +94,7 @@ test.each<object>([
   { owners: [dana, lee] },
   { "my list": [dana, lee] },
 ])("people under an unknown parent are not the visitor: %j", async (page) => {
-  expect(await readAll(JSON.stringify(page))).toEqual([{ fault: expect.stringContaining("no value to keep") }]);
+  expect(await readAll(JSON.stringify(page))).toEqual([{ fault: expect.stringContaining("it has no value except") }]);
 });
 
 test("rejects a list of lists with the command that converts it to CSV", async () => {

@@ -25,7 +25,7 @@ test("rejected CSV rows have the same header, their line, and the reason", async
   expect(table(written, ";")).toEqual([
     ["date", "email", "notes", "reject_line", "reject_reason"],
     ["31/31/2026", "b@example.com", 'two\nlines; "said"', "3", expect.stringContaining("31/31/2026")],
-    ["2026-01-31", "", "", "6", expect.stringContaining("no value to keep")],
+    ["2026-01-31", "", "", "6", expect.stringContaining("it has no value except")],
   ]);
 });
 
@@ -36,7 +36,7 @@ test("trailing empty rows are not reported as damaged rows", async () => {
   expect(stderr.match(/^.*reject.*$/gm)).toEqual([
     "Read 22 rows: 1 accepted, 21 rejected.",
     expect.stringContaining("Line 3 was rejected: "),
-    "20 rejected rows are empty, as a spreadsheet leaves them below its last row: nothing is lost with them.",
+    "20 rejected rows are empty, as is common at the end of a spreadsheet. No data is lost.",
   ]);
 });
 
@@ -148,10 +148,10 @@ test.each(["the file itself", "a hard link to it", "standard input"])(
 );
 
 test.each<[string, (database: string) => string, string]>([
-  ["the log", (database) => `${database}-wal`, "--rejects would write over"],
-  ["its lock requests", (database) => `${database}.asking`, "--rejects would write over"],
-  ["the lock of its server", (database) => `${database}.serving`, "--rejects would write over"],
-  ["standard output", () => "-", "--rejects is -, which is no file. Name a file."],
+  ["the log", (database) => `${database}-wal`, "--rejects would overwrite"],
+  ["its lock requests", (database) => `${database}.asking`, "--rejects would overwrite"],
+  ["the lock of its server", (database) => `${database}.serving`, "--rejects would overwrite"],
+  ["standard output", () => "-", "--rejects is -, which is not a file. Name a file."],
 ])("--rejects that names %s, there or not, is refused", async (_, pathOf, reason) => {
   const admin = anAdmin();
   const ended = await admin.import(good, ...px, "--create-pixels", "--rejects", pathOf(admin.file));

@@ -238,7 +238,7 @@ describe("a zone in a column of its own", () => {
 
   test("joining a column of many blanks takes linear time", async () => {
     const begun = process.cpuUsage();
-    expect(await at("Date,Time", `1:1${" ".repeat(50_000)}x,09:15`)).toContain("in no form");
+    expect(await at("Date,Time", `1:1${" ".repeat(50_000)}x,09:15`)).toContain("is unknown");
     expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
   });
 
@@ -297,6 +297,6 @@ test("a time five minutes ahead becomes the current time, and one a millisecond 
   const readings = await leadsOf(`email,time\na@example.com,${ahead(0)}\nb@example.com,${ahead(1)}\n`);
   expect(readings).toMatchObject([
     { lead: { identifiedMs: noonMs, clamped: true } },
-    { fault: expect.stringContaining("ahead of the clock") },
+    { fault: expect.stringContaining("in the future") },
   ]);
 });

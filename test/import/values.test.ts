@@ -71,18 +71,18 @@ test.each([
   ['id,pixel_id,identified_at,email\nx,px,2026-01-31,"-"\n'],
   ["email\nnot an address\n"],
 ])("a row that is empty besides id, identified_at, and pixel_id is rejected: %j", async (text) => {
-  expect(await leadsOf(text)).toEqual([{ fault: "it has no value to keep besides id, identified_at, and pixel_id" }]);
+  expect(await leadsOf(text)).toEqual([{ fault: "it has no value except id, identified_at, and pixel_id" }]);
 });
 
 test("the rejection of a row with only unknown names suggests --map", async () => {
-  const unknown = { fault: expect.stringContaining("pixel_id (--map theirs=ours says what its other columns are)") };
+  const unknown = { fault: expect.stringContaining("pixel_id (--map THEIRS=OURS keeps other columns)") };
   expect(await leadsOf("email,correo\n,dana@example.com\n")).toEqual([unknown]);
   expect(await leadsOf('{"data__email":"dana@example.com"}\n')).toEqual([unknown]);
 });
 
 test("the rejection of an empty row does not ask for a pixel", async () => {
   const faults = await leadsOf("email,pixel_id\n,\nd@example.com,\n", { pixelId: null });
-  expect(faults).toEqual([{ fault: "it is empty" }, { fault: expect.stringContaining("it names no pixel") }]);
+  expect(faults).toEqual([{ fault: "it is empty" }, { fault: expect.stringContaining("it has no pixel") }]);
 });
 
 test("rows whose ID is a spreadsheet error are separate leads", async () => {
@@ -99,6 +99,6 @@ test("a row written for a spreadsheet gives its texts", async () => {
 
 test("rejects a row with a NUL, even in an ignored column", async () => {
   const faults = await leadsOf('email,x\nd@example.com\0,1\nd@example.com,"\0"\n');
-  expect(faults).toEqual([{ fault: "it holds a NUL" }, { fault: "it holds a NUL" }]);
-  expect(await leadsOf('{"name":"a\\u0000"}\n')).toEqual([{ fault: "it holds a NUL" }]);
+  expect(faults).toEqual([{ fault: "it contains a NUL" }, { fault: "it contains a NUL" }]);
+  expect(await leadsOf('{"name":"a\\u0000"}\n')).toEqual([{ fault: "it contains a NUL" }]);
 });

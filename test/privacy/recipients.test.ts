@@ -127,7 +127,7 @@ test("an import with late leads names the clients that missed them, and the over
   const [{ overlap_seconds: overlap }] = json["passed"] as [{ overlap_seconds: number }];
   expect(overlap).toBeGreaterThanOrEqual(3 * 3600 - 60);
   expect(overlap).toBeLessThanOrEqual(3 * 3600 + 60);
-  expect(stderr).toMatch(/Client crm has passed 2 of them; polling with an overlap of [34] hours meets them\./);
+  expect(stderr).toMatch(/Client crm missed 2 of them\. Polling with an overlap of [34] hours finds them\./);
   expect((await admin.import(rows(4, 3))).json["passed"]).toEqual([]);
 });
 

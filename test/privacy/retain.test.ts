@@ -34,7 +34,7 @@ test("older rows are rejected at import until --days off", async () => {
   await admin.run(...retain);
   const rejected = await admin.import(header + row(44) + row(46));
   expect(rejected).toMatchObject({ status: 3, json: { imported: 1, rejected: 1 } });
-  expect(rejected.stderr).toContain("too old: the account keeps leads as retain --days 45 has set");
+  expect(rejected.stderr).toContain("older than the retention period of the account (retain --days 45)");
   expect(JSON.parse((await admin.run("account", "list", "--json")).stdout)).toMatchObject([{ retain_days: 45 }]);
   expect((await admin.run("retain", "acme", "--days", "off", "--json")).json as unknown).toEqual({
     days: null,

@@ -62,7 +62,7 @@ test.each<[string, () => Buffer, RegExp]>([
   [
     "large rows that wait for the order of their dates",
     () => largeRows("date,email,name\n", (n) => `01/02/2026,d${n}@example.com,${text}\n`),
-    /can be read with the day or the month first/,
+    /can be day first or month first/,
   ],
 ])("a small file that unpacks into %s does not fill the memory", async (_, make, says) => {
   little ??= await imported(Buffer.from("email\nd@example.com\n"));
@@ -104,7 +104,7 @@ test.each<[string, () => string, RegExp, number]>([
   [
     "of more than a million objects among lines is one rejected row",
     () => amongLines(objects(1_100_000)),
-    /2 accepted, 1 rejected[\s\S]*Line 2 was rejected: it holds more than a million objects\./,
+    /2 accepted, 1 rejected[\s\S]*Line 2 was rejected: it contains more than a million objects\./,
     230,
   ],
   [
@@ -116,7 +116,7 @@ test.each<[string, () => string, RegExp, number]>([
   [
     "in which each object has its own name among lines is one rejected row, whatever quotes its texts contain",
     () => amongLines(`${quoted},${ownNames(140_000)}`),
-    /2 accepted, 1 rejected[\s\S]*Line 2 was rejected: it holds more than 200,000 different names\./,
+    /2 accepted, 1 rejected[\s\S]*Line 2 was rejected: it contains more than 200,000 different names\./,
     250,
   ],
   // The bound of every import is in docs/performance.md.

@@ -24,16 +24,16 @@ const settleMs = 2_100;
 
 export function inboxCommand(context: CommandContext): Command {
   return jsonCommand("inbox")
-    .argument("<DIR>", "in it a folder for each account, named by its id or exact name")
-    .option("--once", "import what is there, then end, for a timer")
+    .argument("<DIR>", "folder that contains a folder for each account, named by its ID or exact name")
+    .option("--once", "import the files that are there, then exit; for a timer")
     .addHelpText(
       "after",
       `
 A file that has not changed for two seconds is imported and moved to done/.
 Upload it under a name that ends in .part, and rename it when it is complete.
 Rejected rows go to rejected/, and a file that could not be read to failed/,
-with a .txt that says why. import.json in the folder of an account says how its
-files are read: {"pixel":"px_shop","timezone":"America/New_York"}. Files in
+with a .txt that gives the reason. import.json in the folder of an account sets
+import options: {"pixel":"px_shop","timezone":"America/New_York"}. Files in
 done/ and rejected/ are deleted after INBOX_KEEP_DAYS. --once ends with status 1
 if a file was not imported.`,
     )

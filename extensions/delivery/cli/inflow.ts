@@ -32,13 +32,13 @@ export function lookAtInflow({ path, config, contents, nowMs }: Examined): Findi
 function lookAtImports(inflows: readonly AccountInflow[], inbox: string | null, nowMs: number): Finding {
   const fed = inflows.toSorted((one, other) => lastOf(other) - lastOf(one)).filter((one) => lastOf(one) > 0);
   const [last] = fed;
-  if (last === undefined) return fine("imports", "No import has brought a lead yet.");
+  if (last === undefined) return fine("imports", "No lead has been imported yet.");
   // The vendor who stopped last is the one whom somebody may still wait for.
   const quiet = fed.filter((one) => isAutomatic(one, inbox) && nowMs - lastOf(one) > quietDays * dayMs);
-  if (quiet.length === 0) return fine("imports", `The last leads came in at ${writeMoment(lastOf(last))}.`);
+  if (quiet.length === 0) return fine("imports", `The last leads were imported at ${writeMoment(lastOf(last))}.`);
   const named = quiet.slice(0, maxAccountsShown).map((one) => `${one.name} (the last at ${writeMoment(lastOf(one))})`);
   const all = named.join(", ") + andMore(quiet.length, maxAccountsShown);
-  const advice = `See whether the vendor still sends, and whether ${adminCommand} inbox or receive runs.`;
+  const advice = `Check that the vendor still sends leads, and that ${adminCommand} inbox or receive runs.`;
   return warning("imports", `No lead in ${quietDays} days: ${all}.`, advice);
 }
 
@@ -52,7 +52,7 @@ function isAutomatic({ id, name, hasSource }: AccountInflow, inbox: string | nul
 function lookAtInbox(inbox: string, accounts: readonly AccountInflow[] | null, nowMs: number): Finding[] {
   if (!isFolder(inbox)) {
     const advice = "Create it, with a folder for each account in it. The server does not start without it.";
-    return [broken("inbox", `INBOX is ${inbox}, and there is no such folder.`, advice)];
+    return [broken("inbox", `INBOX is ${inbox}, but there is no such folder.`, advice)];
   }
   const folders = readQueue(inbox);
   return [...folders.flatMap((folder) => lookAtWaiting(folder, accounts, nowMs)), ...lookAtSettled("inbox", folders)];
@@ -68,16 +68,16 @@ function lookAtWaiting(folder: FolderQueue, accounts: readonly AccountInflow[] |
   const settings = settingsIn(path);
   if ("fault" in settings) return [warning("inbox", what, `Its import.json is wrong: ${settings.fault}`)];
   if (nowMs - waiting.sinceMs <= maxWaitMs) return [fine("inbox", what)];
-  const advice = `Check that INBOX is imported (bun start or ${adminCommand} inbox), whose log says why a file waits.`;
+  const advice = `Check that INBOX is imported (bun start or ${adminCommand} inbox), and see its log for the reason.`;
   return [warning("inbox", what, advice)];
 }
 
 function lookAtSpool(folders: readonly FolderQueue[], nowMs: number): Finding[] {
   const { bytes, sinceMs } = total(folders, "waiting");
   const settled = lookAtSettled("spool", folders);
-  if (sinceMs === null) return [fine("spool", "No delivery waits for its import."), ...settled];
-  const what = `${bytesText(bytes)} of deliveries wait for their import, the oldest since ${timeText(sinceMs)}.`;
-  const advice = `Start ${adminCommand} receive, which says why they are not imported.`;
+  if (sinceMs === null) return [fine("spool", "No delivery is pending."), ...settled];
+  const what = `${bytesText(bytes)} of deliveries are pending, the oldest since ${timeText(sinceMs)}.`;
+  const advice = `Start ${adminCommand} receive. If it runs, see its log for the reason.`;
   const isLate = nowMs - sinceMs > maxWaitMs;
   return [isLate ? warning("spool", what, advice) : fine("spool", what), ...settled];
 }
@@ -98,11 +98,11 @@ function lookAtSettled(thing: string, folders: readonly FolderQueue[]): Finding[
 const settled = {
   failed: {
     what: "Files that could not be read",
-    advice: "The .txt next to each says why. Correct the file and drop it again, or delete both.",
+    advice: "The .txt next to each gives the reason. Correct the file and move it to the inbox again, or delete both.",
   },
   rejected: {
     what: "Rejected rows",
-    advice: "Correct the rows, which say why, and drop the file again; or delete it.",
+    advice: "Correct the rows, which give the reason, and move the file to the inbox again; or delete it.",
   },
 };
 

@@ -34,8 +34,8 @@ export function receiveCommand(context: CommandContext): Command {
     .addHelpText(
       "after",
       `
-It listens on RECEIVE_HOST and RECEIVE_PORT. A delivery is on the disk before it
-is answered with 200; a minute later its leads are served.`,
+It listens on RECEIVE_HOST and RECEIVE_PORT. It stores a delivery before
+it responds with 200, and serves its leads within a minute.`,
     )
     .examples("receive", "receive --every 10")
     .action((options: ReceiveOptions) => (options.import === true ? importSpool(context) : receive(context, options)));
@@ -49,7 +49,7 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
   const folder = spoolOf(readDatabasePath());
   const release = takeLock(folder);
   if (release === null) {
-    throw new UserError(`Another process takes deliveries for ${readDatabasePath()}.`, "Stop it first.");
+    throw new UserError(`Another process receives deliveries for ${readDatabasePath()}.`, "Stop it first.");
   }
   const database = context.database("create");
   const spool = await openSpool(folder, context.now);
@@ -63,7 +63,7 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
     await context.sleep(every * 1000, stop);
     if (stop.aborted) await Promise.all([importing.stop(), server.stop()]);
     // One import takes all deliveries of that time. A failure ends no deliveries.
-    const incomplete = "deliveries wait in the spool until receive is started again";
+    const incomplete = "deliveries are pending until receive is started again";
     await spool.complete().catch((cause) => log.error({ cause: systemCode(cause) ?? "unknown" }, incomplete));
   }
   release();
@@ -84,7 +84,7 @@ async function importSpool(context: CommandContext): Promise<void> {
   const inbox = new Inbox(folder, {
     importOf(sourceId) {
       const source = findSource(context.database().read, sourceId);
-      if (source === null) return { fault: "there is no such source; its deliveries stay where they are." };
+      if (source === null) return { fault: "there is no such source; its deliveries are not imported." };
       return importWith(context, source.account, checkSettings(source.options, "the source"), "deliveries");
     },
     source: "deliveries",

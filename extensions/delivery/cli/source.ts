@@ -39,21 +39,21 @@ export function sourceCommand(context: CommandContext): Command {
 
 function createCommand(context: CommandContext): Command {
   return jsonCommand("create")
-    .description("create an address for a vendor, and print it once")
-    .argument("<ACCOUNT>", "id or exact name")
+    .description("create the webhook URL of a vendor, and print it once")
+    .argument("<ACCOUNT>", "ID or exact name")
     .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
-    .option("--pixel <ID>", "the pixel of visits that name none")
-    .option("--create-pixels", "make the pixels that visits name")
-    .option("--map <THEIRS=OURS,…>", "say which name is which field; - for one that is not to be kept")
-    .option("--identity <FIELDS>", "tell visits without an id apart by these fields alone")
+    .option("--pixel <ID>", "the pixel of visits without one")
+    .option("--create-pixels", "create the pixels that visits name")
+    .option("--map <THEIRS=OURS,…>", "map names to fields; - ignores a name")
+    .option("--identity <FIELDS>", "identify visits without an ID by these fields only")
     .addOption(
-      new Option("--stamp <WHOSE>", "the time that leads get: that of their arrival, or that of the source")
+      new Option("--stamp <WHOSE>", "use the time of arrival, or the time in the payload")
         .choices(["arrival", "source"])
         .default("arrival"),
     )
-    .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
-    .addOption(new Option("--day-first", "read 01/02/2026 as the first of February").conflicts("monthFirst"))
-    .option("--month-first", "read 01/02/2026 as the second of January")
+    .option("--timezone <ZONE>", "the time zone of times without an offset, such as America/New_York", "UTC")
+    .addOption(new Option("--day-first", "read 01/02/2026 as February 1").conflicts("monthFirst"))
+    .option("--month-first", "read 01/02/2026 as January 2")
     .examples(
       "source create acme --label rb2b --pixel px_shop",
       'source create acme --map "Site=pixel_id" --create-pixels',
@@ -75,24 +75,24 @@ async function create(context: CommandContext, idOrName: string, options: Create
   const output = outputOf(options);
   showOnce(output, "address", `${adminCommand} source revoke ${source.id}`, { ...view(source), url, token }, url);
   output.say(
-    "Paste this address at the vendor; it is not shown again. Whoever has it can deliver leads, and read none.",
+    "Enter this URL at the vendor; it is not shown again. Anybody who has it can deliver leads, but read none.",
   );
   if (options.pixel === undefined) output.say(withoutPixelText(options, source.id));
 }
 
 /** Says what happens to payloads that name no pixel, or one that the account does not have. */
 function withoutPixelText({ createPixels }: CreateOptions, id: string): string {
-  const unknown = createPixels === true ? "" : ", or a pixel that the account does not have,";
+  const unknown = createPixels === true ? "" : " or with an unknown pixel";
   return (
-    `A payload that names no pixel${unknown} is rejected. To accept it, create the source with --pixel ID --create-pixels. ` +
-    `To see what becomes of a payload, run: ${adminCommand} source test ${id} < payload.json`
+    `A payload without a pixel${unknown} is rejected. To accept it, create the source with --pixel ID --create-pixels. ` +
+    `To test a payload, run: ${adminCommand} source test ${id} < payload.json`
   );
 }
 
 function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the sources of an account")
-    .argument("<ACCOUNT>", "id or exact name")
+    .argument("<ACCOUNT>", "ID or exact name")
     .examples("source list acme", "source list acme --json")
     .action((idOrName: string, options) => {
       const { number } = accountOf(context, idOrName);
@@ -105,9 +105,9 @@ function listCommand(context: CommandContext): Command {
 
 function revokeCommand(context: CommandContext): Command {
   return jsonCommand("revoke")
-    .description("reject all further deliveries to the address of a source")
-    .argument("<ID>", "id of the source, as source list shows it")
-    .option("--yes", "do not ask")
+    .description("revoke the URL of a source: reject all further deliveries")
+    .argument("<ID>", "ID of the source, from source list")
+    .option("--yes", "do not ask for confirmation")
     .examples("source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes")
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
       const database = context.database();
@@ -123,7 +123,7 @@ function revokeCommand(context: CommandContext): Command {
 function testCommand(context: CommandContext): Command {
   return jsonCommand("test")
     .description("show the leads that a payload would become, or why it would be rejected; stores nothing")
-    .argument("<ID>", "ID of the source, as source list shows it")
+    .argument("<ID>", "ID of the source, from source list")
     .addHelpText("after", "\nReads the payload from standard input, as the vendor would send it.")
     .examples("source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json")
     .action(async (id: string, options: { json?: boolean }) => {
@@ -142,7 +142,7 @@ async function testDelivery(context: CommandContext, source: Source) {
   if ("fault" in settings) throw new UserError(settings.fault, "Revoke the source, and create another one.");
   const { read } = context.database();
   const account = findAccount(read, source.account);
-  if (account === null) throw new UserError("The account of the source does not exist any more.", "");
+  if (account === null) throw new UserError("The account of the source was deleted.", "");
   const request = { ...requestOf(settings), ofDeliveries: true };
   const lines = visitsIn(await Buffer.concat(await Array.fromAsync(context.standardInput())));
   const columns = new Columns(readMapping(request.map ?? null));

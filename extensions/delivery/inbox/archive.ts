@@ -56,7 +56,7 @@ export function obstacleIn(folder: string, name: string): string | null {
       // Only a folder has a dot in it.
       accessSync(`${place}/.`, constants.W_OK | constants.X_OK);
     } catch (cause) {
-      return `${place} cannot take imported files (${systemCode(cause) ?? "unknown"}); make it a writable folder.`;
+      return `${place} cannot store imported files (${systemCode(cause) ?? "unknown"}); make it a writable folder.`;
     }
   }
   return null;

@@ -84,6 +84,6 @@ export function checkSettings(value: unknown, place: string): ImportSettings | {
   if (Value.Check(ImportSettings, value)) return value;
   const path = Value.Errors(ImportSettings, value).First()?.path.slice(1) ?? "";
   const names = Object.keys(ImportSettings.properties).join(", ");
-  const what = path === "" ? `${place} is no JSON object` : `${place} has a wrong ${JSON.stringify(path)}`;
-  return { fault: `${what}; it takes ${names}, each as lead import takes it.` };
+  const what = path === "" ? `${place} is not a JSON object` : `${place} has a wrong ${JSON.stringify(path)}`;
+  return { fault: `${what}; it takes ${names}, with the values of lead import.` };
 }

@@ -8,7 +8,7 @@ import { DeliveryRefused } from "./refusal.ts";
 export const maxBodyBytes = 1_000_000;
 
 const jsonTypes = /^(?:text\/plain|text\/json|application\/(?:[\w.+-]*json[\w.+-]*|gzip|x-gzip|octet-stream))$/;
-const takes = "a JSON object, an array of objects, or one object a line";
+const takes = "a JSON object, an array of objects, or one object per line";
 
 /** Refuses a media type that is not JSON, such as a form. */
 export function checkType(contentType: string | null): void {
@@ -16,7 +16,7 @@ export function checkType(contentType: string | null): void {
   if (type === "" || jsonTypes.test(type)) return;
   // The log has this sentence, and a vendor could write anything there: a token, or an escape sequence of terminals.
   const named = type.length <= 60 && /^[a-z]+\/[a-z.+-]+$/.test(type) ? ` ${type}` : "";
-  throw new DeliveryRefused("unsupported_type", `The Content-Type${named} is not read; send application/json.`);
+  throw new DeliveryRefused("unsupported_type", `The Content-Type${named} is not supported; send application/json.`);
 }
 
 /** Reads a body, and refuses one that is too large. `reserve` is called with the bytes of each chunk. */
@@ -53,14 +53,14 @@ export function readVisits(bytes: Uint8Array, contentEncoding: string | null): s
 function decompress(bytes: Uint8Array, contentEncoding: string | null): Uint8Array {
   const encoding = contentEncoding?.trim().toLowerCase() ?? "";
   if (!["", "identity", "gzip", "x-gzip"].includes(encoding)) {
-    throw new DeliveryRefused("unsupported_type", "The Content-Encoding is not read; send gzip or none.");
+    throw new DeliveryRefused("unsupported_type", "The Content-Encoding is not supported; send gzip or none.");
   }
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBodyBytes });
   } catch (cause) {
     if (systemCode(cause) === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
-    throw new DeliveryRefused("invalid_body", "The gzip of the body is damaged or cut off.");
+    throw new DeliveryRefused("invalid_body", "The gzip data of the body is damaged or truncated.");
   }
 }
 

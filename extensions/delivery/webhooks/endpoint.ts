@@ -44,7 +44,7 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
     function reserve(bytes: number): void {
       ownBytes += bytes;
       pendingBytes += bytes;
-      if (pendingBytes > maxPendingBytes) throw tryAgain("Too many deliveries come at once");
+      if (pendingBytes > maxPendingBytes) throw tryAgain("There are too many deliveries at once");
     }
     let source: Source | null = null;
     /** Logs the ID of the source and the answer. Neither the token nor anything that was delivered is logged. */
@@ -88,12 +88,13 @@ export function pathOf({ url }: Pick<Request, "url">): string {
 /** Returns the token in the path or in the Authorization header. */
 function tokenOf(request: Request, path: string): string {
   const inPath = /^\/in(?:\/([^/]*))?$/.exec(path);
-  if (inPath === null) throw new DeliveryRefused("not_found", "There is nothing here; deliveries go to /in/TOKEN.");
-  if (request.method !== "POST") throw new DeliveryRefused("method_not_allowed", "Deliveries are sent by POST.");
+  if (inPath === null)
+    throw new DeliveryRefused("not_found", "There is no endpoint at this path. Send deliveries to /in/TOKEN.");
+  if (request.method !== "POST") throw new DeliveryRefused("method_not_allowed", "Send deliveries with POST.");
   const inHeader = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
   const token = inPath[1] ?? inHeader;
   if (token === undefined || token === "") {
-    throw new DeliveryRefused("missing_token", "No token was sent; the address ends with it: /in/lfin_….");
+    throw new DeliveryRefused("missing_token", "The URL has no token. It ends with /in/lfin_….");
   }
   if (!isWellFormed(token, "lfin_")) throw new DeliveryRefused("invalid_token", "This token does not exist.");
   return token;
@@ -117,7 +118,7 @@ function isPlainHttp(request: Request, { baseUrl, trustProxy }: EndpointParts): 
 }
 
 function redirectToHttps({ baseUrl, log }: EndpointParts, source: Source, path: string): Response {
-  log.warn({ source: source.id }, "the token of a source crossed the network in the clear, over http; revoke it");
+  log.warn({ source: source.id }, "the token of a source crossed the network unencrypted, over http; revoke it");
   return answer(308, { object: "redirect" }, { Location: baseUrl + path });
 }
 
@@ -127,7 +128,7 @@ async function store(spool: Spool, source: Source, visits: readonly string[]): P
   try {
     await spool.append(source.id, visits);
   } catch (cause) {
-    throw tryAgain("The delivery could not be kept", cause);
+    throw tryAgain("The delivery could not be stored", cause);
   }
 }
 
@@ -136,7 +137,7 @@ function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
   if (why !== undefined) log.error({ cause: innermost(why) }, "a delivery failed");
   if (cause instanceof DeliveryRefused) return cause;
   if (cause instanceof DatabaseUnavailable) return tryAgain("The token could not be looked up");
-  return new DeliveryRefused("internal_error", "The delivery could not be taken; send it again.");
+  return new DeliveryRefused("internal_error", "The delivery could not be accepted; send it again.");
 }
 
 function refuse({ code, status, message, retryAfterSeconds }: DeliveryRefused): Response {

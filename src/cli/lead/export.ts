@@ -40,7 +40,7 @@ export function exportCommand(context: CommandContext): Command {
       for (const text of texts(readLeadGroups(database.read, number), options)) {
         if (stop !== null) await nextTurn();
         if (stop?.aborted === true) {
-          throw stoppedBy(stop.reason, "Stopped: the file does not have all leads.", "Run the export again.");
+          throw stoppedBy(stop.reason, "Stopped: the output does not have all leads.", "Run the export again.");
         }
         if (!print(forTerminal(text))) return;
       }

@@ -83,7 +83,7 @@ export class Columns {
     if (cells.length > maxColumns) {
       throw new UserError(
         `The file has more than ${maxColumns.toLocaleString("en-US")} columns.`,
-        "Check that its first line is the header, and remove the columns that are not about leads.",
+        "Check that its first line is the header, and remove columns that you do not need.",
       );
     }
     for (const [position, title] of cells.entries()) {

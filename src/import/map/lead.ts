@@ -45,13 +45,13 @@ const warningTexts = {
   state: "the state is not a US state, so it was left empty",
   country: "the country is not the United States, so the state was left empty",
   email: "the email address is not valid, so it was left empty",
-  "further email": "the cell holds more than email addresses; the first address was kept",
+  "further email": "the cell contains other text besides email addresses; the first address was kept",
   phone: "the phone number is not valid, so it was left empty",
-  "further phone": "the cell holds more than one phone number, or an extension; the first number was kept",
-  people: "the record holds several people in a list; the first was kept",
-  visits: "the record holds several visits in a list; the first was kept",
-  values: "two columns of the same rank hold different values for one field; the first was kept",
-  "repeated hour": "the local time occurs twice when clocks change; the earlier one was taken",
+  "further phone": "the cell contains several phone numbers or an extension; the first number was kept",
+  people: "the record has a list of people; the first was kept",
+  visits: "the record has a list of visits; the first was kept",
+  values: "two equivalent columns have different values for one field; the first was kept",
+  "repeated hour": "the local time occurs twice when clocks change; the earlier one was used",
   "skipped hour": "the local time is skipped when clocks change; it was moved forward by the gap",
 } as const;
 
@@ -72,7 +72,7 @@ const roomAround = 1024;
 
 /** The reason for rejecting a row of empty cells, with which spreadsheets end a sheet. */
 export const emptyRow = "it is empty";
-export const noPixel = "it names no pixel (--pixel ID is for such rows)";
+export const noPixel = "it has no pixel (--pixel ID sets it)";
 
 /** Reads the lead of a row. */
 export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
@@ -85,7 +85,7 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
   if (detailFields.every((field) => details[field] === null)) return { fault: faultOfEmpty(row) };
   const pixelId = textIn(row, of.pixel_id) ?? rules.pixelId;
   if (pixelId === null) return { fault: noPixel };
-  if (!isPixelId(pixelId)) return { fault: "its pixel has an id that cannot be one" };
+  if (!isPixelId(pixelId)) return { fault: "its pixel ID is invalid" };
   if ("fault" in time || "undecided" in time) return time;
   const own = textIn(row, of.id);
   const id =
@@ -108,8 +108,8 @@ function faultOfEmpty({ cells, layout, source }: Row): string {
   const used = new Set(Object.values(layout.of).flat());
   // Of JSON not all values are read.
   const hasOthers = !isOfCsv || cells.some((cell, place) => !used.has(place) && firstText(cell) !== null);
-  const hint = hasOthers ? " (--map theirs=ours says what its other columns are)" : "";
-  return `it has no value to keep besides id, identified_at, and pixel_id${hint}`;
+  const hint = hasOthers ? " (--map THEIRS=OURS keeps other columns)" : "";
+  return `it has no value except id, identified_at, and pixel_id${hint}`;
 }
 
 /** Prepares a lead for a store; a lead without a timestamp gets the time of import. */

@@ -27,7 +27,7 @@ export function readMapping(text: string | null) {
     const { name, target } = readMapped(part);
     const known = mapped.get(normalizeName(name));
     if (known !== undefined && known.target !== target) {
-      throw new UserError(`--map names ${JSON.stringify(name)} twice.`, "A column is one field.", 2);
+      throw new UserError(`--map names ${JSON.stringify(name)} twice.`, "Map each column to one field.", 2);
     }
     mapped.set(normalizeName(name), { name, target, place, isLastName: meaningOfPath([name]) === null });
   }
@@ -66,8 +66,8 @@ function readMapped(part: string): Pick<Mapped, "name" | "target"> {
   const target = ours === "-" ? null : targets.find((known) => known === ours);
   if (normalizeName(name) !== "" && target !== undefined) return { name, target };
   throw new UserError(
-    `--map has ${JSON.stringify(part)}, which is not theirs=ours.`,
-    `ours is one of ${targets.join(", ")}, or - for a column that is not to be kept.`,
+    `--map has ${JSON.stringify(part)}, which is not THEIRS=OURS.`,
+    `OURS is one of ${targets.join(", ")}, or - to ignore the column.`,
     2,
   );
 }

@@ -42,7 +42,7 @@ export function reportOn(columns: Columns): ColumnReport {
       created === undefined
         ? null
         : `${created.name} is the time at which a profile was created, not the time of a visit; ` +
-          `${mapOption(created.title, "identified_at")} overrules this`,
+          `${mapOption(created.title, "identified_at")} uses it anyway`,
     columns: listed.map(({ name }) => {
       const target = targetOf(name);
       const field = (target && fieldsMadeOf[target]) ?? leadFields.find((one) => one === target) ?? null;

@@ -51,7 +51,7 @@ export function readVisitTime(
   if ("isUndecided" in time) {
     if (isOfArrival) return { ...untimed, wrongTime: text };
     if (!rules.ofDeliveries) return { undecided: { column, text } };
-    return { fault: `its date can be read with the day or the month first: ${quoted(text)}` };
+    return { fault: `its date can be day first or month first: ${quoted(text)}` };
   }
   if ("fault" in time) {
     const fault = `${time.fault}: ${quoted(text)}`;
@@ -59,7 +59,7 @@ export function readVisitTime(
   }
   const { ms, warning } = time;
   if (isOfArrival) return { ...untimed, sourceMs: ms };
-  if (ms > nowMs + toleranceMs) return { fault: `its time is ahead of the clock: ${quoted(writeMoment(ms))}` };
+  if (ms > nowMs + toleranceMs) return { fault: `its time is in the future: ${quoted(writeMoment(ms))}` };
   const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs), clamped: ms > nowMs };
   return warning === undefined ? timed : { ...timed, warning };
 }
@@ -186,7 +186,7 @@ function evidenceText({ order, text, line }: Evidence): string {
 /** The refusal of a column in which every date can be read both ways. */
 export function undecidedColumn({ column, text }: Undecided): UserError {
   return new UserError(
-    `The dates of ${JSON.stringify(column)} can be read with the day or the month first (${text.slice(0, 10)}). ` +
+    `The dates of ${JSON.stringify(column)} can be day first or month first (${text.slice(0, 10)}). ` +
       "Nothing was imported.",
     "Run the command again with --day-first or --month-first.",
   );

@@ -24,7 +24,7 @@ export async function* readCsv(
 }
 
 const unclosedQuote = "it has a quote that is not closed";
-const partOfDamaged = "it is part of the record above it, which has a misplaced quote";
+const partOfDamaged = "it is part of the previous record, which has a misplaced quote";
 
 /** The end of a record is looked for within this length, so that one that is too large is rejected once. */
 const maxScannedLength = 8 * maxRecordLength;
@@ -192,13 +192,13 @@ class CsvReader {
     const { delimiter, width } = this;
     if (cells.length !== width) {
       const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
-      const hint = cells.length > width ? `; perhaps a value with ${named} in it is not quoted` : "";
+      const hint = cells.length > width ? `; a value with ${named} may need quotes` : "";
       return `the header has ${width} cells, and this row ${cells.length}${hint}`;
     }
     if (header.cells.every((name, place) => name === null || cells[place]?.trim() === name)) {
-      return "it is the header once more, as in files that were joined";
+      return "it repeats the header, as in concatenated files";
     }
-    return this.mayHoldNul && cells.some((cell) => cell.includes("\0")) ? "it holds a NUL" : null;
+    return this.mayHoldNul && cells.some((cell) => cell.includes("\0")) ? "it contains a NUL" : null;
   }
 }
 
@@ -210,7 +210,7 @@ function readHeader(line: number, cells: readonly string[] | null, fault: string
     throw refusal(fault, "Correct that line, and import the file again.");
   }
   if (cells.some((cell) => cell.includes("\0"))) {
-    throw refusal("it holds a NUL, as no text does", "Unpack the file, or save its table as CSV.");
+    throw refusal("it contains a NUL, so it is not text", "Unpack the file, or save its table as CSV.");
   }
   const names = cells.map((cell) => cell.trim());
   const layout = columns.addHeader(names);

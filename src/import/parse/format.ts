@@ -28,10 +28,7 @@ export async function openRows(texts: AsyncGenerator<string>, columns: Columns):
     return { format: { kind: "ndjson" }, groups };
   }
   if (/^\[\s*\[\s*[^[\]{\s]/.test(text)) {
-    throw new UserError(
-      "This is JSON with lists in the place of records.",
-      "Convert it: jq -r '.[] | @csv' FILE > leads.csv",
-    );
+    throw new UserError("This JSON has lists instead of objects.", "Convert it: jq -r '.[] | @csv' FILE > leads.csv");
   }
   // Excel writes the delimiter in a line of its own, before the header.
   const [line, named] = /^"?sep=(.)"?\r?\n/i.exec(text) ?? [];

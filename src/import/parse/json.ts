@@ -43,13 +43,13 @@ export async function readDocument(texts: AsyncGenerator<string>, columns: Colum
   if (parseJson(second) !== undefined) return readLines(prepend(text, texts), columns);
   if (excess !== null) {
     throw new UserError(
-      `This is one JSON document of more than ${excess}, not one object a line.`,
+      `This is one JSON document of more than ${excess}, not one object per line.`,
       "Convert it, with the path of its list for .data: jq -c '.data[]' FILE > leads.ndjson",
     );
   }
   throw new UserError(
-    "This is neither one JSON document nor one object a line.",
-    "Convert it: jq -c . FILE > leads.ndjson (which also says where it is damaged or cut off).",
+    "This is neither one JSON document nor one object per line.",
+    "Convert it: jq -c . FILE > leads.ndjson (which also shows where it is damaged or truncated).",
   );
 }
 
@@ -80,7 +80,7 @@ function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
   if (text === "") return [];
   if (isLarger(text)) return [faulty("it is larger than 8 MiB", text, line)];
   const excess = excessIn(text);
-  if (excess !== null) return [faulty(`it holds more than ${excess}`, text, line)];
+  if (excess !== null) return [faulty(`it contains more than ${excess}`, text, line)];
   const value = parseJson(text);
   // A line of a rejects file holds the line that was rejected.
   if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
@@ -125,10 +125,10 @@ function* rowsOf(
     return;
   }
   const source = text ?? writeJson(value);
-  if (source === null) yield faulty("it is nested too deep", "", line);
+  if (source === null) yield faulty("it is nested too deeply", "", line);
   else if (page !== null) {
     const filters = page.lists.map((list) => `'.${list}[]'`).join(" or ");
-    yield faulty(`it holds several lists of records; take one with jq -c ${filters}`, source, line);
+    yield faulty(`it contains several lists of records; extract one with jq -c ${filters}`, source, line);
   } else if (isObject(value)) yield rowOf(value, source, line, columns, parents);
   else yield faulty("it is not a JSON object", source, line);
 }
@@ -152,7 +152,7 @@ const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
 
 function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): Row {
   if (source.length > maxRecordLength) return faulty(tooLarge, source, line);
-  if (source.includes("\\u0000") && escapedNul.test(source)) return faulty("it holds a NUL", source, line);
+  if (source.includes("\\u0000") && escapedNul.test(source)) return faulty("it contains a NUL", source, line);
   const { columns: own, cells, others, isExcessive } = readValues(record, parents, columns);
   if (isExcessive) return faulty(`it has more than ${maxColumns.toLocaleString("en-US")} names`, source, line);
   const row = { line, cells, layout: columns.layoutOf(own), fault: null, source };

@@ -71,8 +71,8 @@ function naming<Result>(path: string, work: () => Result): Result {
     throw new RejectsNotWritten(
       `The rejects file ${path} cannot be written (${code}); nothing was imported.`,
       isFull
-        ? "Make room on its disk, or name another file with --rejects."
-        : "Check the folder of --rejects, and that this user may write in it.",
+        ? "Free some space on its disk, or pass another file to --rejects."
+        : "Check that the folder of --rejects exists, and that this user can write to it.",
     );
   }
 }

@@ -54,14 +54,14 @@ function openRegular(file: string): number {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   if (fstatSync(descriptor).isFile()) return descriptor;
   closeSync(descriptor);
-  throw new UserError(`${file} is no longer a regular file.`, "Put the file itself in its place.");
+  throw new UserError(`${file} is no longer a regular file.`, "Replace it with the file itself.");
 }
 
 /** Returns the size of a file; null for what has none, as a pipe. Throws a UserError when there is no such file. */
 function sizeOf(file: string): number | null {
   try {
     const found = statSync(file);
-    if (found.isDirectory()) throw new UserError(`${file} is a folder.`, "Name the export itself.");
+    if (found.isDirectory()) throw new UserError(`${file} is a folder.`, "Pass the export itself.");
     return found.isFile() ? found.size : null;
   } catch (cause) {
     throw cause instanceof UserError ? cause : unreadable(file, cause);
@@ -76,7 +76,7 @@ function unreadable(file: string, cause: unknown): UserError {
   // A shell makes a descriptor of <(…), which bun run does not pass on.
   const advice = file.startsWith("/dev/fd/")
     ? "Pipe it into this command, with - for the file."
-    : "Check the name, and that this user may read it.";
+    : "Check the name, and that this user can read it.";
   return new SourceUnreadable(`${name} cannot be read (${systemCode(cause) ?? "unknown"}).`, advice);
 }
 
@@ -96,13 +96,13 @@ async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGener
   pipeline(Readable.from(packed, { objectMode: false }), unzip).catch(() => undefined);
   try {
     const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), hasSignature);
-    if (isGzip(head)) throw new UserError(`${file} is packed twice.`, "Unpack it once before the import.");
+    if (isGzip(head)) throw new UserError(`${file} is compressed twice.`, "Decompress it once, then import it.");
     yield* whole;
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
     throw new UserError(
-      `${file} is damaged or cut off: its gzip data ends wrongly.`,
-      "Nothing was imported. Fetch it again, or unpack what is readable: gzip -dc FILE > part.csv",
+      `${file} is damaged or truncated: its gzip data is incomplete.`,
+      "Nothing was imported. Download it again, or extract the readable part: gzip -dc FILE > part.csv",
     );
   }
 }
@@ -115,14 +115,18 @@ function hasSignature(head: Buffer): boolean {
 /** The signatures of other files, in hex: whole ones, because a header may begin with `PK` or `BZh`. */
 const otherFiles: readonly (readonly [signature: RegExp, what: string, advice: string])[] = [
   [/^504b(?:0304|0506|0708)/, "a zip archive or a spreadsheet", "Unpack it, or save the sheet as CSV."],
-  [/^425a683[1-9]314159265359/, "packed with bzip2", `Unpack it: bzcat FILE | ${adminCommand} lead import ACCOUNT -`],
-  [/^28b52ffd/, "packed with zstd", `Unpack it: zstdcat FILE | ${adminCommand} lead import ACCOUNT -`],
-  [/^fd377a585a00/, "packed with xz", `Unpack it: xzcat FILE | ${adminCommand} lead import ACCOUNT -`],
+  [
+    /^425a683[1-9]314159265359/,
+    "compressed with bzip2",
+    `Unpack it: bzcat FILE | ${adminCommand} lead import ACCOUNT -`,
+  ],
+  [/^28b52ffd/, "compressed with zstd", `Unpack it: zstdcat FILE | ${adminCommand} lead import ACCOUNT -`],
+  [/^fd377a585a00/, "compressed with xz", `Unpack it: xzcat FILE | ${adminCommand} lead import ACCOUNT -`],
   [/^53514c69746520666f726d6174203300/, "an SQLite database", "Export its table as CSV."],
   [/^d0cf11e0a1b11ae1/, "an Excel workbook", "Save the sheet as CSV."],
   [/^255044462d/, "a PDF", "Export the table as CSV."],
   // An opening bracket, and a letter, an exclamation mark, or a question mark.
-  [/^3c(?:[4-7]|21|3f)/, "a web page or XML", "Fetch the export itself, or save the page as CSV in a spreadsheet."],
+  [/^3c(?:[4-7]|21|3f)/, "a web page or XML", "Download the export itself, or save the table as CSV in a spreadsheet."],
 ];
 
 /** Throws a UserError for a file that is known to be something else. */

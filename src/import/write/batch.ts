@@ -121,7 +121,7 @@ export function recordBatch(
   const mine = eq(imports.number, record.number);
   if (record.isThere && read.select({ at: imports.undoneAt }).from(imports).where(mine).get()?.at != null) {
     throw new UserError(
-      `Import ${record.number} was undone while it ran, and has stopped: none of its leads are stored.`,
+      `Import ${record.number} was undone while it ran, so it stopped. None of its leads are stored.`,
       "To import all of them, import the file again.",
     );
   }

@@ -51,7 +51,7 @@ export function openStaging(client: Database, folder: string): Staging {
       } catch (cause) {
         if (!(cause instanceof SQLiteError)) throw cause;
         throw new ImportInterrupted(
-          `The folder ${folder} has no room to stage the file (${cause.message}). Nothing was imported.`,
+          `The folder ${folder} has too little space to stage the file (${cause.message}). Nothing was imported.`,
           "Free about five times the size of the unpacked file, then run the import again.",
           cause,
         );

@@ -50,7 +50,7 @@ describe("worth a look, with status 1", () => {
     const file = admin.put("leadfile.db.spool/src_1/1.ndjson", "{}\n");
     expect((await examine(admin)).status).toBe(0);
     utimesSync(file, 0, 0);
-    const said = "3 bytes of deliveries wait for their import, the oldest since 1970-01-01T00:00:00.000Z.";
+    const said = "3 bytes of deliveries are pending, the oldest since 1970-01-01T00:00:00.000Z.";
     expect(await examine(admin)).toMatchObject({ status: 1, said });
   });
 

@@ -12,33 +12,33 @@ import { passedText, summaryText } from "./report.ts";
 
 export function importCommand(context: CommandContext): Command {
   return jsonCommand("import")
-    .description("import a vendor's export: CSV or NDJSON, gzipped or not")
-    .argument("<ACCOUNT>", "id or exact name")
+    .description("import a vendor's export: CSV, JSON, or NDJSON, which can be gzipped")
+    .argument("<ACCOUNT>", "ID or exact name")
     .argument("<FILE>", "the export; - reads standard input")
-    .option("--map <THEIRS=OURS,…>", "say which column is which field; - for one that is not to be kept")
-    .option("--pixel <ID>", "the pixel of rows that name none")
-    .option("--create-pixels", "make the pixels that the file names")
-    .option("--rejects <FILE>", "write rejected rows there, with line and reason")
-    .option("--identity <FIELDS>", "tell rows without an id apart by these fields alone, such as email,page_url")
+    .option("--map <THEIRS=OURS,…>", "map columns to fields; - ignores a column")
+    .option("--pixel <ID>", "the pixel of rows without one")
+    .option("--create-pixels", "create the pixels that the file names")
+    .option("--rejects <FILE>", "write rejected rows to this file, with line and reason")
+    .option("--identity <FIELDS>", "identify rows without an ID by these fields only, such as email,page_url")
     .addOption(
       new Option("--on-duplicate <WHAT>", "what to do with a lead that is already stored")
         .choices(["skip", "replace"])
         .default("skip"),
     )
     .addOption(
-      new Option("--stamp <WHOSE>", "the time that leads get: that of the source, or that of the import")
+      new Option("--stamp <WHOSE>", "use the time in the file, or the time of the import")
         .choices(["source", "arrival"])
         .default("source"),
     )
-    .option("--timezone <ZONE>", "the zone of times without an offset, such as America/New_York", "UTC")
-    .addOption(new Option("--day-first", "read 01/02/2026 as the first of February").conflicts("monthFirst"))
-    .option("--month-first", "read 01/02/2026 as the second of January")
+    .option("--timezone <ZONE>", "the time zone of times without an offset, such as America/New_York", "UTC")
+    .addOption(new Option("--day-first", "read 01/02/2026 as February 1").conflicts("monthFirst"))
+    .option("--month-first", "read 01/02/2026 as January 2")
     .option("--dry-run", "show three leads as they would be served, and change nothing")
     .addHelpText(
       "after",
       `
-The file is read completely before its first lead is stored.
-Ends with 3 when it is done but has rejected rows.`,
+The command reads the whole file before it stores the first lead. Its exit status
+is 3 if the import was completed but rows were rejected.`,
     )
     .examples(
       "lead import acme export.csv --create-pixels --rejects rejected.csv",

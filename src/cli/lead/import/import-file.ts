@@ -167,7 +167,7 @@ async function merge(
     // A dry run changes nothing: it is stopped as the reading is.
     if (request.dryRun === true) await beforeWriting(stop, Bun.sleep(0));
     else if (stop.aborted && step.done < leads) {
-      const what = `Stopped after ${grouped(step.done)} of ${grouped(leads)} leads, which stay.`;
+      const what = `Stopped after ${grouped(step.done)} of ${grouped(leads)} leads. They are kept.`;
       throw stoppedBy(stop.reason, what, `Run the command again to complete it${undoText(step)}.`);
     }
   }
@@ -175,7 +175,7 @@ async function merge(
 }
 
 function undoText({ batch, overwritten }: MergeProgress): string {
-  if (batch === null) return "; no lead was new so far";
+  if (batch === null) return ". No lead was new so far";
   if (overwritten === 0) return `, or remove them with ${adminCommand} import undo`;
   return `. It replaced ${leadsText(overwritten)} of other imports and cannot be undone`;
 }

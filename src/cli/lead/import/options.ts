@@ -40,8 +40,8 @@ export interface ImportRequest {
 export function readRules(account: string, options: ImportRequest): LeadRules {
   if (!isZone(options.timezone)) {
     throw new UserError(
-      `--timezone is ${JSON.stringify(options.timezone)}, which is no IANA zone.`,
-      "Write it as America/New_York or UTC.",
+      `--timezone is ${JSON.stringify(options.timezone)}, which is not an IANA time zone.`,
+      "Pass a name such as America/New_York or UTC.",
       2,
     );
   }
@@ -58,7 +58,7 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
 
 function orderOf({ dayFirst, monthFirst }: ImportRequest): DateOrder | null {
   if (dayFirst === true && monthFirst === true) {
-    throw new UserError("--day-first and --month-first exclude each other.", "Use one of them.", 2);
+    throw new UserError("--day-first and --month-first cannot be combined.", "Pass one of them.", 2);
   }
   if (dayFirst === true) return "day first";
   return monthFirst === true ? "month first" : null;
@@ -70,8 +70,8 @@ function readIdentity(text: string): IdentityField[] {
     const field = wholeIdentity.find((known) => known === part.trim());
     if (field !== undefined) return field;
     throw new UserError(
-      `--identity has ${JSON.stringify(part)}.`,
-      `It takes fields out of ${wholeIdentity.join(", ")}.`,
+      `--identity has the unknown field ${JSON.stringify(part)}.`,
+      `The fields are ${wholeIdentity.join(", ")}.`,
       2,
     );
   });
@@ -84,17 +84,17 @@ export function checkPixel(context: CommandContext, account: Account, { pixel, c
   if (openPixelReader(context.database().read).has(account.number, pixel.trim())) return;
   throw new UserError(
     `The account has no pixel ${JSON.stringify(pixel)}.`,
-    `Make it, ${adminCommand} pixel create, or let the import do it: --create-pixels, or "create-pixels": true in import.json.`,
+    `Pass --create-pixels (in import.json, "create-pixels": true), or create it: ${adminCommand} pixel create ACCOUNT --id ID`,
   );
 }
 
 /** Throws a UserError if --rejects names a file of the database, existing or not. An existing file is never overwritten. */
 export function checkRejects({ rejects }: ImportRequest): void {
   if (rejects === undefined) return;
-  if (rejects === "-") throw new UserError("--rejects is -, which is no file.", "Name a file.", 2);
+  if (rejects === "-") throw new UserError("--rejects is -, which is not a file.", "Name a file.", 2);
   const path = readDatabasePath();
   const files = [...filesOf(path), lockRequestsOf(path), serverLockOf(path), raftLogOf(path)];
   if (files.some((file) => resolve(file) === resolve(rejects))) {
-    throw new UserError(`--rejects would write over ${path}.`, "Name another file.", 2);
+    throw new UserError(`--rejects would overwrite ${path}.`, "Name another file.", 2);
   }
 }

@@ -27,17 +27,17 @@ export function announceColumns(columns: Columns, format: Format, file: string):
   const names = columns.all.map(({ name }) => name);
   const isRow = looksLikeRow(names);
   const said = isRow
-    ? "Its first line looks like a row, not like a header."
+    ? "The first line looks like data, not like a header."
     : `Its columns are ${names.slice(0, shownColumns).map(shownName).join(", ")}.`;
   const [missing] = columns.missing();
   if (format.kind === "csv" && missing !== undefined) {
-    throw new UserError(`--map names a column ${JSON.stringify(missing)}, which the file does not have.`, said);
+    throw new UserError(`--map names the column ${JSON.stringify(missing)}, but the file has no such column.`, said);
   }
   if (format.kind === "csv" && Object.keys(report.matched).length === 0) {
     const advice = isRow
-      ? "Put a line with the names of the columns above it, or delete it if it is a title."
-      : "Check that it is CSV or NDJSON and begins with a header; --map says which column is which field.";
-    throw new UserError("No column of the file was recognised.", `${said} ${advice}`);
+      ? "Add a line with the column names above it, or delete it if it is a title."
+      : "Check that the file is CSV with a header, or NDJSON. To map columns to fields, pass --map THEIRS=OURS.";
+    throw new UserError("No column of the file was recognized.", `${said} ${advice}`);
   }
   return `Reading ${printable(file)} as ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${columnsText(report)}`;
 }
@@ -50,15 +50,15 @@ function columnsText({ matched, unmatched, maps, remark }: ColumnReport): string
     matched[field] !== undefined && `${printable(matched[field].join(", "))} tells ${what}.`;
   const lines = [
     rows.length === 0
-      ? "No column was recognised; --map theirs=ours says which is which."
+      ? "No column was recognized. To map columns to fields, pass --map THEIRS=OURS."
       : table(["FIELD", "COLUMN"], rows),
     unmatched.length > 0 && `Not kept: ${shown}${andMore(unmatched.length, shownColumns)}.`,
     maps.length > 0 && "To keep one of them, add:",
     ...maps.slice(0, shownColumns).map((map) => `  ${printable(map)}`),
-    used("country", "whether a state is one of the US"),
-    used("time_zone", "the zone of times without an offset"),
+    used("country", "whether a state is a US state"),
+    used("time_zone", "the time zone of times without an offset"),
     matched.identified_at === undefined &&
-      "No column has the time of the visit: the leads get the time of import; --map theirs=identified_at names one.",
+      "No column has the time of the visit: leads get the time of import. To use a column, pass --map COLUMN=identified_at.",
     remark !== null && `${printable(remark)}.`,
   ];
   return `${lines.filter((line) => line !== false).join("\n")}\n`;
@@ -131,7 +131,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   for (const line of [...rejectionLines(read.notes), ...doubts]) output.say(line);
   if ((doubts.length > 0 || (isAttended && run.isUnknown())) && preview.leads > 0 && request.dryRun !== true) {
     if (isAttended) output.say(`\n${sampleText(run.sample, report.columns)}\n`);
-    await confirm("Import it as it is?", {}, "Change the options as said above, or answer y.");
+    await confirm("Import the file as shown?", {}, "Change the options as described above, or answer y.");
   }
   return { leads: preview.leads, doubts };
 }
@@ -152,13 +152,13 @@ function previewText(
     .join(", ");
   const late =
     older === 1
-      ? "1 is older than the newest lead of the account: if it is new, it comes late for clients that poll."
+      ? "1 is older than the newest lead of the account: if it is new, polling clients miss it."
       : `${grouped(older)} are older than the newest lead of the account: ` +
-        "those of them that are new come late for clients that poll.";
+        "polling clients miss those that are new.";
   const hasTimes = oldestMs !== null && newestMs !== null;
   const lines = [
     `Read ${rowsText(counts.read + leads)}: ${grouped(leads)} accepted, ${grouped(counts.rejected)} rejected.`,
-    hasTimes && `Their times go from ${writeMoment(oldestMs)} to ${writeMoment(newestMs)}.`,
+    hasTimes && `Their times range from ${writeMoment(oldestMs)} to ${writeMoment(newestMs)}.`,
     untimed > 0 && `${grouped(untimed)} ${untimed === 1 ? "gets" : "get"} the time of import.`,
     pixels.size > 0 && `Pixel${pixels.size === 1 ? "" : "s"}: ${named}${andMore(pixels.size, shownPixels)}.`,
     older > 0 && late,
@@ -181,25 +181,25 @@ function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Pr
   const doubts = [
     read.otherHeader !== null &&
       `line ${read.otherHeader} looks like the header; delete the lines above it, and import the file again.`,
-    namesNobody &&
-      "no column has a name, an email address, a phone, or a company; --map theirs=ours says which one does.",
+    namesNobody && "no column has a name, an email address, a phone, or a company. To map one, pass --map THEIRS=OURS.",
     sharingIds > 0 &&
-      `${grouped(sharingIds)} rows share their id with another row and differ in time or page; of each id one lead is kept. ` +
-        `If the id names the person, --map ${printable(id)}=- keeps the visits apart. If it looks like 1.23E+15, a ` +
-        "spreadsheet has cut it: import the vendor's own file.",
+      `${grouped(sharingIds)} rows have the ID of another row, but another time or page: one lead per ID is kept. ` +
+        `If the ID identifies the person, pass --map ${printable(id)}=- to keep all visits. If it looks like 1.23E+15, a ` +
+        "spreadsheet has rounded it: import the vendor's original file.",
     changedVisits > 0 &&
-      `at least ${rowsText(changedVisits)} with the time, page, and visitor of a stored lead, and other content: both are ` +
-        "kept. If they are the same visits, undo the import that brought those, and import both files with " +
+      `at least ${rowsText(changedVisits)} with the time, page, and visitor of a stored lead, but other content: both are ` +
+        "kept. If they are the same visits, undo the earlier import, and import both files with " +
         "--identity email,page_url,identified_at --on-duplicate replace.",
     cutVisits > 0 &&
       `at least ${rowsText(cutVisits)} with the minute, page, and visitor of a stored lead: both are kept. The times of this ` +
-        "file have no seconds; if a spreadsheet has saved it, import the vendor's own file.",
+        "file have no seconds: if a spreadsheet saved it, import the vendor's original file.",
     changedEmails > 0 &&
-      `${grouped(changedEmails)} stored ${changedEmails === 1 ? "lead gets" : "leads get"} another email address by ` +
-        "--on-duplicate replace. If the IDs are those of the file and not of visits, leave --on-duplicate out.",
+      `${grouped(changedEmails)} stored ${changedEmails === 1 ? "lead gets" : "leads get"} another email address because of ` +
+        "--on-duplicate replace. If the IDs number the lines of the file and not visits, omit --on-duplicate.",
     read.doubt?.sentence,
-    isMostlyRejected && `${grouped(rejected)} rows are rejected; look at the reasons before the rest is imported.`,
-    hasOtherPixels && "the account has none of its pixels yet, but others; perhaps it is the file of another account.",
+    isMostlyRejected && `${grouped(rejected)} rows are rejected. Check the reasons before you import the rest.`,
+    hasOtherPixels &&
+      "the account has other pixels, but none of this file. Check that the file belongs to this account.",
   ];
   return doubts.filter((doubt) => typeof doubt === "string").map((doubt) => `Warning: ${doubt}`);
 }
@@ -237,7 +237,7 @@ function fieldLines(lead: Lead, columns: ColumnReport["columns"]): string[] {
 
 /** The origin of a field that no column holds. */
 const madeOf: Readonly<Record<string, string>> = {
-  id: "(made from the row)",
+  id: "(generated)",
   identified_at: "(time of import)",
   pixel_id: "(--pixel)",
 };

@@ -20,7 +20,7 @@ export function rejectionLines({ rejected, reasons }: Notes): string[] {
   const empty = reasons.get(emptyRow);
   if (empty === undefined) return lines;
   const are = empty === 1 ? "1 rejected row is" : `${grouped(empty)} rejected rows are`;
-  return [...lines, `${are} empty, as a spreadsheet leaves them below its last row: nothing is lost with them.`];
+  return [...lines, `${are} empty, as is common at the end of a spreadsheet. No data is lost.`];
 }
 
 /** The most frequent reason of a rejection, without what the row holds; undefined if no row was rejected. */
@@ -33,10 +33,10 @@ export function warningsOf({ legacyLines, warnings }: Notes, missing: readonly s
   return [
     ...[...legacyLines].map(
       ([letters, count]) =>
-        `Warning: ${grouped(count)} line${count === 1 ? "" : "s"} not in UTF-8; read as ${letters}.`,
+        `Warning: ${grouped(count)} line${count === 1 ? " is" : "s are"} not UTF-8, and read as ${letters}.`,
     ),
     ...warningLines(warnings).map((line) => `Warning: ${line}`),
-    ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, which nothing in the file is called.`),
+    ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, but the file has no such name.`),
   ];
 }
 
@@ -47,8 +47,8 @@ export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, columns:
   const name = printable(column);
   const first = batch === null ? "" : "; undo this import first";
   return [
-    `Warning: ${rowsText(ofOtherVisit)} with the id of a lead that another import brought, of quite another time or ` +
-      `person, and taken for it. If ${name} names the person or the line, --map ${name}=- keeps the visits apart${first}.`,
+    `Warning: ${rowsText(ofOtherVisit)} with the ID of a lead from another import, but another time or person, ` +
+      `counted as that lead. If ${name} identifies the person or the line, pass --map ${name}=- to keep all visits${first}.`,
   ];
 }
 
@@ -60,18 +60,18 @@ interface Merged extends MergeProgress {
 export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest): string {
   const { counts } = imported;
   const file = printable(rejects ?? "");
-  const written = dryRun === true ? `an import writes them to ${file}` : `mend ${file} and import it as it is`;
-  const rejected = rejects === undefined ? "--rejects FILE keeps them to be mended" : written;
+  const written = dryRun === true ? `an import writes them to ${file}` : `correct ${file} and import it`;
+  const rejected = rejects === undefined ? "--rejects FILE saves them for correction" : written;
   // A stored lead is a duplicate for the next import, whatever its stamp.
-  const shown = `--stamp arrival shows them${dryRun === true ? "" : "; undo this import first"}`;
+  const shown = `--stamp arrival delivers them${dryRun === true ? "" : "; undo this import first"}`;
   const meanings: [keyof ImportCounts, string][] = [
     ["read", "rows in the file"],
     ["imported", "new leads, served from the next request on"],
-    ["duplicates", "were already stored and were left as they are"],
-    ["replaced", "were already stored and have the new content now"],
-    ["moved", "had a time that was taken or lay ahead, and got the next free millisecond"],
-    ["late", `are older than the newest lead was: clients that poll have passed them; ${shown}`],
-    ["suppressed", "belong to somebody who was erased, and stay out"],
+    ["duplicates", "were already stored and are unchanged"],
+    ["replaced", "were already stored and now have the new content"],
+    ["moved", "had a time that was taken or in the future, and got the next free millisecond"],
+    ["late", `are older than the newest lead, so polling clients missed them; ${shown}`],
+    ["suppressed", "belong to an erased person, and were left out"],
     ["rejected", `were not imported; ${rejected}`],
   ];
   const listed = meanings.filter(([name]) => counts[name] > 0 || name === "read" || name === "imported");
@@ -79,7 +79,7 @@ export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest
   const text = listed
     .map(([name, meaning]) => labelled(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
     .join("\n");
-  if (dryRun === true) return `Nothing was changed. An import would give:\n${text}`;
+  if (dryRun === true) return `Nothing was changed. The import would give:\n${text}`;
   return [text, ...batchText(imported)].join("\n");
 }
 
@@ -95,7 +95,7 @@ function batchText({ batch, overwritten, account }: Merged): string[] {
 /** Returns how far back a client has to look. */
 export function passedText({ label, prefix, late, overlapSeconds }: Passed): string {
   const client = printable(label ?? `${prefix}…`);
-  return `Client ${client} has passed ${grouped(late)} of them; polling with an overlap of ${overlapText(overlapSeconds)} meets them.`;
+  return `Client ${client} missed ${grouped(late)} of them. Polling with an overlap of ${overlapText(overlapSeconds)} finds them.`;
 }
 
 /** A time rounded up, in the largest unit of which there are at least two. */

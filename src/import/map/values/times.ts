@@ -37,8 +37,8 @@ const firstSerialMs = Date.UTC(1899, 11, 30);
 const months = "january february march april may june july august september october november december".split(" ");
 const weekdays = "sunday monday tuesday wednesday thursday friday saturday".split(" ");
 
-const noForm = "its time is in no form that is understood";
-const noCalendar = "its time is on no calendar or clock";
+const noForm = "the format of its time is unknown";
+const noCalendar = "its time is not a valid date and time";
 
 /** Reads a time in any of the forms that vendors use; what is finer than a millisecond is cut. */
 export function readTime(written: string, reading: TimeReading): ReadTime {
@@ -78,7 +78,7 @@ export function isTime(text: string, isNamed: boolean): boolean {
 
 function inZone(wallMs: number, own: string | null, decimals: string | undefined, reading: TimeReading): ReadTime {
   const zone = own ?? reading.zone;
-  if (zone === null) return { fault: "its time has no offset, and its time zone is not known" };
+  if (zone === null) return { fault: "its time has no offset, and its time zone is unknown" };
   const zoned = timestampInZone(wallMs, zone);
   if (!withinYears(zoned.ms)) return { fault: "its time is outside the years 0001 to 9999" };
   return { ...zoned, ms: zoned.ms + decimalsToMs(decimals, "down") };

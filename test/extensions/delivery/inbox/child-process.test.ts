@@ -77,6 +77,6 @@ test("a missing folder stops the start in one line", async () => {
   const { exited, errors } = start({ INBOX: "/nowhere/inbox" });
   expect(await exited).toBe(2);
   expect(errors()).toBe(
-    `INBOX is "/nowhere/inbox", but it takes a folder that is there, with a folder for each account in it.\n`,
+    `INBOX is "/nowhere/inbox", but it takes an existing folder, with a folder for each account in it.\n`,
   );
 });

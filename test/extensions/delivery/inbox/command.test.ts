@@ -43,7 +43,7 @@ test("--once imports all files, keeps rejected rows, and names unreadable files"
     "b@example.com,yesterday,px_shop,3,",
   );
   expect(readFileSync(join(folder, "acme/failed/picture.csv.txt"), "utf8")).toContain(
-    "No column of the file was recognised",
+    "No column of the file was recognized",
   );
   // The log is no place for the names of people, and of a file without a header they seem to be columns.
   expect(stderr).toContain(
@@ -68,7 +68,7 @@ test("the line of each file has its counts and warnings", async () => {
   expect(status).toBe(0);
   expect(stderr).toContain("acme/a.csv: done; 2 leads added\n");
   expect(stderr).toContain(
-    "acme/b.csv: done; 1 lead added, 1 already stored; Warning: 2 rows share their id with another row",
+    "acme/b.csv: done; 1 lead added, 1 already stored; Warning: 2 rows have the ID of another row",
   );
   expect(stderr).toContain(
     "acme/c.csv: done; 1 lead added; Warning: 1 row: the state is not a US state, so it was left empty; " +
@@ -95,7 +95,7 @@ test("a second inbox on the same folder is refused, and Ctrl-C ends the first on
   const first = admin.start("inbox", folder);
   const said = first.stderr.getReader();
   expect(new TextDecoder().decode((await said.read()).value)).toContain(
-    "acme/visits.csv: done; 1 row went to rejected/ (most often: its time is in no form that is understood); 1 lead added",
+    "acme/visits.csv: done; 1 row went to rejected/ (most often: the format of its time is unknown); 1 lead added",
   );
   const second = await admin.run("inbox", folder, "--once");
   expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another inbox watches")]);
@@ -182,6 +182,6 @@ test("each file is logged with the clients that missed some of its leads", async
   expect(await server.end("SIGTERM")).toBe(0);
   const folder = aFolderOf(admin, { "export.csv": rows(13, 5) });
   expect((await admin.run("inbox", folder, "--once")).stderr).toMatch(
-    /^acme\/export\.csv: done; 2 leads added; Client crm has passed 1 of them; polling with an overlap of [34] hours meets them\n$/,
+    /^acme\/export\.csv: done; 2 leads added; Client crm missed 1 of them. Polling with an overlap of [34] hours finds them\n$/,
   );
 });

@@ -65,9 +65,9 @@ test("rejected rows of a dropped file are written to a new file, never through a
   const [draft, precious] = [join(folder, ".rejected-a.csv"), join(folder, "leadfile.db")];
   writeFileSync(precious, "all leads");
   symlinkSync(precious, draft);
-  const row = { line: 2, reason: "it names no pixel", source: ["d@example.com"] };
+  const row = { line: 2, reason: "it has no pixel", source: ["d@example.com"] };
   writeRejects(draft, [row], { kind: "csv", delimiter: "," }, ["email"], true);
   expect(readFileSync(precious, "utf8")).toBe("all leads");
   renameSync(draft, join(folder, "rejected.csv"));
-  expect(readFileSync(join(folder, "rejected.csv"), "utf8")).toContain("d@example.com,2,it names no pixel");
+  expect(readFileSync(join(folder, "rejected.csv"), "utf8")).toContain("d@example.com,2,it has no pixel");
 });

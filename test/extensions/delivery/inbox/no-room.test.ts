@@ -35,7 +35,9 @@ test("without disk space, the inbox keeps the file, logs it once, and continues 
     // By the second time that the large file is tried, nothing of the first time is left.
     if (said.includes("acme/large.csv: it is tried again")) anInbox(admin, { "other/small.csv": small });
   }
-  expect(said.match(/acme\/large\.csv: it is tried again within a minute: [^\n]*has no room[^\n]*\n/g)).toHaveLength(1);
+  expect(
+    said.match(/acme\/large\.csv: it is tried again within a minute: [^\n]*has too little space[^\n]*\n/g),
+  ).toHaveLength(1);
   expect(existsSync(join(folder, "acme/large.csv"))).toBe(true);
   expect(child.exitCode).toBe(null);
   expect(putAsideBy(child.pid)).toEqual([]);

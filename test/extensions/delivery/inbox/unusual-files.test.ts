@@ -54,7 +54,7 @@ test.each([
   [
     "done",
     "is a file",
-    "cannot take imported files (ENOTDIR); make it a writable folder.",
+    "cannot store imported files (ENOTDIR); make it a writable folder.",
     (place: string) => writeFileSync(place, ""),
   ],
 ])(
@@ -157,7 +157,7 @@ test.each([
   ["is not JSON", "is not JSON", (path: string) => writeFileSync(path, "{")],
   ["has a name that is none", 'has a wrong "pixle"', (path: string) => writeFileSync(path, `{"pixle":"px"}`)],
   ["has a wrong value", 'has a wrong "stamp"', (path: string) => writeFileSync(path, `{"stamp":"now"}`)],
-  ["is a list", "is no JSON object", (path: string) => writeFileSync(path, "[]")],
+  ["is a list", "is not a JSON object", (path: string) => writeFileSync(path, "[]")],
   ["is large", unread, (path: string) => writeFileSync(path, " ".repeat(100_000))],
   ["is a folder", unread, (path: string) => mkdirSync(path)],
   ["is a pipe", unread, mkfifo],

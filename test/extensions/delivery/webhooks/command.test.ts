@@ -112,7 +112,7 @@ test("rejects a second endpoint on the same file", async () => {
   const admin = anAdminWithEndpoint();
   await opened(admin);
   const second = await admin.run("receive");
-  expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another process takes deliveries")]);
+  expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another process receives deliveries")]);
 });
 
 test("a used port and a foreign host are rejected with the setting to change", async () => {

@@ -202,7 +202,7 @@ test.each(["\u009b2J", "dana@example.com", "text/dana@example.com", "x/lfin_0123
     const { deliver, logged } = await receive();
     expect((await deliver("{}", { "Content-Type": type })).status).toBe(415);
     expect(JSON.parse(logged.at(-1) ?? "")).toMatchObject({
-      why: "The Content-Type is not read; send application/json.",
+      why: "The Content-Type is not supported; send application/json.",
     });
   },
 );
