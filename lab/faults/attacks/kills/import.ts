@@ -64,7 +64,7 @@ export const killImport: Fault = {
 async function run({ build, turns, expect }: Attack): Promise<Figures> {
   const counts = { leads: 0, kills: 0, "kills that left a part": 0, polls: 0, "backups of a part": 0 };
   for (const { number, place, random } of turns()) {
-    const [name, content] = aFile(random);
+    const [name, content] = aFile(number, random);
     const file = join(place, "leadfile.db");
     const secret = prepareKey(file, 50);
     writeFileSync(join(place, "export.csv"), content);
@@ -144,12 +144,12 @@ async function killOften({ build, place, file, random, clients, counts, expect }
   counts.leads += expected.length;
 }
 
-/** Times within so many milliseconds: few make many ties. */
-const spansMs = [1, 50, 3000, 3_000_000] as const;
+/** Times within so many milliseconds, in turn: few make many ties, and with one alone, the oldest lead is the newest as well. */
+const spansMs = [3_000_000, 1, 50, 3000] as const;
 
-function aFile(random: Random): [name: string, content: string] {
+function aFile(number: number, random: Random): [name: string, content: string] {
   const count = rows.min + random.below(rows.max - rows.min);
-  const spanMs = random.pick(spansMs);
+  const spanMs = spansMs[number % spansMs.length] ?? spansMs[0];
   const order = random.pick(["newest first", "oldest first", "shuffled"]);
   const times = Array.from({ length: count }, () => Date.parse("2026-01-31T10:15:00Z") + random.below(spanMs));
   if (order !== "shuffled") times.sort((a, b) => (order === "oldest first" ? a - b : b - a));
