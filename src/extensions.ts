@@ -78,7 +78,7 @@ export const packageCommands: readonly CommandEntry[] = [
   },
   {
     name: "follow",
-    description: "pass on each new lead of a server, oldest first",
+    description: "print or forward each new lead of a server, oldest first",
     examples: [
       "follow https://www.example.com --checkpoint last.txt >> leads.ndjson",
       'follow https://www.example.com --exec "php take.php" < key.txt',
@@ -88,7 +88,7 @@ export const packageCommands: readonly CommandEntry[] = [
   },
   {
     name: "mcp",
-    description: "give an AI model tools that read a server (MCP)",
+    description: "run an MCP server that lets AI models read a server",
     examples: ["mcp https://www.example.com", "mcp http://localhost:3000 --reveal"],
     load: async () => (await import("../packages/mcp/src/mcp.ts")).mcpCommand,
   },

@@ -29,7 +29,7 @@ const postTimeoutMs = 15_000;
 /** The command `follow URL`. */
 export function followCommand(host: Host = thisProcess): Command {
   return new Command("follow")
-    .description("pass on each new lead of a server, oldest first")
+    .description("print or forward each new lead of a server, oldest first")
     .argument("<URL>", "base address, such as https://www.example.com")
     .option("--exec <CMD>", "run this command for each lead, with the lead on its standard input")
     .option("--post <URL>", "post each lead to this address, signed")
@@ -42,13 +42,13 @@ export function followCommand(host: Host = thisProcess): Command {
       "after",
       `
 The key is LEADFILE_KEY, or the first line of standard input. Without --exec or
---post, leads are lines of JSON on standard output. A lead is taken when its
+--post, leads are lines of JSON on standard output. A lead is processed when its
 line is written, the command ends with status 0, or the response is a 2xx. Until
-then it is tried again with growing pauses, and later leads wait. Then the
-checkpoint moves. A kill can repeat one lead; it loses none.
+then it is retried with exponential backoff, before any later lead. Then the
+checkpoint moves. A kill repeats at most one lead, and loses none.
 
-Leads that arrive later than --overlap are missed. A longer --overlap helps from
-then on. To get missed leads, or to skip a lead that is refused for good, start
+Leads that arrive later than --overlap are missed. For later leads, set a longer
+--overlap. To get missed leads, or to skip a lead that is always refused, start
 a new checkpoint with --since.
 
 --post signs with LEADFILE_POST_SECRET: Leadfile-Signature is sha256= and the

@@ -17,7 +17,7 @@ const startedBy = Bun.isStandaloneExecutable
 /** The command `mcp URL`. */
 export function mcpCommand(host: Host = thisProcess): Command {
   return new Command("mcp")
-    .description("give an AI model tools that read a server (MCP)")
+    .description("run an MCP server that lets AI models read a server")
     .argument("<URL>", "base address, such as https://www.example.com")
     .option("--reveal", "show names, email addresses, and phones whole")
     .option("--allow-plain-http", "use http to other machines, where others can read it")
