@@ -37,8 +37,8 @@ export function importCommand(context: CommandContext): Command {
     .addHelpText(
       "after",
       `
-The command reads the whole file before it stores the first lead. Its exit status
-is 3 if the import was completed but rows were rejected.`,
+The command reads the whole file before it stores the first lead. The exit
+status is 3 if the import was completed but rows were rejected.`,
     )
     .examples(
       "lead import acme export.csv --create-pixels --rejects rejected.csv",
