@@ -47,10 +47,10 @@ async function makeFile(context: CommandContext, output: Output, file: string, i
     made !== null && !isDrill
       ? made
       : await unlessStopped(testing(), `${file} exists, but its test was not completed.`);
+  if (made !== null) await record(context, "backup", { sha256: made.sha256, leads: made.leads });
   print(output, backup, isDrill);
   if (made === null) return;
   output.say(`It contains personal data: protect it like the database. A restore also needs ${file}.manifest.json.`);
-  await record(context, "backup", { sha256: made.sha256, leads: made.leads });
 }
 
 /** Records a backup in the audit. It is complete, whether or not it can be recorded. */

@@ -150,7 +150,10 @@ needing("mount")("if the disk of the database is full, a backup to another disk 
   fill(disk.path);
   const copy = join(admin.folder, "copy.db");
   const { status, stderr } = await full.run("backup", copy);
-  expect([status, stderr]).toEqual([0, expect.stringMatching(/\nWarning: [^\n]+ audit [^\n]+full\)\.\n$/)]);
+  expect([status, stderr]).toEqual([
+    0,
+    expect.stringMatching(/^Warning: [^\n]+ audit [^\n]+full\)\.\nIt contains personal data[^\n]+\n$/),
+  ]);
   expect(await full.run("backup", "--drill", copy)).toMatchObject({ status: 0 });
 });
 
@@ -161,7 +164,7 @@ needing("mount")("a drill on a read-only disk is rejected with advice", async ()
   expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk.path]).exitCode).toBe(0);
   const { status, stderr } = await admin.run("backup", "--drill", join(disk.path, "copy.db"));
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^The folder [^\n]+\/disk cannot be written \(EROFS\)\. [^\n]+\n$/);
+  expect(stderr).toMatch(/^The folder [^\n]+\/disk is not writable \(EROFS\)\. [^\n]+\n$/);
 });
 
 test("rejects a name that is too long and does not blame the database", async () => {
