@@ -25,7 +25,7 @@ export function listeningFailure(cause: unknown, { host, port, tls }: Address, p
   // An unknown name and an address of another machine give one of these.
   if (["EADDRNOTAVAIL", "EINVAL", "ENOENT", "ERR_INVALID_ARG_TYPE"].includes(code)) {
     return new UserError(
-      `${prefix}HOST is ${JSON.stringify(host)}, which is not an address or name of this machine.`,
+      `${prefix}HOST is ${JSON.stringify(host)}, but it takes an address or name of this machine.`,
       "",
       2,
     );

@@ -16,7 +16,7 @@ test("a full disk ends an import in one line with the folder and advice", async 
   const file = admin.put("large.csv", large);
   const child = withLittleRoom(admin, "lead", "import", "acme", file, "--create-pixels");
   const last = (await child.stderr.text()).trimEnd().split("\n").at(-1);
-  expect(last).toStartWith(`The folder ${admin.folder} has no room to stage the file`);
+  expect(last).toStartWith(`The folder ${admin.folder} has too little space to stage the file`);
   expect(last).toMatch(/Nothing was imported\. Free /);
   expect([await child.exited, await admin.leads()]).toEqual([1, []]);
 });
