@@ -11,7 +11,7 @@ import { openDatabase } from "./db/open.ts";
 import { openReader, type ReadStore } from "./db/reader.ts";
 import { type CountedUsage, createUsageCounter, type Flushed, openUsageReader, usageStatement } from "./db/usage.ts";
 import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
-import { ledgerBegins, ledgerEnds, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
+import { gapEndStatements, gapStatementsAtStart, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
 import { type DisclosurePart, planPart, writeDisclosures } from "./privacy/disclosures/ledger.ts";
 import { createPendingPages, type DisclosedPage } from "./privacy/disclosures/pending-pages.ts";
 import { isRetentionDue, type Retained, type RetentionWork } from "./privacy/retention.ts";
@@ -96,7 +96,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       rmSync(reserve, { force: true });
       writeAll(database, flush);
     }
-    if (!keepsLedger) for (const statement of ledgerEnds(now())) database.run(statement);
+    if (!keepsLedger) for (const statement of gapEndStatements(now())) database.run(statement);
   }
 
   return {
@@ -170,8 +170,9 @@ function writeAll({ $client }: Connection, flush: () => Flushed): void {
 }
 
 /**
- * Makes what writes a part of the counted requests or, when none is left, of the pages that were answered. While a write
- * fails, the ledger has a gap, which is marked; it is recorded unless this process writes all of its pages later.
+ * Makes the function that writes a part of the counted requests or, when none is left, of the pages that were answered. When a
+ * write fails, a file marks the beginning of a gap of the ledger. The mark is removed when all pages are written after all;
+ * if the process ends before, the next one records the gap.
  */
 function createFlush(
   database: Connection,
@@ -183,7 +184,7 @@ function createFlush(
   let isBegun = false;
   const begin = database.$client.transaction(() => {
     if (marker.sinceMs !== null) recordGap(database, marker.sinceMs, startMs);
-    for (const statement of ledgerBegins(keepsLedger, startMs)) database.run(statement);
+    for (const statement of gapStatementsAtStart(keepsLedger, startMs)) database.run(statement);
   });
   const flushParts = () => {
     const counted = flushPart(usage, (part) => database.run(usageStatement(part)));

@@ -115,6 +115,7 @@ async function waitForAll(
     try {
       return Number(await query(member, question, "none", timeoutMs)) > 0;
     } catch {
+      // It is asked again until the time is up.
       return false;
     }
   }
@@ -132,6 +133,7 @@ async function waitForAll(
   }
 
   const listing = setInterval(async () => {
+    // The last list is good enough until the next try.
     members = await list().catch(() => members);
   }, listEveryMs);
   await Promise.all([...missing].map(waitFor));

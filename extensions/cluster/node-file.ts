@@ -25,6 +25,7 @@ export type Opening = ReturnType<typeof open>;
 /** The reads of a server, on one opening. */
 export type Serving = ReturnType<typeof openServing>;
 
+/** Watches the file at a path. It is opened when it is first read, and again whenever another file is there. */
 export function openNodeFile(path: string) {
   let opened: Opening | null = null;
   let openings = 0;

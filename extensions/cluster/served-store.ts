@@ -10,7 +10,7 @@ import { DatabaseUnavailable, type Statement } from "../../src/db/connection.ts"
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import type { StoreGauge } from "../../src/db/reader.ts";
 import { createUsageCounter } from "../../src/db/usage.ts";
-import { ledgerBegins, ledgerEnds } from "../../src/privacy/disclosures/gaps.ts";
+import { gapEndStatements, gapStatementsAtStart } from "../../src/privacy/disclosures/gaps.ts";
 import { planPart } from "../../src/privacy/disclosures/ledger.ts";
 import { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
 import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";
@@ -65,7 +65,7 @@ export function openClusterStore(path: string, node: RqliteNode, name: string, k
       leased.end();
       try {
         await flushLast(flush);
-        const ends = keepsLedger ? [] : ledgerEnds(Date.now(), name);
+        const ends = keepsLedger ? [] : gapEndStatements(Date.now(), name);
         if (ends.length > 0) await send(node, independentId(), ends);
       } finally {
         file.release();
@@ -136,7 +136,7 @@ async function register(
         VALUES (${name}, ${url}, ${version}, ${process}, ${nowMs}, 0) ON CONFLICT (name) DO UPDATE SET
         url = excluded.url, version = excluded.version, process = excluded.process, started_at = excluded.started_at,
         leaving = 0`,
-    ...ledgerBegins(keepsLedger, nowMs, name),
+    ...gapStatementsAtStart(keepsLedger, nowMs, name),
   ];
   for (; !isOver(); await Bun.sleep(1_000)) {
     await checkLocalNode(node, name, file.path);

@@ -19,9 +19,9 @@ export class Call {
   readonly route: string | null;
   /** True if the path is outside the API, even if nothing is there: it needs no key and has no limit. */
   readonly isPublic: boolean;
-  /** The live key; null if there is none. */
+  /** The live key, for logs and metrics; null if there is none. Handlers take `key`, which may read leads as well. */
   key: KnownKey | null = null;
-  /** The version of the database that this request is answered from. */
+  /** The version of the database that this request is answered from. It is read with the key (auth.ts). */
   databaseVersion = Number.NaN;
   /** Requests left in the window of the key. */
   remaining: number;

@@ -7,7 +7,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import { writeMoment } from "../contract/time.ts";
 import { type Connection, closing } from "../db/connection.ts";
 import { codeOf, explainFailure, isDamaged, noDatabase } from "../db/failure.ts";
-import { createDraftFolder, digestOf, filesOf, publish, sync } from "../db/files.ts";
+import { createDraftFolder, fileDigestOf, filesOf, publish, sync } from "../db/files.ts";
 import { refuseUnusable, schemaVersion } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
 import { adminCommand } from "../program-name.ts";
@@ -100,7 +100,7 @@ function publishBackup(draft: string, file: string): void {
 }
 
 function describe(file: string, nowMs: number): Manifest {
-  const digest = digestOf(file);
+  const digest = fileDigestOf(file);
   using client = new Database(file, { readonly: true });
   const database = drizzle({ client });
   const schema = schemaVersion(database);

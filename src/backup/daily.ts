@@ -2,7 +2,7 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { dayMs } from "../contract/calendar.ts";
-import { createDraftFolder, digestOf } from "../db/files.ts";
+import { createDraftFolder, fileDigestOf } from "../db/files.ts";
 import { UserError } from "../user-error.ts";
 import type { Backup } from "./backup.ts";
 import { drill } from "./drill.ts";
@@ -48,7 +48,7 @@ async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "l
   const encrypted = `${file}${encryptedSuffix}`;
   await encryptFile(file, encrypted, recipient);
   writeManifest(manifestPath(encrypted), readManifest(file));
-  return { file: encrypted, ...digestOf(encrypted) };
+  return { file: encrypted, ...fileDigestOf(encrypted) };
 }
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */

@@ -197,7 +197,7 @@ export type FoundBackup = Awaited<ReturnType<typeof findBackup>>;
 
 /**
  * Brings the backup that a file name or an address names to this machine, decrypted. Lists the newer ones in its place, newest
- * first, which `fetch` brings likewise.
+ * first, which `fetch` brings in the same way. `named` may be the place itself: then its newest backup is meant.
  */
 export async function findBackup(named: string, { folder, identity, access }: FetchOptions) {
   const isRemote = access !== null;

@@ -15,7 +15,7 @@ import { explainFailure, isDamaged, underlying } from "../db/failure.ts";
 import {
   createDraftFolder,
   type DraftFolder,
-  digestOf,
+  fileDigestOf,
   filesOf,
   giveToOwner,
   isSqlite,
@@ -257,7 +257,7 @@ function leaveOutOlder(database: Connection, nowMs: number): number {
 /** Copies a backup and upgrades the copy to this version's schema; throws a UserError if it is not a sound backup. */
 function openDraft(file: string, draft: string, manifest: Manifest): Connection {
   copyFileSync(file, draft);
-  const { sha256, bytes } = digestOf(draft);
+  const { sha256, bytes } = fileDigestOf(draft);
   if (bytes !== manifest.bytes) {
     throw new UserError(
       `${file} has ${bytes} bytes, but its manifest says ${manifest.bytes}.`,

@@ -31,7 +31,7 @@ function listCommand(context: CommandContext): Command {
       const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
       const output = outputOf(options);
       const text = table(header, batches.map(cells), "The account has no imports.", lesser);
-      output.result(batches.map(view), text);
+      output.result(batches.map(toJson), text);
       const [cutShort] = batches.filter((batch, place) => isCutShort(batch, batches.slice(0, place)));
       if (cutShort !== undefined) {
         output.say(
@@ -96,7 +96,8 @@ function isCutShort(batch: Batch, later: readonly Batch[]): boolean {
   );
 }
 
-function view(batch: Batch) {
+/** Returns an import in the names and the order of `import list --json`. */
+function toJson(batch: Batch) {
   const { number, startedMs, finishedMs, oldestMs, newestMs, undoneMs, file, by, ...counts } = batch;
   return {
     ...{ import: number, state: stateOf(batch), started_at: writeMoment(startedMs), finished_at: orNull(finishedMs) },

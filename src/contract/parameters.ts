@@ -1,11 +1,10 @@
 /** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
 import { FormatRegistry, Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
+import { pageSize } from "./limits.ts";
 import { paths } from "./paths.ts";
 import { cityKey } from "./stored-lead.ts";
 import { readMoment } from "./time.ts";
 
-/** Leads per page. */
-const pageSize = { min: 1, max: 100, default: 25 } as const;
 const maxCityLength = 200;
 
 // The format alone would accept any date, such as February 30.

@@ -45,5 +45,5 @@ export function listActs(read: Connection, max: number, account: string | null):
     .orderBy(desc(audit.number))
     .limit(max)
     .all()
-    .map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
+    .map((row) => ({ ...row, detail: JSON.parse(row.detail) })); // As insertAct wrote it.
 }

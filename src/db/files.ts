@@ -102,7 +102,7 @@ export function beginsLikeSqlite(file: number): boolean {
 }
 
 /** The SHA-256 and the length of a file. */
-export function digestOf(path: string): { sha256: string; bytes: number } {
+export function fileDigestOf(path: string): { sha256: string; bytes: number } {
   const file = openSync(path, "r");
   try {
     const hash = createHash("sha256");

@@ -209,6 +209,7 @@ export interface Survey {
   readonly mentions: readonly string[];
 }
 
+/** Counts what an erasure would remove, by person, and lists the leads that contain an identifier elsewhere. */
 export function surveyErasure(
   database: Connection,
   account: number,

@@ -92,6 +92,7 @@ function completions(database: Connection, rows: readonly PendingReceipt[]): Sta
   return removals.map(({ row, removed }) => {
     const theirs = removed.flatMap((lead) => disclosed.get(lead) ?? []);
     const received = daysByKey(theirs.flatMap((one) => one.received));
+    // As this module wrote it.
     const receipt: Receipt = { ...JSON.parse(row.receipt), received, gaps: gapsOf(theirs) };
     return database
       .update(receipts)
@@ -101,7 +102,7 @@ function completions(database: Connection, rows: readonly PendingReceipt[]): Sta
 }
 
 function removedBy({ pending }: Pick<PendingReceipt, "pending">): ArrivedLead[] {
-  return JSON.parse(pending ?? "[]");
+  return JSON.parse(pending ?? "[]"); // As it was stored with the receipt.
 }
 
 /** Each key once, with its first and its last day. */

@@ -79,13 +79,14 @@ export function readUnderLease(file: NodeFile, lease: Lease, refusal: () => stri
   };
 }
 
-/** Starts to ask twice a second, and keeps the lease with the answers. `see` updates it with the state of the local file. */
-export function keepLease(
-  node: RqliteNode,
-  server: Server,
-  lease: Lease,
-  file: { see(): void; lastPosition(): Position | null },
-) {
+/** The local file. `see` updates the lease with its state. Both throw while rqlite rebuilds it. */
+interface SeenFile {
+  see(): void;
+  lastPosition(): Position | null;
+}
+
+/** Starts to ask twice a second, and keeps the lease with the answers. */
+export function keepLease(node: RqliteNode, server: Server, lease: Lease, file: SeenFile) {
   const askCluster = openQuestions(node, server);
   let isOver = false;
   let failure: string | null = null;
@@ -100,36 +101,16 @@ export function keepLease(
     const isContinuous = last !== null && lastAnswered === last && gapBetween(last, question) <= maxGapMs;
     last = question;
     try {
-      answers = await askCluster(ownPosition(), isContinuous ? "linearizable" : "strong");
+      answers = await askCluster(lastPositionOf(file), isContinuous ? "linearizable" : "strong");
       lastAnswered = question;
       lease.answered(question, answers);
       failure = null;
-      await look();
+      await lookAt(file, lease, () => isOver);
       // The answers of a leader that lacks writes would hold up all other nodes.
       if (lease.lacksWrites() && answers.isLeader) await handOverLeadership(node);
     } catch (cause) {
       // There is no majority, or no local node: the lease runs out, and /healthz reports it.
       failure = reasonOf(cause);
-    }
-  }
-
-  function ownPosition(): Position | null {
-    try {
-      return file.lastPosition();
-    } catch {
-      return null;
-    }
-  }
-
-  /** Looks at the file until it has caught up, or the next question does so. */
-  async function look(): Promise<void> {
-    for (const endMs = performance.now() + askEveryMs; !isOver && performance.now() < endMs; await Bun.sleep(lookMs)) {
-      try {
-        file.see();
-        if (!lease.isWaiting()) return;
-      } catch {
-        // rqlite is rebuilding the file.
-      }
     }
   }
 
@@ -147,6 +128,27 @@ export function keepLease(
       clearInterval(asking);
     },
   };
+}
+
+/** Returns null if it cannot be read: then no node can say whether it is ahead of the file. */
+function lastPositionOf(file: SeenFile): Position | null {
+  try {
+    return file.lastPosition();
+  } catch {
+    return null;
+  }
+}
+
+/** Looks at the file until it has caught up, or the next question does so. */
+async function lookAt(file: SeenFile, lease: Lease, isOver: () => boolean): Promise<void> {
+  for (const endMs = performance.now() + askEveryMs; !isOver() && performance.now() < endMs; await Bun.sleep(lookMs)) {
+    try {
+      file.see();
+      if (!lease.isWaiting()) return;
+    } catch {
+      // The next look may succeed.
+    }
+  }
 }
 
 function gapBetween(before: Question, next: Question): number {
@@ -176,6 +178,7 @@ function openQuestions(node: RqliteNode, { name, process }: Server) {
   /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
   return async (own: Position | null, level: "strong" | "linearizable"): Promise<Answers> => {
     if (members.length === 0) await refresh();
+    // The last list is good enough until the next try.
     else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
     const voters = members.filter(({ isVoter }) => isVoter);
     const [leader, ...states] = await Promise.all([

@@ -92,6 +92,7 @@ interface ErrorBody {
 }
 
 function errorIn(body: unknown, { status, headers }: Response, redact: (text: string) => string): ApiError | null {
+  // Each field is checked: a proxy may have answered.
   const { code, message, docs } = (body as ErrorBody | null | undefined)?.error ?? {};
   if (typeof code !== "string") return null;
   const shown = (text: unknown) => (typeof text === "string" ? redact(text) : null);

@@ -51,10 +51,11 @@ export class Leadfile {
 }
 
 function isPixelList(body: unknown): body is PixelList {
-  const { object, data } = body as Partial<PixelList>;
+  const { object, data } = body as Partial<PixelList>; // Each field is checked.
   return object === "list" && Array.isArray(data);
 }
 
 function isUsage(body: unknown): body is Usage {
+  // The field is checked.
   return (body as Partial<Usage>).object === "usage";
 }

@@ -42,7 +42,7 @@ export async function* allLeads(
 
 /** Checks what paging relies on: a page with has_more has leads and a cursor. */
 function isLeadList(body: unknown): body is LeadList {
-  const { object, data, has_more, next_cursor } = body as Partial<LeadList>;
+  const { object, data, has_more, next_cursor } = body as Partial<LeadList>; // Each field is checked.
   if (object !== "list" || !Array.isArray(data) || !data.every(isPlaced)) return false;
   return has_more === true ? data.length > 0 && isTimestamp(next_cursor) : has_more === false;
 }

@@ -35,7 +35,7 @@ export function beginProgress(since: string | Date | undefined, overlapMs: numbe
 /** Reads what was written. Throws a SettingError for anything else: to begin anew would give every lead again. */
 export function readProgress(text: string, overlapMs: number, source: string): Progress {
   const [whole = "", ...added] = text.split("\n");
-  const parsed = parse(whole) as Partial<Written> | null | undefined;
+  const parsed = parse(whole) as Partial<Written> | null | undefined; // Checked below.
   const { version, from, source: before = null, begun = earliestMs, pixel = null, older = [], seen } = parsed ?? {};
   if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) && older.every(isTaken)) {
     // A line that a crash cut off does not count.

@@ -84,6 +84,7 @@ function readKey(key: string): string {
 
 /** A page has a document; a worker in a browser has at least the name of the browser. */
 function isBrowser(): boolean {
+  // The types of this package are those of no browser.
   const { document, navigator } = globalThis as { document?: unknown; navigator?: { userAgent?: unknown } };
   return document !== undefined || /^Mozilla\//.test(String(navigator?.userAgent));
 }

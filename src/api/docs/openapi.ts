@@ -177,6 +177,7 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
       schemas[$id] = rest;
       return reference("schemas", $id);
     }
+    // Elysia gives each response of a schema this one content type.
     schemas[$id] = (content as { "application/json": { schema: object } })["application/json"].schema;
     const codes = errorCodes.filter((code) => errors[code].status === Number(key) && code !== "not_found");
     return response(Number(key), $id, rest["description"], codes);

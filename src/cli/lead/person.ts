@@ -32,7 +32,7 @@ export function withIdentifier(command: AdminCommand): AdminCommand {
     .option("--id <ID>", "ID of a lead, from Leadfile or the vendor; - reads it from standard input");
 }
 
-/** Adds the same, and a list of many. */
+/** Adds the options that name one person, and `--list` for several. */
 export function withPerson(command: AdminCommand): AdminCommand {
   return withIdentifier(command).option(
     "--list <FILE>",

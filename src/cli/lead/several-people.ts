@@ -13,10 +13,12 @@ const maxIds = 100;
 const maxLines = 10;
 const how = "by email address, or by name if there is none";
 
+/** Begins a sentence about leads of other persons that contain something. */
 export function othersHold(count: number): string {
   return `${grouped(count)} other ${count === 1 ? "lead contains" : "leads contain"}`;
 }
 
+/** Lists IDs, and says how many more there are. */
 export function idsText(ids: readonly string[]): string {
   return ids.slice(0, maxIds).join(", ") + andMore(ids.length, maxIds);
 }

@@ -24,6 +24,7 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
   time_zone: "identified_at",
 };
 
+/** Reports which columns became which field, and which were not kept, each with the `--map` that would keep it. */
 export function reportOn(columns: Columns): ColumnReport {
   const matched = fieldsOf(columns);
   const targetOf = (name: string) => targets.find((target) => matched[target]?.includes(name));

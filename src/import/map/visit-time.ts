@@ -87,6 +87,10 @@ const dayAlone = /^(?!\d{10,}$)(?!.*\d:\d)(?!.*\d\s*[ap]\.?\s?m\b)(?!\d{8}T\d)/i
 /** The time that programs write after a date that has none. It begins at the first of many blanks, not at each. */
 const midnight = /(?<!\s)[T\s]\s*(?:00?:00(?::00(?:\.0+)?)?|12:00(?::00)?\s*AM)(?=\s*(?:Z|UTC|GMT)?$)/i;
 
+/**
+ * Reads the time of a row: of the one column that has a value, of a date and a time of day in two columns, which are joined,
+ * or of the preferred one of several columns that have whole times.
+ */
 function readSourceTime(row: Row, rules: TimeRules): SourceTime | null {
   const found = (row.layout.of.identified_at ?? []).flatMap((place): TimeText[] => {
     const text = firstText(row.cells[place]);

@@ -12,7 +12,7 @@ import { identifiersOf } from "../../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../../privacy/suppressions.ts";
 import { idFromSource } from "../map/identity.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../new-lead.ts";
-import { openPixelNumbers, openStoredLeads, type Place, type StoredLeads } from "./stored-leads.ts";
+import { openPixelNumbers, openStoredLeads, type StoredLeads, type StoredPlace } from "./stored-leads.ts";
 
 /** The context of all leads of one transaction. */
 export interface WriteContext {
@@ -106,7 +106,7 @@ export class LeadWriter {
   }
 
   /** Inserts a lead at its time or the first free one after it, and returns that; or where the lead with its ID is stored. */
-  private insert(lead: NewLead, pixel: number, wanted: number): number | Place {
+  private insert(lead: NewLead, pixel: number, wanted: number): number | StoredPlace {
     const { leads } = this.destination;
     const { batch } = this.context;
     let at = wanted >= this.taken.from && wanted <= this.taken.to ? this.taken.to + 1 : wanted;
@@ -121,7 +121,7 @@ export class LeadWriter {
   }
 
   /** A lead of another pixel is never replaced: two vendors may use one ID for two people. */
-  private keepOrReplace(lead: NewLead, pixel: number | null, stored: Place): ImportOutcome {
+  private keepOrReplace(lead: NewLead, pixel: number | null, stored: StoredPlace): ImportOutcome {
     const { leads } = this.destination;
     const ofOther = stored.batch !== this.context.batch;
     const ofOtherVisit =
@@ -176,12 +176,12 @@ function identifiersOfNew({ document, aliases, vendorId }: NewLead): PersonIdent
 /** A tie or a clock moves a lead by minutes at most. */
 const farMs = 3_600_000;
 
-function isFar(identifiedMs: number, stored: Place): boolean {
+function isFar(identifiedMs: number, stored: StoredPlace): boolean {
   return Math.abs(identifiedMs - stored.at) > farMs;
 }
 
 function hasOtherEmail(document: string, email: string | null): boolean {
-  const own: Pick<LeadDetails, "email"> = JSON.parse(document);
+  const own: Pick<LeadDetails, "email"> = JSON.parse(document); // As prepareLead wrote it.
   return own.email !== null && email !== null && emailKey(own.email) !== emailKey(email);
 }
 

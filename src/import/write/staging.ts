@@ -78,7 +78,7 @@ function leadOf(row: Row): NewLead {
     id: withHyphens(row.id),
     hasEmail: row.hasEmail === 1,
     clamped: row.clamped === 1,
-    aliases: row.aliases === null ? [] : JSON.parse(row.aliases),
+    aliases: row.aliases === null ? [] : JSON.parse(row.aliases), // As `add` wrote them.
   };
 }
 
@@ -110,7 +110,7 @@ function openTables(client: Database, folder: string): Staging {
     },
     reject: ({ line, reason, source }) => void reject.run(line, reason, JSON.stringify(source)),
     *rejectedRows() {
-      for (const row of rejected.iterate()) yield { ...row, source: JSON.parse(row.source) };
+      for (const row of rejected.iterate()) yield { ...row, source: JSON.parse(row.source) }; // As `reject` wrote it.
     },
     sample(nowMs) {
       const chosen = client.query<Pick<NewLead, "identifiedMs" | "document">, []>(`

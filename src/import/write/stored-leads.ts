@@ -10,7 +10,7 @@ import { bytesOf } from "../../db/uuid.ts";
 import type { NewLead } from "../new-lead.ts";
 
 /** The place of a stored lead. */
-export interface Place {
+export interface StoredPlace {
   /** Its time, in Unix milliseconds. */
   readonly at: number;
   /** The number of the import that added it. */
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** The place at which a lead is to be stored, with its document. */
-export interface Placed extends Place {
+export interface Placed extends StoredPlace {
   readonly doc: string;
 }
 
@@ -30,9 +30,9 @@ export interface StoredLeads {
   /** Gives a stored lead another content. Its time stays. */
   replace(lead: NewLead, placed: Placed): void;
   /** The newest lead of the account. */
-  newest(): Place | null;
+  newest(): StoredPlace | null;
   /** The lead with an ID. */
-  find(id: string): Place | null;
+  find(id: string): StoredPlace | null;
   /** The email address of the lead at a time; null if it has none, or if the lead is not in the file yet. */
   emailAt(ms: number): string | null;
   /** The first free millisecond after one that is taken. */
@@ -52,6 +52,7 @@ const content = {
   doc: parameter("doc"),
 };
 
+/** Prepares the statements on the stored leads of an account. */
 export function openStoredLeads(database: Connection, accountNumber: AccountNumber): StoredLeads {
   const places = () => database.select({ at: leads.identifiedAt, batch: leads.import, pixel: leads.pixel }).from(leads);
   const newest = places().where(ofAccount).orderBy(desc(leads.identifiedAt)).limit(1).prepare();

@@ -16,16 +16,19 @@ const [always, never] = ["", "~"];
 /** The clock of an import and that of a server may differ by this much, on the machines of a cluster or when one was set. */
 const clockToleranceMs = 60_000;
 
-/** Leads that left, of which some may have arrived again. */
+/**
+ * Leads that left, of which some may have arrived again. For example, an import of May 1 was undone on May 3, and its file was
+ * imported again on May 5: its leads were there from May 1 to May 3, and a page of those days may have had them.
+ */
 export interface Departure extends Days {
   /** The import that had brought them; null if it may have been any. */
   readonly batch: number | null;
-  /** Only a later import can have brought them again. */
+  /** They left at this time: only a later import can have brought them again. */
   readonly untilMs: number;
-  /** The present timestamps of the leads: from the first to before the second. */
+  /** The range of their timestamps now, without its end. */
   readonly fromMs: number;
   readonly beforeMs: number;
-  /** Their timestamps before; null if they are the present ones. */
+  /** The range of their timestamps before they left; null if it is the same. */
   readonly span: Range | null;
 }
 

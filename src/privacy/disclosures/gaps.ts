@@ -22,8 +22,8 @@ export function gapText({ from, to, reason }: Gap): string {
 }
 
 /** Returns the statements with which a server starts: a gap lasts until a server keeps the ledger again. */
-export function ledgerBegins(keepsLedger: boolean, nowMs: number, node = ""): SQL[] {
-  if (keepsLedger) return ledgerEnds(nowMs, node);
+export function gapStatementsAtStart(keepsLedger: boolean, nowMs: number, node = ""): SQL[] {
+  if (keepsLedger) return gapEndStatements(nowMs, node);
   return [
     sql`INSERT INTO ledger_gaps (node, begins_at, reason) SELECT ${node}, ${nowMs}, 'DISCLOSURES=off'
       WHERE NOT EXISTS (SELECT 1 FROM ledger_gaps WHERE node = ${node} AND ends_at IS NULL)`,
@@ -31,7 +31,7 @@ export function ledgerBegins(keepsLedger: boolean, nowMs: number, node = ""): SQ
 }
 
 /** Returns the statements that end a gap, as when a server without a ledger stops. */
-export function ledgerEnds(nowMs: number, node = ""): SQL[] {
+export function gapEndStatements(nowMs: number, node = ""): SQL[] {
   return [sql`UPDATE ledger_gaps SET ends_at = max(${nowMs}, begins_at) WHERE node = ${node} AND ends_at IS NULL`];
 }
 

@@ -23,7 +23,7 @@ export function writeFilter(query: LeadFilters): string {
 
 /** Returns a function that tells whether a lead is on the pages with a filter. */
 export function readFilter(filter: string): (lead: Filterable) => boolean {
-  const wanted: Partial<Filterable> = filter === "" ? {} : JSON.parse(filter);
+  const wanted: Partial<Filterable> = filter === "" ? {} : JSON.parse(filter); // As writeFilter wrote it.
   const names = Object.values(filterNames).filter((name) => wanted[name] !== undefined);
   return (lead) => names.every((name) => lead[name] === wanted[name]);
 }

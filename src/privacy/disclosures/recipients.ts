@@ -29,6 +29,7 @@ export interface ArrivedLead extends Filterable {
   readonly batch: number;
 }
 
+/** Returns that part of a lead, as it was added by an import. */
 export function arrivedLead(lead: Lead, batch: number): ArrivedLead {
   const { identified_at, pixel_id, state, city, email } = lead;
   const filters = { pixel_id, state, city: city === null ? null : cityKey(city), has_email: email !== null };
@@ -41,7 +42,13 @@ export interface Disclosed {
   readonly gaps: readonly Gap[];
 }
 
-/** Reads the ledger of an account once, and returns who received each of some leads. */
+/**
+ * Reads the ledger of an account once, and returns who received each of some leads. For each key:
+ *
+ * 1. The pages over the timestamp of a lead are judged: did they have it, for certain or possibly?
+ * 2. If the lead had another timestamp before it left and arrived again, the days of the pages over that one are added.
+ * 3. The gaps since the lead may have been there first say what is not known.
+ */
 export function discloseLeads(
   database: Connection,
   account: number,
@@ -95,7 +102,10 @@ interface Asked {
 
 type Doubt = "certain" | "possible";
 
-/** Prepares the question whether a page had a lead: since it arrived, or at the same timestamp before. Null if it had not. */
+/**
+ * Makes a function that tells whether a page over the timestamp of a lead had it: for certain, if its import had arrived and
+ * the filter fits; possibly, if that is in doubt, or if the lead may have been there before it arrived; otherwise null.
+ */
 function openJudge(arrivals: ReturnType<typeof openArrivals>) {
   const filters = new Map<string, ReturnType<typeof readFilter>>();
   return ({ lead, before, lastDay }: Asked, page: LedgerPage): Doubt | null => {
