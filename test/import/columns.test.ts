@@ -12,7 +12,26 @@ const fieldsOf = async (header: string, map: string | null = null) => {
   );
 };
 
+test("names are listed as they are preferred, and both halves of one as a pair", async () => {
+  const namesOf = async (header: string, map: string | null = null) =>
+    reportOn((await readText(`${header}\n`, map)).columns).names;
+  expect(await namesOf("first_name,last_name,contact_name")).toEqual(["first_name + last_name", "contact_name"]);
+  expect(await namesOf("first_name,contact_last_name")).toEqual(["first_name + contact_last_name"]);
+  expect(await namesOf("visitor_first_name,visitor_last_name,Nachname", "Nachname=last_name")).toEqual([
+    "visitor_first_name + Nachname or visitor_last_name",
+  ]);
+});
+
 describe("--map", () => {
+  test("of one half of a name keeps the other half", async () => {
+    const [lead] = await leadsOf(
+      "visitor_first_name,visitor_last_name,Nachname\nAnn,L.,Lee\n",
+      {},
+      "Nachname=last_name",
+    );
+    expect(lead).toMatchObject({ lead: { document: expect.stringContaining('"name":"Ann Lee"') } });
+  });
+
   test("overrules the name of a column", async () => {
     expect(await fieldsOf("email,url,ref", "url=referrer,ref=page_url")).toEqual({
       email: "email",

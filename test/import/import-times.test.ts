@@ -141,6 +141,14 @@ describe("numeric dates are read in one order for a whole column", () => {
     expect([status, days]).toEqual([0, ["2025-10-05", "2025-11-01"]]);
   });
 
+  test("a contradictory column that no lead takes its time from is no reason to refuse", async () => {
+    const rows = ["a@example.com,2025-11-01T09:00:00Z,25/10/2025", "b@example.com,2025-11-02T09:00:00Z,10/25/2025"];
+    const { status, days } = await importing(`email,last_seen,first_seen\n${rows.join("\n")}\n`);
+    expect([status, days]).toEqual([0, ["2025-11-01", "2025-11-02"]]);
+    const used = `email,last_seen,first_seen\n${rows.join("\n")}\nc@example.com,,05/10/2025\n`;
+    expect(await importing(used)).toMatchObject({ status: 1, stderr: expect.stringContaining("contradict") });
+  });
+
   test("each column has its own order", async () => {
     const rows = ["a@example.com,25/10/2025,", "b@example.com,,10/05/2025", "c@example.com,,10/25/2025"];
     const { days } = await importing(`email,last_seen,first_seen\n${rows.join("\n")}\n`);

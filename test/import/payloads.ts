@@ -529,6 +529,15 @@ const names: readonly Payload[] = [
     lead: { name: "Dana" },
   },
   {
+    what: "one half of a name next to both halves of another person",
+    record: {
+      first_name: "Dana",
+      visitor: { first_name: "Lee", last_name: "Ortiz" },
+      contact: { last_name: "Smith" },
+    },
+    lead: { name: "Dana" },
+  },
+  {
     what: "a page about the person",
     record: [
       "Email,Name,Profile Page,Personal Page",

@@ -27,16 +27,10 @@ export interface Layout {
   readonly of: ByField;
   /** The places of the location of a company, which counts only in a record that names no person. */
   readonly ofCompany: ByField;
-  /** The places of the name, the preferred first. */
-  readonly names: readonly NamePlaces[];
+  /** The places of names, the preferred first: of a whole name, or of a first and of a last name. */
+  readonly names: readonly (readonly (readonly number[])[])[];
   /** Places of values for the same field that nothing tells apart. */
   readonly ties: readonly (readonly number[])[];
-}
-
-/** The places of a whole name, or of a first and of a last name. */
-interface NamePlaces {
-  readonly first: readonly number[];
-  readonly last: readonly number[];
 }
 
 type ByField = { readonly [Field in Target]?: readonly number[] };
@@ -167,20 +161,24 @@ export function createLayout(columns: readonly Column[]): Layout {
   return { columns, of, ofCompany, names: namesIn(of, columns), ties: ranks.filter((places) => places.length > 1) };
 }
 
-/** Returns the places of names. Halves that have different parents may be of two people, unless nothing else has a half. */
-function namesIn({ name = [], first_name = [], last_name = [] }: ByField, columns: readonly Column[]): NamePlaces[] {
-  const parentsAt = (place: number) => columns[place]?.meaning?.parents ?? "";
-  const inBoth = new Set(first_name.map(parentsAt)).intersection(new Set(last_name.map(parentsAt)));
-  const halves = Map.groupBy([...first_name, ...last_name], (place) =>
-    inBoth.has(parentsAt(place)) ? parentsAt(place) : null,
+/**
+ * Returns the places of names. Where any parents have both halves of a name, halves with other parents may be of another
+ * person. A half that --map names is completed with any other half.
+ */
+function namesIn({ name = [], first_name = [], last_name = [] }: ByField, columns: readonly Column[]): Layout["names"] {
+  const meaningAt = (place: number) => columns[place]?.meaning;
+  const rankAt = (place: number) => meaningAt(place)?.rank ?? 0;
+  const parentsAt = (place: number) => meaningAt(place)?.parents;
+  const halves = [...first_name, ...last_name];
+  const isSeparate =
+    first_name.some((first) => last_name.some((last) => parentsAt(first) === parentsAt(last))) &&
+    halves.every((place) => rankAt(place) >= 0);
+  const persons = [...Map.groupBy(halves, (place) => (isSeparate ? parentsAt(place) : "")).values()];
+  const pairs = persons.map((ofOne) =>
+    [first_name, last_name].map((half) => half.filter((one) => ofOne.includes(one))),
   );
-  const joined = [...halves.values()].map((places) => ({
-    first: places.filter((place) => first_name.includes(place)),
-    last: places.filter((place) => last_name.includes(place)),
-  }));
-  const rankOf = ({ first, last }: NamePlaces) =>
-    Math.min(...[...first, ...last].map((place) => columns[place]?.meaning?.rank ?? 0));
-  return [...name.map((place) => ({ first: [place], last: [] })), ...joined].toSorted((a, b) => rankOf(a) - rankOf(b));
+  const rankOf = (places: readonly (readonly number[])[]) => Math.min(...places.flat().map(rankAt));
+  return [...name.map((place) => [[place]]), ...pairs].toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** The layout of a row that could not be read. */

@@ -238,9 +238,10 @@ function readState(
   return country === null || hasState(country, state) ? { state } : { state: null, warning: "country" };
 }
 
+/** Even a complete name is not preferred to one half with a shorter path: it may be that of another person. */
 function nameIn(row: Row): string | null {
-  for (const { first, last } of row.layout.names) {
-    const parts = [textIn(row, first), textIn(row, last)].filter((part) => part !== null);
+  for (const places of row.layout.names) {
+    const parts = places.map((some) => textIn(row, some)).filter((part) => part !== null);
     // The halves of a list are a list together, and read like one when they come back from an export.
     if (parts.length > 0) return firstText(parts.join(" "));
   }

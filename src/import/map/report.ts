@@ -7,6 +7,8 @@ import { likelyTarget, meaningOfPath } from "./names.ts";
 export interface ColumnReport {
   /** The names of the columns that hold each field, the preferred first. A field without any is left out. */
   readonly matched: { readonly [Field in Target]?: readonly string[] };
+  /** The columns of names, the preferred first; those of a first and a last name are joined. */
+  readonly names: readonly string[];
   readonly unmatched: readonly string[];
   /** The --map that would keep columns which are not kept although their names sound like a field. */
   readonly maps: readonly string[];
@@ -34,6 +36,7 @@ export function reportOn(columns: Columns): ColumnReport {
   const created = unmatched.find(({ meaning }) => meaning?.target === "identified_at");
   return {
     matched,
+    names: namesOf(columns),
     unmatched: unmatched.map(({ name }) => name),
     maps: unmatched.flatMap(({ title, isIgnored }) => {
       const target = isIgnored ? null : likelyTarget(title.split("."));
@@ -50,6 +53,12 @@ export function reportOn(columns: Columns): ColumnReport {
       return { column: name, field };
     }),
   };
+}
+
+function namesOf({ all }: Columns): string[] {
+  const titles = (places: readonly number[]) => places.map((place) => all[place]?.name ?? "").join(" or ");
+  const halves = (places: readonly (readonly number[])[]) => places.map(titles).filter((title) => title !== "");
+  return createLayout(all).names.map((places) => halves(places).join(" + "));
 }
 
 /** Returns the option that keeps a column as a field, to paste into a shell. */

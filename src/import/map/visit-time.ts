@@ -102,7 +102,7 @@ function readSourceTime(row: Row, rules: TimeRules): SourceTime | null {
   if (preferred === undefined) return null;
   // A date decides the order of its column even if the row takes another time.
   if (!rules.ofDeliveries && rules.stamp === "source") {
-    for (const { text, place } of found) rules.orders.add(columnAt(row, place), text, row.line);
+    for (const { text, place } of found) rules.orders.note(columnAt(row, place), text, row.line);
   }
   if (found.length === 1) return read(row, preferred, null, rules);
   const clock = found.find(({ text }) => clockAlone.test(text));
@@ -128,7 +128,7 @@ function read(row: Row, { text, place }: TimeText, clockPlace: number | null, ru
   const ms = readMoment(text, "down");
   if (ms !== null) return { time: { ms }, column, text };
   const zone = zoneOf(row, [place, clockPlace ?? place], rules);
-  return { time: readTime(text, { zone, order: rules.orders.of(column) }), column, text };
+  return { time: readTime(text, { zone, order: rules.orders.use(column) }), column, text };
 }
 
 function columnAt({ layout }: Row, place: number): string {
@@ -153,6 +153,8 @@ interface Evidence {
 /** The orders of numeric dates. One date of a column that has a single order decides for the whole column. */
 export class DateOrders {
   private readonly decided = new Map<string, Evidence>();
+  private readonly contradicted = new Map<string, Evidence>();
+  private readonly used = new Set<string>();
 
   /** An order that is given holds for all columns. */
   constructor(private readonly given: DateOrder | null) {}
@@ -162,15 +164,27 @@ export class DateOrders {
     return this.given ?? this.decided.get(column)?.order ?? null;
   }
 
-  /** Takes a date into account. Throws a UserError if it contradicts an earlier one of its column. */
-  add(column: string, text: string, line: number): void {
+  /** Takes a date into account. Throws a UserError if it contradicts an earlier one of a column that is used. */
+  note(column: string, text: string, line: number): void {
     const order = this.given === null ? onlyOrderOf(text) : null;
     if (order === null) return;
-    const known = this.decided.getOrInsert(column, { order, text, line });
-    if (known.order === order) return;
+    if (this.decided.getOrInsert(column, { order, text, line }).order === order) return;
+    this.contradicted.set(column, { order, text, line });
+    if (this.used.has(column)) this.refuse(column);
+  }
+
+  /** Returns the order of a column of which a lead gets its time. Throws a UserError if its dates contradict each other. */
+  use(column: string): DateOrder | null {
+    this.used.add(column);
+    if (this.contradicted.has(column)) this.refuse(column);
+    return this.of(column);
+  }
+
+  private refuse(column: string): never {
+    const dates = [this.decided.get(column), this.contradicted.get(column)].flatMap((one) => one ?? []);
     throw new UserError(
-      `The dates of ${JSON.stringify(column)} contradict each other: ${evidenceText(known)}, and ` +
-        `${evidenceText({ order, text, line })}. Nothing was imported.`,
+      `The dates of ${JSON.stringify(column)} contradict each other: ${dates.map(evidenceText).join(", and ")}. ` +
+        "Nothing was imported.",
       "Run the command again with --day-first or --month-first; dates of the other order are then rejected.",
     );
   }

@@ -121,7 +121,7 @@ export function beginImport(
 export function openForImport(path: string): Connection {
   const database = openAgain(path);
   database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
-  // Another thread brings the log to the disk before anything counts as done (large-transactions.ts).
+  // Another thread brings the log to the disk before anything counts as done (transactions.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");
   // The accounts and pixels of leads are looked up before. With this check SQLite would also copy each page (merge.ts).
   database.$client.run("PRAGMA foreign_keys = OFF");

@@ -22,6 +22,8 @@ const addedBytes = { first: 128 * 1024 * 1024, max: 768 * 1024 * 1024 };
 const served = { transactionMs: 2_000, pauseMs: 110 };
 const alone = { transactionMs: Number.POSITIVE_INFINITY, pauseMs: 0 };
 
+const limitsOf = (path: string) => (isServed(path) ? served : alone);
+
 /** Other writers wait for the end of a step. */
 const steps = { min: 500, max: 2_000, shortMs: 60, longMs: 150 };
 
@@ -60,7 +62,7 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
       const fromBytes = logBytes();
       const maxAdded = Math.min(mayAdd, freeBytesAt(path) / 3 - fromBytes);
       const added = () => logBytes() - fromBytes;
-      const { transactionMs, pauseMs } = isServed(path) ? served : alone;
+      const { transactionMs, pauseMs } = limitsOf(path);
       requests.begin();
       writeWhenFree(database.$client, () => database.$client.run("BEGIN IMMEDIATE"));
       const startedMs = performance.now();
@@ -84,7 +86,7 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
         await onDisk(database, log.fsync());
       }
       mayAdd = requests.isRequested() ? addedBytes.first : Math.min(2 * mayAdd, addedBytes.max);
-      await requests.letOthersWrite(pauseMs);
+      await requests.letOthersWrite(isDone ? 0 : pauseMs);
       // A caller that was told to stop ends here, before the next transaction.
       yield;
     }

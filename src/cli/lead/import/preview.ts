@@ -1,5 +1,5 @@
 /** What an import says before its first lead is stored: its columns, some leads, and its changes. If it looks wrong, it asks. */
-import { type Lead, type LeadField, leadFields } from "../../../contract/lead.ts";
+import { type Lead, leadFields } from "../../../contract/lead.ts";
 import { writeMoment } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import type { Target } from "../../../import/map/fields.ts";
@@ -43,8 +43,9 @@ export function announceColumns(columns: Columns, format: Format, file: string):
 }
 
 /** Returns which column is read as which field, in order of preference, and which are not kept. */
-function columnsText({ matched, unmatched, maps, remark }: ColumnReport): string {
-  const rows = leadFields.flatMap((field) => columnRows(field, joinedColumns(field, matched)));
+function columnsText({ matched, names, unmatched, maps, remark }: ColumnReport): string {
+  const joined = { ...matched, name: names, identified_at: withJoinedTime(matched.identified_at ?? []) };
+  const rows = leadFields.flatMap((field) => columnRows(field, joined[field] ?? []));
   const shown = unmatched.slice(0, shownColumns).map(shownName).join(", ");
   const used = (field: Target, what: string) =>
     matched[field] !== undefined && `${printable(matched[field].join(", "))} tells ${what}.`;
@@ -74,15 +75,7 @@ function shownName(name: string): string {
   return printable(name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name);
 }
 
-/** Columns that are joined are shown as one: first and last name, date and time of day. */
-function joinedColumns(field: LeadField, { first_name = [], last_name = [], ...of }: ColumnReport["matched"]) {
-  const names = of[field] ?? [];
-  if (field === "identified_at") return withJoinedTime(names);
-  const halves = [first_name, last_name].filter((half) => half.length > 0).map((half) => half.join(" or "));
-  return field === "name" && halves.length > 0 ? [...names, halves.join(" + ")] : names;
-}
-
-/** By their names: the header is shown before the values are read. */
+/** A date and a time of day are shown as one. By their names: the header is shown before the values are read. */
 function withJoinedTime(names: readonly string[]): readonly string[] {
   const letters = (name: string) => name.replace(/\(.*\)/, "").replace(/[^a-z]/gi, "");
   const isClock = (name: string) => /(?:(?<!date)time|hour|clock|timeofday)$/i.test(letters(name));
