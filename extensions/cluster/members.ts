@@ -120,14 +120,17 @@ export async function checkLocalNode(node: RqliteNode, name: string, path: strin
  * comparison is repeated.
  */
 async function hasOtherFile(node: RqliteNode, path: string): Promise<boolean> {
+  let isOther = false;
   for (let tries = 0; tries < 5; tries++) {
     const before = writtenNs(path);
     const reported = (await stateOf(node))?.store?.sqlite3?.last_modified;
-    if (reported === undefined || before === null) return false;
-    if ([before, writtenNs(path)].includes(Temporal.Instant.from(reported).epochNanoseconds)) return false;
+    const after = writtenNs(path);
+    if (reported === undefined || before === null || after === null) return false;
+    if ([before, after].includes(Temporal.Instant.from(reported).epochNanoseconds)) return false;
+    if (before === after) isOther = true;
     await Bun.sleep(500);
   }
-  return true;
+  return isOther;
 }
 
 /** The time of the last write to the file or its log; null if both are missing. */

@@ -66,5 +66,7 @@ export const tableStatements: readonly string[] = tables.map(({ name, columns })
   return `CREATE TABLE IF NOT EXISTS ${name} (${defined.join(", ")}) STRICT`;
 });
 
-/** Removes them from a copy that is to be served without a cluster. */
-export const dropStatements: readonly string[] = tables.map(({ name }) => `DROP TABLE IF EXISTS ${name}`);
+/** Removes them, and one of an earlier version, from a copy that is to be served without a cluster. */
+export const dropStatements: readonly string[] = [...tables.map(({ name }) => name), "cluster_flushes"].map(
+  (name) => `DROP TABLE IF EXISTS ${name}`,
+);

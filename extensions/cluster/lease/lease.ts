@@ -28,7 +28,7 @@ export interface Question {
 }
 
 /** The answer of another node with a vote. */
-export interface VoterAnswer {
+interface VoterAnswer {
   /** Its last transaction; null if it has none. */
   readonly last: Position | null;
   /** Its chain at the last transaction of this node; null if it does not have that one. */

@@ -42,7 +42,7 @@ unless(missing).describe("a cluster", () => {
     expect((await admin.run("cluster", "init", join(aFolder(), "leadfile.db"))).stderr).toContain("There is no");
     const begun = await admin.run("cluster", "init", appliance.file, "--json");
     expect(begun.json as object).toEqual({ file: appliance.file, leads: 1 });
-    expect(begun.stderr).toContain(`${appliance.file} still has its personal data. Delete it`);
+    expect(begun.stderr).toContain(`${appliance.file} still contains personal data. Delete it`);
     expect(await admin.exported()).toBe(await appliance.exported());
     const again = await admin.run("cluster", "init", appliance.file);
     expect(again.stderr).toContain("is not alone and empty. Start a node with a new folder");
