@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { S3Client } from "bun";
 import { writeMoment } from "../contract/time.ts";
-import { codeOf } from "../db/failure.ts";
+import { codeOf, isFull } from "../db/failure.ts";
 import { publish, sizeOf, sync } from "../db/files.ts";
 import { UserError } from "../user-error.ts";
 import { decryptFile, encryptedSuffix } from "./encryption.ts";
@@ -118,6 +118,8 @@ function openNaming(place: string, isFolder: boolean) {
       return await work();
     } catch (cause) {
       if (cause instanceof UserError || !(cause instanceof Error)) throw cause;
+      // The disk of this machine is full, to which it is brought.
+      if (what === "read" && isFull(cause)) throw cause;
       const code = codeOf(cause);
       const said = [code, cause.message].filter(Boolean).join(": ");
       throw new UserError(`${place} cannot be ${what} (${said}).`, adviceByCode[code] ?? other);

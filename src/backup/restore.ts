@@ -11,7 +11,7 @@ import { dayMs } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import { type Connection, changedRows, closing } from "../db/connection.ts";
-import { explainFailure, isDamaged, underlying } from "../db/failure.ts";
+import { explainFailure, isDamaged, isFull, underlying } from "../db/failure.ts";
 import {
   createDraftFolder,
   type DraftFolder,
@@ -25,7 +25,7 @@ import {
   sizeOf,
   sync,
 } from "../db/files.ts";
-import { takeLock } from "../db/locks.ts";
+import { isServed, takeLock } from "../db/locks.ts";
 import { migrateSchema, refuseUnusable } from "../db/migrate.ts";
 import { ensureInstance } from "../db/open.ts";
 import { accounts, deletedAccounts } from "../db/schema.ts";
@@ -130,12 +130,15 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
   const manifest = readManifest(file);
   const receipts = work.receipts === null ? [] : readReceipts(work.receipts);
   if (realpathSync(file) === target) throw notABackup(`${file} is the database itself.`);
-  const release = dryRun ? () => {} : (takeLock(target, true) ?? refuseOpen(path));
+  if (!dryRun && isServed(target)) refuseOpen(path);
   const draft = join(folder, "restored.db");
+  let release = () => {};
   try {
     using database = closing(openDraft(file, draft, manifest));
     const repeatErasures = rememberErasures(database);
+    // It may take long to bring them. The database that is replaced stays in use until then.
     const newer = await carryFromNewer(database, found, work);
+    if (!dryRun) release = takeLock(target, true) ?? refuseOpen(path);
     const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive", join(folder, "upgraded.db"));
     const lost = findLost(database, replaced, nowMs);
     const isSinceKnown = newer.isKnown || (replaced === "attached" && isOfSameInstance(database));
@@ -171,13 +174,13 @@ export function restoreAside(file: string, draft: string, nowMs: number): { mani
 }
 
 /**
- * Carries over the erasures and revocations that newer backups of the same instance know. The newest sound one knows all that
- * the others know, unless a clock that was ahead has dated it.
+ * Carries over the erasures and revocations that newer backups of the same instance know. All of them are read: a clock that
+ * was ahead may have dated one that knows less.
  */
 async function carryFromNewer(database: Connection, found: FoundBackup, { folder, nowMs }: RestoreWork) {
   const warnings = [...found.warnings];
   let isKnown = false;
-  for (const { file: address, made_at } of found.newer) {
+  for (const { file: address } of found.newer) {
     using aside = createDraftFolder(folder);
     try {
       const file = await found.fetch(address, aside.path);
@@ -185,6 +188,8 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
       openDraft(file, copy, readManifest(file)).$client.close();
       database.run(sql`ATTACH ${copy} AS old`);
     } catch (cause) {
+      // With more room it can be read.
+      if (isFull(cause)) throw cause;
       const failure = inWords(cause, address, address);
       if (!(failure instanceof UserError)) throw failure;
       warnings.push(unreadText(address, failure.message));
@@ -195,7 +200,6 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
       carryOver(database, nowMs, ["names of deleted accounts", "erasures", "revoked keys", "expiries of keys"]);
     detach(database);
     isKnown ||= isOfThis;
-    if (isOfThis && Date.parse(made_at) <= nowMs) break;
   }
   return { isKnown, warnings };
 }

@@ -1,10 +1,12 @@
 /** bun admin restore says what will be gone before it is, and needs --yes if that is much or the clock does not fit. */
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { anAdmin } from "../../support/admin.ts";
+import { needing } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
+import { aSmallDisk } from "../../support/small-disk.ts";
 import { onTerminal, plain } from "../../support/terminal.ts";
 import { aBackup, backUp, flip, header, kept, rows } from "./a-backup.ts";
 
@@ -164,4 +166,39 @@ test.each([
   const { json, stderr } = await anAdmin([]).run("restore", file, "--json");
   expect(json).toMatchObject({ leads: 19, erased_again: 1 });
   expect(stderr).not.toContain("No newer data was found");
+});
+
+test("a restore repeats the erasures of every newer backup, whichever is dated last", async () => {
+  const { admin, file } = await aBackup();
+  const ahead = anAdmin([], { DATABASE_PATH: admin.file }, Date.now() + dayMs);
+  await ahead.run("backup", join(admin.folder, "newest.db"));
+  await admin.run("lead", "erase", "acme", "--email", "d7@example.com");
+  await backUp(admin, "newer.db");
+  const { json } = await anAdmin([], {}, Date.now() + 2 * dayMs).run("restore", file, "--json");
+  expect(json).toMatchObject({ leads: 19, erased_again: 1 });
+});
+
+needing("mount")("a restore ends if the disk is too full to read a newer backup", async () => {
+  const admin = anAdmin();
+  const many = Array.from(
+    { length: 5_000 },
+    (_, n) => `2026-01-31,d${n}@example.com,https://example.com/${"x".repeat(300)}`,
+  );
+  await admin.give(
+    `date,email,page_url\n${many.join("\n")}\n`,
+    "lead",
+    "import",
+    "acme",
+    "-",
+    "--pixel",
+    "px",
+    "--create-pixels",
+  );
+  const file = await backUp(admin, "older.db");
+  await backUp(admin, "newer.db");
+  using disk = aSmallDisk(admin.folder, `size=${Math.round(statSync(file).size * 1.7)}`);
+  const other = anAdmin([], { DATABASE_PATH: join(disk.path, "leadfile.db") });
+  const { status, stderr } = await other.run("restore", file);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^The disk of [^\n]+ is full\. [^\n]+\n$/)]);
+  expect(existsSync(join(disk.path, "leadfile.db"))).toBe(false);
 });
