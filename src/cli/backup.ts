@@ -42,12 +42,12 @@ async function makeFile(context: CommandContext, output: Output, file: string, i
   const stop = stopSignal();
   const making = async () => (await loadBackups()).make(file, context.now(), stop);
   const made = isThere ? null : await unlessStopped(making(), "No backup was made, and the partial copy was deleted.");
+  if (made !== null) await record(context, "backup", { sha256: made.sha256, leads: made.leads });
   const testing = () => drill(file, context.now(), stop);
   const backup =
     made !== null && !isDrill
       ? made
       : await unlessStopped(testing(), `${file} exists, but its test was not completed.`);
-  if (made !== null) await record(context, "backup", { sha256: made.sha256, leads: made.leads });
   print(output, backup, isDrill);
   if (made === null) return;
   output.say(`It contains personal data: protect it like the database. A restore also needs ${file}.manifest.json.`);
@@ -81,7 +81,7 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
     }),
     "No backup was made, and the partial copy was deleted.",
   );
-  await record(context, "backup.verified", { bytes: stored.bytes, leads: stored.leads });
+  await record(context, "backup.verified", { sha256: stored.sha256, bytes: stored.bytes, leads: stored.leads });
   return stored;
 }
 
