@@ -27,6 +27,8 @@ export async function serve(config: Config) {
   if (freeBytesAt(databasePath) < reserveBytes) {
     log.warn("the disk is full: requests are served, and their counts are kept in memory until there is space");
   }
+  // A cluster begins with the file of a server.
+  const isEmpty = cluster === null && !store.probe();
   const originAt = (port: number) => publicOrigin({ ...config, port });
   const listening = startListening(config, store, (port) => ({
     store,
@@ -61,8 +63,8 @@ export async function serve(config: Config) {
     url: listening.url,
     /** The public origin, with which links begin. */
     baseUrl: originAt(listening.port),
-    /** True if there is no account yet. A cluster begins with the file of a server. */
-    isEmpty: cluster === null && !store.probe(),
+    /** True if there is no account yet. */
+    isEmpty,
   };
 }
 

@@ -102,6 +102,13 @@ test.each(["TypeScript", "Python"] as const)("a program in %s prints the error o
   }
 });
 
+test("the page may run its own script alone, and the explorer also loads files of its server", async () => {
+  const { url } = await serve();
+  const policyOf = async (path: string) => (await fetch(url + path)).headers.get("content-security-policy") ?? "";
+  expect(await policyOf("/docs")).not.toContain("'self'");
+  expect(await policyOf("/docs/try")).toMatch(/script-src 'self' .*connect-src 'self'/);
+});
+
 test("no code sample is marked up as struck out", async () => {
   expect(await pageOf((await serve()).url)).not.toMatch(/<(?:s|del|ins|u)[ >]/);
 });

@@ -27,13 +27,14 @@ interface Page {
 
 const digestOf = (text: string) => `'sha256-${hash("sha256", text, "base64")}'`;
 
-/** Returns the answer with a page. The browser runs this style and this script, loads files of this server, and nothing else. */
+/** Returns the answer with a page. The browser runs this style and this script, loads what the head names, and nothing else. */
 export function htmlPage({ title, head = "", style, script, main, body }: Page) {
-  const sources = `style-src 'self' ${digestOf(style)}; script-src 'self' ${digestOf(script)}; img-src data:; connect-src 'self'`;
+  const own = head === "" ? "" : "'self' ";
+  const sources = `style-src ${own}${digestOf(style)}; script-src ${own}${digestOf(script)}; connect-src ${own || "'none'"}`;
   return {
     headers: {
       "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      "Content-Security-Policy": `default-src 'none'; ${sources}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
       "Referrer-Policy": "no-referrer",
       "Cache-Control": "no-cache",
     },
