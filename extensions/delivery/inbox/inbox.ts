@@ -109,8 +109,7 @@ export class Inbox {
   #lookInto(folder: DropFolder): Turn | null {
     const { name, path } = folder;
     if (folder.isPaused) {
-      // What was said about it holds until it is looked into again.
-      for (const line of this.#before) if (line.startsWith(`${name}/`)) this.#now.add(line);
+      this.#keepLines(name);
       return null;
     }
     const pending = folder.names().length;
@@ -120,6 +119,8 @@ export class Inbox {
       return null;
     }
     const { complete: files, waiting, broughtBack, unusual } = folder.look();
+    // A file that changed while it was taken settles again, and may change again.
+    if (waiting > 0) this.#keepLines(name);
     for (const file of broughtBack) this.#say(`${name}/${file}: ${hasChanged}`);
     for (const [file, why] of unusual) this.#complain(`${name}/${file}: ${why}`, 1);
     return importFile === null ? null : { folder, importFile, files, waiting };
@@ -139,6 +140,11 @@ export class Inbox {
     this.parts.count?.(outcome.kind, 1);
     this.#say(line);
     return files.length > 0;
+  }
+
+  /** What was said about a folder holds until all of its files are looked at again. */
+  #keepLines(folder: string): void {
+    for (const line of this.#before) if (line.startsWith(`${folder}/`)) this.#now.add(line);
   }
 
   /** Says what keeps files from being imported, and counts them, once until it is over. */

@@ -1,6 +1,6 @@
 /** The inbox with unusual files and folders: each is reported, and does not block the import of others. */
 import { expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { needing } from "../../../support/needing.ts";
 import { mountAt } from "../../../support/small-disk.ts";
 import { anInbox } from "./an-inbox.ts";
@@ -31,6 +31,18 @@ test("a file next to the folders is reported once, and the files in them are imp
     "acme/a.csv: done",
     "visits.csv: it is not in the folder of an account; move it into one.",
   ]);
+});
+
+test("a file that changes during each of its imports is reported once, until it is imported", async () => {
+  let changes = 3;
+  const inbox = anInbox((file) => {
+    if (changes-- > 0) appendFileSync(inbox.path(file), "more\n");
+    return { kind: "done", rejected: 0 };
+  });
+  inbox.drop("acme/a.csv");
+  await inbox.lookAfter(...Array.from({ length: 30 }, (_, second) => second));
+  expect(inbox.said).toHaveLength(2);
+  expect(inbox.said).toEqual([expect.stringContaining("changed"), "acme/a.csv: done"]);
 });
 
 needing("mount")("no file is imported while a folder of the inbox is on another disk", async () => {
