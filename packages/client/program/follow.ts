@@ -77,7 +77,7 @@ async function follow(host: Host, url: string, options: FollowOptions): Promise<
   } catch (cause) {
     // The receivers handle their errors of the system, so this one is that of the checkpoint.
     const code = cause instanceof LeadfileError ? null : systemCode(cause);
-    if (code === null) throw cause;
+    if (code === null || checkpoint === undefined) throw cause;
     throw new Refusal(
       `The checkpoint ${checkpoint} could not be read or written (${code}). Check its folder and disk.`,
     );

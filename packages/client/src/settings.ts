@@ -63,7 +63,9 @@ function readBaseUrl(text: string, allowPlainHttp: boolean): string {
 export function readAddress(setting: string, text: string, example: string, allowPlainHttp: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
-    throw new SettingError(`${setting} takes an address without a password, such as ${example}.`);
+    throw new SettingError(
+      `${setting} takes an address that begins with https://, without a password, such as ${example}.`,
+    );
   }
   if (url.protocol === "https:" || isLoopback(url.hostname) || allowPlainHttp) return url;
   throw new SettingError(

@@ -45,8 +45,9 @@ export async function summarizeLeads(
     }
     isWhole = true;
   } catch (cause) {
-    // After an error that lasts, such as a revoked key, asking again would not help.
-    if (leads === 0 || (cause instanceof LeadfileError && !cause.transient)) throw cause;
+    // After an error that lasts, such as a revoked key or a fault of this program, asking again would not help.
+    const isOver = signal.aborted || (cause instanceof LeadfileError && cause.transient);
+    if (leads === 0 || !isOver) throw cause;
   }
   return {
     since: query.since,
