@@ -215,7 +215,7 @@ unless(missing).describe("doctor", () => {
     await first.server.end("SIGKILL");
     await until(async () => {
       const { stdout } = await admin.run("doctor", "--json");
-      return stdout.includes(`The servers of these nodes do not answer: ${first.node.name}.`);
+      return stdout.includes(`The servers of these nodes do not respond: ${first.node.name}.`);
     });
     await first.kill();
     rmSync(first.node.folder, { recursive: true });
