@@ -217,17 +217,27 @@ async function record({ folder, file }: Admin, args: readonly string[], links = 
   expect([await child.exited, child.output()]).toEqual([0, expect.stringMatching(/./)]);
   const short = (path: string) =>
     path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.leadfile-draft-[^/]+/, "draft");
-  return readFileSync(trace, "utf8")
-    .split("\n")
-    .flatMap((line) => {
-      const synced = /\bf(?:data)?sync\(\d+<([^>]+)>\) += 0$/.exec(line);
-      if (synced !== null) return [`sync ${short(synced[1] ?? "")}`];
-      const named = /\b(?:link|rename)\w*\(.*?"([^"]+)".*"([^"]+)".*\) += 0$/.exec(line);
-      if (named !== null) return [`${short(named[1] ?? "")} is ${short(named[2] ?? "")}`];
-      const closed = /\bclose\(\d+<([^>]+leadfile\.db)>\) += 0$/.exec(line);
-      if (closed !== null) return [`close ${short(closed[1] ?? "")}`];
-      return /\bwrite\(1</.test(line) ? ["said"] : [];
-    });
+  return callsIn(readFileSync(trace, "utf8")).flatMap((line) => {
+    const synced = /\bf(?:data)?sync\(\d+<([^>]+)>\) += 0$/.exec(line);
+    if (synced !== null) return [`sync ${short(synced[1] ?? "")}`];
+    const named = /\b(?:link|rename)\w*\(.*?"([^"]+)".*"([^"]+)".*\) += 0$/.exec(line);
+    if (named !== null) return [`${short(named[1] ?? "")} is ${short(named[2] ?? "")}`];
+    const closed = /\bclose\(\d+<([^>]+leadfile\.db)>\) += 0$/.exec(line);
+    if (closed !== null) return [`close ${short(closed[1] ?? "")}`];
+    return /\bwrite\(1</.test(line) ? ["said"] : [];
+  });
+}
+
+/** Returns the calls in the order in which they ended: one during which another thread makes a call has two lines. */
+function callsIn(trace: string): string[] {
+  const unfinished = " <unfinished ...>";
+  const begun = new Map<string, string>();
+  return trace.split("\n").flatMap((line) => {
+    const thread = line.slice(0, line.indexOf(" "));
+    if (!line.endsWith(unfinished)) return [line.replace(/^\d+ +<\.\.\. \w+ resumed>/, () => begun.get(thread) ?? "")];
+    begun.set(thread, line.slice(0, -unfinished.length));
+    return [];
+  });
 }
 
 /** Returns the steps in the order in which each was taken for the last time. */
