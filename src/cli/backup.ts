@@ -7,10 +7,9 @@ import { drill } from "../backup/drill.ts";
 import { openPlace, type StoredBackup } from "../backup/places.ts";
 import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
-import { type AuditEntry, insertAct } from "../db/audit.ts";
-import { innermost } from "../db/failure.ts";
+import { type AuditEntry, insertAct, warnUnrecorded } from "../db/audit.ts";
 import { loadBackups } from "../extensions.ts";
-import { endingSignals, printMessage } from "../process.ts";
+import { endingSignals } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { typedPath } from "./arguments.ts";
@@ -37,11 +36,13 @@ export function backupCommand(context: CommandContext): Command {
     .addCommand(listCommand());
 }
 
+const nothingMade = "No backup was made, and the partial copy was deleted.";
+
 async function makeFile(context: CommandContext, output: Output, file: string, isDrill: boolean): Promise<void> {
   const isThere = isDrill && existsSync(file);
   const stop = stopSignal();
   const making = async () => (await loadBackups()).make(file, context.now(), stop);
-  const made = isThere ? null : await unlessStopped(making(), "No backup was made, and the partial copy was deleted.");
+  const made = isThere ? null : await unlessStopped(making(), nothingMade);
   if (made !== null) await record(context, "backup", { sha256: made.sha256, leads: made.leads });
   const testing = () => drill(file, context.now(), stop);
   const backup =
@@ -59,7 +60,7 @@ async function record(context: CommandContext, act: "backup" | "backup.verified"
     const database = context.database();
     await database.write([insertAct(database.read, { atMs: context.now(), act, account: null, detail })]);
   } catch (cause) {
-    printMessage(`Warning: the audit log has no record of the backup (${innermost(cause)}).`);
+    warnUnrecorded("backup", cause);
   }
 }
 
@@ -79,7 +80,7 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
       nowMs: context.now(),
       stop,
     }),
-    "No backup was made, and the partial copy was deleted.",
+    nothingMade,
   );
   await record(context, "backup.verified", { sha256: stored.sha256, bytes: stored.bytes, leads: stored.leads });
   return stored;

@@ -26,8 +26,13 @@ export async function recordReading(database: LeadDatabase, what: string, entry:
     await database.write([insertAct(database.read, entry)]);
   } catch (cause) {
     if (!isFull(cause)) throw cause;
-    printMessage(`Warning: the audit log has no record of the ${what} (${innermost(cause)}).`);
+    warnUnrecorded(what, cause);
   }
+}
+
+/** Says that the audit has no record of what was done, and why. */
+export function warnUnrecorded(what: string, failure: unknown): void {
+  printMessage(`Warning: the audit log has no record of the ${what} (${innermost(failure)}).`);
 }
 
 /** The last recorded act that meets a condition, or of all. It has the highest number: a clock may be set back. */

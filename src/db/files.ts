@@ -166,7 +166,10 @@ export interface DraftFolder extends Disposable {
   readonly path: string;
 }
 
-/** Creates a draft folder in a folder, and removes those of processes that were killed. */
+/**
+ * Creates a draft folder in a folder, and removes those of processes that were killed. From then on, all files that the
+ * process creates are for its user alone.
+ */
 export function createDraftFolder(parent: string): DraftFolder {
   if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UserError(`There is no folder ${parent}.`, "Create it, or pass a file in another folder.");

@@ -1,4 +1,4 @@
-/** The thread of backups and restores, kept for the next one: its start costs ten times what its work does. */
+/** The thread for work on whole files, kept for the next one: its start costs ten times what its work does. */
 import "../../src/backup/file-worker.ts";
 import { watchDatabases } from "./closing.ts";
 

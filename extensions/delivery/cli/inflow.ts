@@ -1,7 +1,7 @@
 /** Findings of the doctor about leads that arrive automatically: the last import, pending files, and failed files. */
 import { join } from "node:path";
 import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
-import { andMore, bytesText, grouped } from "../../../src/cli/terminal/numbers.ts";
+import { andMore, bytesText, counted, grouped } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
@@ -106,5 +106,5 @@ const settled = {
   },
 };
 
-const filesText = (count: number) => `${grouped(count)} ${count === 1 ? "file" : "files"}`;
+const filesText = counted("file");
 const timeText = (ms: number) => writeMoment(Math.floor(ms));

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
-import { type ImportRequest, readRules } from "../../../src/cli/lead/import/options.ts";
+import { type ImportRequest, readRules, withTimeOptions } from "../../../src/cli/lead/import/options.ts";
 import { sampleText } from "../../../src/cli/lead/import/preview.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { confirm } from "../../../src/cli/terminal/prompt.ts";
@@ -38,22 +38,21 @@ export function sourceCommand(context: CommandContext): Command {
 }
 
 function createCommand(context: CommandContext): Command {
-  return jsonCommand("create")
-    .description("create the webhook URL of a vendor, and print it once")
-    .argument("<ACCOUNT>", "ID or exact name")
-    .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
-    .option("--pixel <ID>", "the pixel of visits without one")
-    .option("--create-pixels", "create the pixels that visits name")
-    .option("--map <THEIRS=OURS,…>", "map names to fields; - ignores a name")
-    .option("--identity <FIELDS>", "identify visits without an ID by these fields only")
-    .addOption(
-      new Option("--stamp <WHOSE>", "use the time of arrival, or the time in the payload")
-        .choices(["arrival", "source"])
-        .default("arrival"),
-    )
-    .option("--timezone <ZONE>", "the time zone of times without an offset, such as America/New_York", "UTC")
-    .addOption(new Option("--day-first", "read 01/02/2026 as February 1").conflicts("monthFirst"))
-    .option("--month-first", "read 01/02/2026 as January 2")
+  return withTimeOptions(
+    jsonCommand("create")
+      .description("create the webhook URL of a vendor, and print it once")
+      .argument("<ACCOUNT>", "ID or exact name")
+      .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
+      .option("--pixel <ID>", "the pixel of visits without one")
+      .option("--create-pixels", "create the pixels that visits name")
+      .option("--map <THEIRS=OURS,…>", "map names to fields; - ignores a name")
+      .option("--identity <FIELDS>", "identify visits without an ID by these fields only")
+      .addOption(
+        new Option("--stamp <WHOSE>", "use the time of arrival, or the time in the payload")
+          .choices(["arrival", "source"])
+          .default("arrival"),
+      ),
+  )
     .examples(
       "source create acme --label rb2b --pixel px_shop",
       'source create acme --map "Site=pixel_id" --create-pixels',

@@ -142,7 +142,7 @@ export class Inbox {
     return files.length > 0;
   }
 
-  /** What was said about a folder holds until all of its files are looked at again. */
+  /** Keeps the lines about a folder, which hold until all of its files are looked at again. */
   #keepLines(folder: string): void {
     for (const line of this.#before) if (line.startsWith(`${folder}/`)) this.#now.add(line);
   }

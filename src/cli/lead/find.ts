@@ -14,7 +14,7 @@ import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { kinds, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
-import { idsText, othersHold, severalText } from "./several-people.ts";
+import { type Found, idsText, othersHold, severalText } from "./several-people.ts";
 
 export function findCommand(context: CommandContext): Command {
   return withPerson(commandOnAccount(context, "find"))
@@ -78,7 +78,7 @@ function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
 
 /** Prints a line for each person at once: the result for a long list may not fit into memory. */
 async function printList(output: Output, all: AsyncIterable<PersonalData>): Promise<void> {
-  const found: Pick<PersonalData, "person" | "people">[] = [];
+  const found: Found[] = [];
   const others = new Set<string>();
   const gapTexts = new Set<string>();
   for await (const one of all) {
@@ -98,19 +98,14 @@ function lineOf({ person, leads, received, gaps, imports, mentions }: PersonalDa
   return `{"line":${person.line},"leads":[${leads.join(",")}],${rest}`;
 }
 
-function sayListed(
-  output: Output,
-  found: Parameters<typeof severalText>[0],
-  others: number,
-  gapTexts: ReadonlySet<string>,
-): void {
+function sayListed(output: Output, found: readonly Found[], others: number, gapTexts: ReadonlySet<string>): void {
   output.say(`${grouped(found.filter(({ people }) => people > 0).length)} of ${grouped(found.length)} have leads.`);
   for (const text of gapTexts) output.say(text);
   saySeveral(output, found);
   if (others > 0) output.say(`${othersHold(others)} an email address or phone of them; "mentions" lists the IDs.`);
 }
 
-function saySeveral(output: Output, found: Parameters<typeof severalText>[0]): void {
+function saySeveral(output: Output, found: readonly Found[]): void {
   const several = severalText(found);
   if (several !== null)
     output.say(`Warning: ${several} Do not give a person the leads of another: find each by email address or ID.`);

@@ -3,7 +3,7 @@ import type { PersonReference } from "../../privacy/identifiers.ts";
 import { andMore, grouped } from "../terminal/numbers.ts";
 
 /** A person whom a list, or an option, names, and the number of different people whom the leads name. */
-interface Found {
+export interface Found {
   readonly person: PersonReference;
   readonly people: number;
 }

@@ -151,7 +151,7 @@ export function createLayout(columns: readonly Column[]): Layout {
     const isOfCompany = meaning.isOfCompany && !(hasVisits && meaning.target === "state");
     ((isOfCompany ? ofCompany : of)[meaning.target] ??= []).push(place);
   }
-  const rankAt = (place: number) => columns[place]?.meaning?.rank ?? 0;
+  const rankAt = ranksOf(columns);
   for (const places of [...Object.values(of), ...Object.values(ofCompany)]) {
     places.sort((a, b) => rankAt(a) - rankAt(b) || a - b);
   }
@@ -161,14 +161,16 @@ export function createLayout(columns: readonly Column[]): Layout {
   return { columns, of, ofCompany, names: namesIn(of, columns), ties: ranks.filter((places) => places.length > 1) };
 }
 
+/** Returns a function that gives the rank of the column at a place: the lowest is preferred. */
+const ranksOf = (columns: readonly Column[]) => (place: number) => columns[place]?.meaning?.rank ?? 0;
+
 /**
  * Returns the places of names. Where any parents have both halves of a name, halves with other parents may be of another
  * person. A half that --map names is completed with any other half.
  */
 function namesIn({ name = [], first_name = [], last_name = [] }: ByField, columns: readonly Column[]): Layout["names"] {
-  const meaningAt = (place: number) => columns[place]?.meaning;
-  const rankAt = (place: number) => meaningAt(place)?.rank ?? 0;
-  const parentsAt = (place: number) => meaningAt(place)?.parents;
+  const rankAt = ranksOf(columns);
+  const parentsAt = (place: number) => columns[place]?.meaning?.parents;
   const halves = [...first_name, ...last_name];
   const isSeparate =
     first_name.some((first) => last_name.some((last) => parentsAt(first) === parentsAt(last))) &&

@@ -1,6 +1,6 @@
 /** The field of each column, for the person who imports. */
 import { type LeadField, leadFields } from "../../contract/lead.ts";
-import { type Columns, createLayout, isRejectColumn } from "./columns.ts";
+import { type Columns, createLayout, isRejectColumn, type Layout } from "./columns.ts";
 import { type Target, targets } from "./fields.ts";
 import { likelyTarget, meaningOfPath } from "./names.ts";
 
@@ -28,7 +28,8 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
 
 /** Reports which columns became which field, and which were not kept, each with the `--map` that would keep it. */
 export function reportOn(columns: Columns): ColumnReport {
-  const matched = fieldsOf(columns);
+  const layout = createLayout(columns.all);
+  const matched = fieldsOf(layout);
   const targetOf = (name: string) => targets.find((target) => matched[target]?.includes(name));
   const listed = columns.all.filter(({ name }) => !isRejectColumn(name));
   const unmatched = listed.filter(({ name }) => targetOf(name) === undefined);
@@ -36,7 +37,7 @@ export function reportOn(columns: Columns): ColumnReport {
   const created = unmatched.find(({ meaning }) => meaning?.target === "identified_at");
   return {
     matched,
-    names: namesOf(columns),
+    names: joinedNames(layout),
     unmatched: unmatched.map(({ name }) => name),
     maps: unmatched.flatMap(({ title, isIgnored }) => {
       const target = isIgnored ? null : likelyTarget(title.split("."));
@@ -55,10 +56,10 @@ export function reportOn(columns: Columns): ColumnReport {
   };
 }
 
-function namesOf({ all }: Columns): string[] {
-  const titles = (places: readonly number[]) => places.map((place) => all[place]?.name ?? "").join(" or ");
+function joinedNames({ columns, names }: Layout): string[] {
+  const titles = (places: readonly number[]) => places.map((place) => columns[place]?.name ?? "").join(" or ");
   const halves = (places: readonly (readonly number[])[]) => places.map(titles).filter((title) => title !== "");
-  return createLayout(all).names.map((places) => halves(places).join(" + "));
+  return names.map((places) => halves(places).join(" + "));
 }
 
 /** Returns the option that keeps a column as a field, to paste into a shell. */
@@ -74,18 +75,17 @@ const minNames = 3;
 /** Returns whether the cells of a row name more fields than the header: above the true one may be a title. */
 export function namesMore(columns: Columns, cells: readonly string[]): boolean {
   const named = new Set(cells.flatMap((cell) => meaningOfPath([cell])?.target ?? []));
-  return named.size >= minNames && named.size > Object.keys(fieldsOf(columns)).length;
+  return named.size >= minNames && named.size > Object.keys(fieldsOf(createLayout(columns.all))).length;
 }
 
 const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone"];
 
 /** Returns the fields that some columns hold. The location of a company counts where no column is of a person. */
-function fieldsOf({ all }: Columns): ColumnReport["matched"] {
-  const { of, ofCompany } = createLayout(all);
+function fieldsOf({ columns, of, ofCompany }: Layout): ColumnReport["matched"] {
   const namesPerson = ofPerson.some((target) => of[target] !== undefined);
   const found = targets.map((target) => {
     const places = [...(of[target] ?? []), ...((namesPerson ? undefined : ofCompany[target]) ?? [])];
-    return [target, places.map((place) => all[place]?.name ?? "")] as const;
+    return [target, places.map((place) => columns[place]?.name ?? "")] as const;
   });
   return Object.fromEntries(found.filter(([, names]) => names.length > 0));
 }

@@ -184,8 +184,9 @@ function readValues(record: object, parents: readonly string[], columns: Columns
     if (isObject(value)) return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name]));
     names++;
     const column = columns.at(path);
+    if (column.meaning === null && !column.mayBeTime) return [];
     const text = String(value);
-    return (column.meaning !== null || column.mayBeTime) && text.trim() !== "" ? [{ column, text }] : [];
+    return text.trim() === "" ? [] : [{ column, text }];
   }
 
   /** Values of one kind are all of one field. Of any others, those of the first element count: two people must not mix. */

@@ -23,7 +23,7 @@ import { type Destination, LeadWriter, openDestination } from "./lead-writer.ts"
 import type { Staging } from "./staging.ts";
 import type { Work } from "./transactions.ts";
 
-/** Where an import stages its leads, and writes them. */
+/** The connections and functions with which an import stages its leads, and writes them. */
 export interface ImportPlace {
   /** The stored leads as they are now. */
   readonly read: Connection;

@@ -6,33 +6,32 @@ import { adminCommand } from "../../../program-name.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../../command.ts";
 import { listenForSignals } from "../../terminal/signals.ts";
 import { importFile } from "./import-file.ts";
-import type { ImportRequest } from "./options.ts";
+import { type ImportRequest, withTimeOptions } from "./options.ts";
 import { sampleText } from "./preview.ts";
 import { passedText, summaryText } from "./report.ts";
 
 export function importCommand(context: CommandContext): Command {
-  return jsonCommand("import")
-    .description("import a vendor's export: CSV, JSON, or NDJSON, which can be gzipped")
-    .argument("<ACCOUNT>", "ID or exact name")
-    .argument("<FILE>", "the export; - reads standard input")
-    .option("--map <THEIRS=OURS,…>", "map columns to fields; - ignores a column")
-    .option("--pixel <ID>", "the pixel of rows without one")
-    .option("--create-pixels", "create the pixels that the file names")
-    .option("--rejects <FILE>", "write rejected rows to this file, with line and reason")
-    .option("--identity <FIELDS>", "identify rows without an ID by these fields only, such as email,page_url")
-    .addOption(
-      new Option("--on-duplicate <WHAT>", "what to do with a lead that is already stored")
-        .choices(["skip", "replace"])
-        .default("skip"),
-    )
-    .addOption(
-      new Option("--stamp <WHOSE>", "use the time in the file, or the time of the import")
-        .choices(["source", "arrival"])
-        .default("source"),
-    )
-    .option("--timezone <ZONE>", "the time zone of times without an offset, such as America/New_York", "UTC")
-    .addOption(new Option("--day-first", "read 01/02/2026 as February 1").conflicts("monthFirst"))
-    .option("--month-first", "read 01/02/2026 as January 2")
+  return withTimeOptions(
+    jsonCommand("import")
+      .description("import a vendor's export: CSV, JSON, or NDJSON, which can be gzipped")
+      .argument("<ACCOUNT>", "ID or exact name")
+      .argument("<FILE>", "the export; - reads standard input")
+      .option("--map <THEIRS=OURS,…>", "map columns to fields; - ignores a column")
+      .option("--pixel <ID>", "the pixel of rows without one")
+      .option("--create-pixels", "create the pixels that the file names")
+      .option("--rejects <FILE>", "write rejected rows to this file, with line and reason")
+      .option("--identity <FIELDS>", "identify rows without an ID by these fields only, such as email,page_url")
+      .addOption(
+        new Option("--on-duplicate <WHAT>", "what to do with a lead that is already stored")
+          .choices(["skip", "replace"])
+          .default("skip"),
+      )
+      .addOption(
+        new Option("--stamp <WHOSE>", "use the time in the file, or the time of the import")
+          .choices(["source", "arrival"])
+          .default("source"),
+      ),
+  )
     .option("--dry-run", "show three leads as they would be served, and change nothing")
     .addHelpText(
       "after",

@@ -1,6 +1,7 @@
 /** The options of an import, read and checked before anything is touched. */
 
 import { resolve } from "node:path";
+import { Option } from "commander";
 import { readDatabasePath } from "../../../config.ts";
 import type { Account } from "../../../db/accounts.ts";
 import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/files.ts";
@@ -13,7 +14,7 @@ import { DateOrders } from "../../../import/map/visit-time.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
-import type { CommandContext } from "../../command.ts";
+import type { AdminCommand, CommandContext } from "../../command.ts";
 
 export interface ImportRequest {
   readonly map?: string;
@@ -34,6 +35,14 @@ export interface ImportRequest {
   readonly monthFirst?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
+}
+
+/** Adds the options that say how times are read. */
+export function withTimeOptions(command: AdminCommand): AdminCommand {
+  return command
+    .option("--timezone <ZONE>", "the time zone of times without an offset, such as America/New_York", "UTC")
+    .addOption(new Option("--day-first", "read 01/02/2026 as February 1").conflicts("monthFirst"))
+    .option("--month-first", "read 01/02/2026 as January 2");
 }
 
 /** Returns the rules for reading rows. Throws a UserError that names the option that is wrong. */

@@ -1,4 +1,4 @@
-/** What an import says before its first lead is stored: its columns, some leads, and its changes. If it looks wrong, it asks. */
+/** Shows the columns of a file, some leads, and the changes before the first lead is stored. If a file looks wrong, it asks. */
 import { type Lead, leadFields } from "../../../contract/lead.ts";
 import { writeMoment } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
