@@ -66,7 +66,7 @@ export interface NodeState {
     readonly node_id?: string;
     readonly snapshot_interval?: string;
     readonly heartbeat_timeout?: string;
-    readonly sqlite3?: { readonly last_modified?: string };
+    readonly sqlite3?: { readonly path: string; readonly last_modified: string };
     readonly db_conf?: { readonly fk_constraints?: boolean };
     readonly raft?: {
       readonly state?: string;
@@ -116,27 +116,35 @@ export async function checkLocalNode(node: RqliteNode, name: string, path: strin
 
 /**
  * Compares the time of the last write to the file. All nodes have the same data, and a container has another path for a file,
- * but no two files were written last in the same nanosecond. A time that is reported during a write is meaningless, so the
- * comparison is repeated.
+ * but two machines never write at the same nanosecond. A kernel rounds it to its last tick, so two files of one machine can
+ * have the same time; there, the path of the node leads to its file. Asks again after a write during the comparison.
  */
 async function hasOtherFile(node: RqliteNode, path: string): Promise<boolean> {
-  let isOther = false;
   for (let tries = 0; tries < 5; tries++) {
     const before = writtenNs(path);
-    const reported = (await stateOf(node))?.store?.sqlite3?.last_modified;
+    const reported = (await stateOf(node))?.store?.sqlite3;
     const after = writtenNs(path);
-    if (reported === undefined || before === null || after === null) return false;
-    if ([before, after].includes(Temporal.Instant.from(reported).epochNanoseconds)) return false;
-    if (before === after) isOther = true;
+    if (reported === undefined || before === 0n || after === 0n) return false;
+    const reportedNs = Temporal.Instant.from(reported.last_modified).epochNanoseconds;
+    if (reportedNs === before || reportedNs === after) return isOtherFileHere(path, reported.path);
+    if (before === after) return true;
     await Bun.sleep(500);
   }
-  return isOther;
+  return false;
 }
 
-/** The time of the last write to the file or its log; null if both are missing. */
-function writtenNs(path: string): bigint | null {
-  const times = [path, walOf(path)].flatMap(
-    (each) => statSync(each, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? [],
-  );
-  return times.reduce<bigint | null>((newest, one) => (newest === null || one > newest ? one : newest), null);
+/** Returns false too if the path of the node leads to nothing on this machine, or into a folder that may not be read. */
+function isOtherFileHere(path: string, pathOfNode: string): boolean {
+  try {
+    return statSync(pathOfNode).ino !== statSync(path).ino;
+  } catch {
+    return false;
+  }
+}
+
+/** The time of the last write to the file or its log; 0 if both are missing. */
+function writtenNs(path: string): bigint {
+  const [file, wal] = [path, walOf(path)].map((each) => statSync(each, { bigint: true, throwIfNoEntry: false }));
+  const [fileNs, walNs] = [file?.mtimeNs ?? 0n, wal?.mtimeNs ?? 0n];
+  return fileNs > walNs ? fileNs : walNs;
 }
