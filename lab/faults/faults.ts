@@ -1,10 +1,8 @@
 /** All attacks, by what they do. */
 
-import { clusterCutOff } from "./attacks/cluster/cut-off.ts";
-import { clusterFullDisk } from "./attacks/cluster/full-disk.ts";
 import { clusterImports } from "./attacks/cluster/imports.ts";
 import { clusterKills } from "./attacks/cluster/kills.ts";
-import { clusterRevocations } from "./attacks/cluster/revocations.ts";
+import { clusterCutOff, clusterFullDisk, clusterRevocations } from "./attacks/cluster/revocations.ts";
 import { clusterRolling } from "./attacks/cluster/rolling.ts";
 import { killDeliveries } from "./attacks/kills/deliveries.ts";
 import { killFollow } from "./attacks/kills/follow.ts";

@@ -86,7 +86,7 @@ interface Pair {
 }
 
 /** The text with each part replaced; throws where a part is not there, because the test would test something else. */
-function replaceAll(text: string, parts: Readonly<Record<string, string>>): string {
+export function replaceAll(text: string, parts: Readonly<Record<string, string>>): string {
   let replaced = text;
   for (const [from, to] of Object.entries(parts)) {
     if (!replaced.includes(from)) throw new Error(`the configuration has no ${from} any more`);
@@ -112,8 +112,12 @@ function setUpNginx(
     "client_header_timeout 10s": "client_header_timeout 1s",
     "/var/log/nginx": folder,
   });
+  return nginxWith(site, folder, connections);
+}
+
+/** Sets up nginx with a site in a folder, and returns its command. */
+export function nginxWith(site: string, folder: string, connections = 512): string[] {
   mkdirSync(join(folder, "temporary"));
-  writeFileSync(join(folder, "leadfile.conf"), site);
   const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   writeFileSync(
     join(folder, "nginx.conf"),
@@ -123,7 +127,7 @@ events { worker_connections ${connections}; }
 http {
   access_log off;
   ${kinds.map((kind) => `${kind}_temp_path ${folder}/temporary/${kind};`).join("\n  ")}
-  include ${folder}/leadfile.conf;
+  ${site}
 }
 `,
   );

@@ -1,8 +1,12 @@
-/** Clients that send requests to all servers of a cluster without a pause, and record the answers. */
-import { type Place, statusAt } from "./places.ts";
+/** Clients that send requests to servers without a pause, and record the answers. */
+
+/** A server of a cluster, or a load balancer in front of them. */
+export interface Target {
+  readonly server: { readonly url: string };
+}
 
 export interface Asked {
-  readonly place: Place;
+  readonly of: Target;
   /** The start of the request, by performance.now(). */
   readonly atMs: number;
   /** 0 if there was no answer. */
@@ -18,25 +22,34 @@ export interface Hammer {
   end(): Promise<readonly Asked[]>;
 }
 
-export function hammer(all: readonly Place[], secret: string, pauseMs = 2): Hammer {
+/** The status of a page of leads; 0 if there is no answer. */
+export async function statusAt({ server }: Target, secret: string): Promise<number> {
+  try {
+    const headers = { Authorization: `Bearer ${secret}` };
+    const answer = await fetch(`${server.url}/api/v1/leads?limit=1`, { headers, signal: AbortSignal.timeout(2_000) });
+    await answer.arrayBuffer();
+    return answer.status;
+  } catch {
+    return 0;
+  }
+}
+
+export function hammer(all: readonly Target[], secret: string, pauseMs = 2): Hammer {
   const asked: Asked[] = [];
   let isOver = false;
-  const asking = all.map(async (place) => {
+  const asking = all.map(async (of) => {
     while (!isOver) {
       const atMs = performance.now();
-      asked.push({ place, atMs, status: await statusAt(place, secret) });
+      asked.push({ of, atMs, status: await statusAt(of, secret) });
       await Bun.sleep(pauseMs);
     }
   });
   return {
     asked,
-    async untilServed() {
-      const hasServed = (place: Place) => asked.some((one) => one.place === place && one.status === 200);
-      for (const endMs = performance.now() + 60_000; performance.now() < endMs; await Bun.sleep(20)) {
-        if (all.every(hasServed)) return;
-      }
-      throw new Error("a server has not served the key, so nothing could be shown");
-    },
+    untilServed: () =>
+      untilTrue("every server serves the key", 60_000, async () =>
+        all.every((target) => asked.some(({ of, status }) => of === target && status === 200)),
+      ),
     async end() {
       isOver = true;
       await Promise.all(asking);
@@ -45,27 +58,15 @@ export function hammer(all: readonly Place[], secret: string, pauseMs = 2): Hamm
   };
 }
 
+/** Waits for a condition. Throws if it is not met in time. */
+export async function untilTrue(what: string, withinMs: number, isSo: () => Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + withinMs; !(await isSo()); await Bun.sleep(20)) {
+    if (performance.now() > endMs) throw new Error(`not in time: ${what}`);
+  }
+}
+
 /** The delays after a time of the requests that were still answered with leads. */
 export function servedAfter(asked: readonly Asked[], timeMs: number): number[] {
   const late = asked.filter(({ status, atMs }) => status === 200 && atMs > timeMs);
   return late.map(({ atMs }) => Math.round(atMs - timeMs));
-}
-
-/**
- * Tries up to three times what is promised within seconds, because other work on the machine can delay it, but not each time.
- * Returns what was late in the last try: nothing once a try was in time.
- */
-export async function lateInEach(attempt: () => Promise<readonly string[]>, tries = 3): Promise<readonly string[]> {
-  const late = await attempt();
-  return late.length === 0 || tries === 1 ? late : lateInEach(attempt, tries - 1);
-}
-
-/** Returns a function that takes one key after the other. There are enough for three tries of each turn. */
-export function keysFor<Key>(turns: number, make: () => Key): () => Key {
-  const keys = Array.from({ length: turns * 3 }, make);
-  return () => {
-    const key = keys.pop();
-    if (key === undefined) throw new Error("there is a key for each try");
-    return key;
-  };
 }

@@ -1,17 +1,18 @@
-/** Keys that clients use on three nodes are revoked, first without other writes, then during imports. */
-import { linesOf } from "../../../../test/extensions/cluster/cluster.ts";
+/** Keys that clients use on three nodes are revoked, in quiet times and while something befalls a node. */
+import { statSync } from "node:fs";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
-import { aLead, someLeads } from "../../../../test/support/builders.ts";
+import { someLeads } from "../../../../test/support/builders.ts";
+import { missingHere } from "../../../../test/support/needing.ts";
 import type { Attack, Fault, Figures } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
-import { hammer, keysFor, lateInEach, servedAfter } from "./hammer.ts";
-import { attackCluster, leadsOf, type Places, untilTrue } from "./places.ts";
-
-const rows = 20_000;
+import { hammer, servedAfter, statusAt, untilTrue } from "./hammer.ts";
+import { missingNamespaces } from "./network.ts";
+import { attackCluster, compareUsage, type Place, type Places, type Where } from "./places.ts";
+import { fullDisks, losses, quiet, type Trouble } from "./troubles.ts";
 
 export const clusterRevocations: Fault = {
   name: "cluster: revocations",
-  attack: "a key that clients use on three nodes is revoked, the second half of them during imports; revocations",
+  attack: "a key that clients use on three nodes is revoked, every second one during an import; revocations",
   promise: "no request sent after the command returned is served by any node",
   small: 2,
   full: 200,
@@ -24,82 +25,189 @@ export const clusterRevocations: Fault = {
       patches: [{ file: "src/api/auth.ts", from: "databaseVersion !== knownVersion || ", to: "" }],
     },
   ],
-  run,
+  run: (attack) => revokeOften(attack, { troubles: quiet }),
 };
 
-function run(attack: Attack): Promise<Figures> {
+export const clusterCutOff: Fault = {
+  name: "cluster: cut off",
+  attack: "a key is revoked while a node is cut off, paused, or restarted; revocations",
+  promise:
+    "revoked in 10 s, no answer from that node after 6 s; it serves again within 10 s, and never the revoked key",
+  small: 3,
+  full: 100,
+  waits: true,
+  missing: missingRqlited,
+  breakages: [
+    {
+      name: "a revoke that does not wait",
+      times: 1,
+      patches: [
+        {
+          file: "extensions/cluster/database.ts",
+          from: "await waitForAll(file, id, list, await listing);",
+          to: "waitForAll === null && listing === null ? [] : [];",
+        },
+      ],
+    },
+    {
+      name: "a server without a lease",
+      times: 1,
+      patches: [
+        {
+          file: "extensions/cluster/lease/leased-file.ts",
+          from: "if (!lease.isValid()) throw new",
+          to: "if (lease === null) throw new",
+        },
+      ],
+    },
+  ],
+  async run(attack) {
+    // The limits in docs/cluster.md.
+    const maxMs = { revoked: 10_000, silent: 6_000, back: 10_000 };
+    const figures = await revokeOften(attack, { troubles: losses, maxMs, on: "three machines" });
+    const how = missingNamespaces() === null ? "network namespaces" : "SIGSTOP: no namespaces here";
+    return { ...figures, "cut by": how };
+  },
+};
+
+export const clusterFullDisk: Fault = {
+  name: "cluster: full disk",
+  attack: "the disk of the leader or of a follower is full while a key is revoked, then has room again; revocations",
+  promise: "0 requests accepted after revoke returned, 0 counts lost, and that node stops serving within 10 s",
+  small: 2,
+  full: 40,
+  waits: true,
+  missing: () => missingRqlited() ?? missingHere("mount"),
+  breakages: [
+    {
+      name: "a server that trusts the leader alone",
+      isSlow: true,
+      times: 4,
+      patches: [
+        {
+          file: "extensions/cluster/lease/lease.ts",
+          from: 'isRefuted: count("different") > 0 && count("different") * 2 >= voters,',
+          to: "isRefuted: false,",
+        },
+        {
+          file: "extensions/cluster/lease/lease.ts",
+          from: 'isConfirmed: (contained + count("ahead")) * 2 > voters,',
+          to: "isConfirmed: true,",
+        },
+        {
+          file: "extensions/cluster/lease/lease.ts",
+          from: "isComplete: contained * 2 > voters,",
+          to: "isComplete: true,",
+        },
+        {
+          file: "extensions/cluster/lease/leased-file.ts",
+          from: "revision: Math.max(...all.map((state) => state.revision)),",
+          to: "revision: leader.revision,",
+        },
+      ],
+    },
+  ],
+  run: (attack) =>
+    // A leader with a full disk has to hand over its role first. A node with a smaller disk could not start: its log alone
+    // takes some megabytes.
+    revokeOften(attack, { troubles: fullDisks, maxMs: { silent: 10_000 }, on: "size=48m,mode=755", isCounted: true }),
+};
+
+interface Plan {
+  /** The troubles, in turn. */
+  readonly troubles: readonly Trouble[];
+  /** The limits, without the time that any command takes to start. */
+  readonly maxMs?: Partial<Record<"revoked" | "silent" | "back", number>>;
+  readonly on?: Where;
+  /** Requests of another key are counted. */
+  readonly isCounted?: true;
+}
+
+function revokeOften(attack: Attack, { troubles, maxMs = {}, on, isCounted }: Plan): Promise<Figures> {
   return attackCluster(
     attack,
     (store) => {
       const account = makeAccount(store, "acme", someLeads(3));
-      makeAccount(store, "birch");
-      return { watch: makeKey(store, account), nextKey: keysFor(attack.times, () => makeKey(store, account)) };
+      const [watch, counted] = [makeKey(store, account), makeKey(store, account)];
+      // Enough for three tries of each turn.
+      return { watch, counted, keys: Array.from({ length: attack.times * 3 }, () => makeKey(store, account)) };
     },
-    async ({ places, made: { watch, nextKey }, broken, expect, measure }) => {
-      const importing = createImporting(places);
-      await places.untilServing(watch.secret);
+    ({ places, made: { watch, counted, keys }, broken, expect, measure }) => {
+      const counting = isCounted ? hammer(places.all, counted.secret, 10) : null;
       return {
         async take(turn) {
-          const how = turn <= attack.times / 2 ? "idle" : "during an import";
-          const late = await lateInEach(async () => {
-            if (how === "during an import") await importing.untilStarted();
-            const { name, lateMs, ms, stderr } = await revoke(places, nextKey(), turn);
-            const which = `revocation ${turn} (${how}, next to ${name})`;
-            expect(lateMs.length === 0, () => `${which}: served ${lateMs.join(", ")} ms after it`);
-            measure(how, ms);
-            // The command names a node that did not confirm the revocation in time.
-            return stderr === "" || broken.length > 0 ? [] : [`${which} printed: ${stderr}`];
-          });
-          for (const what of late) expect(false, () => what);
+          const trouble = troubles[(turn - 1) % troubles.length];
+          const key = keys.pop();
+          if (trouble === undefined || key === undefined) throw new Error("there is a key for each try");
+          await places.untilServing(watch.secret);
+          const { victim, lateMs, stderr, tookMs } = await revokeDuring(trouble, places, turn, key, watch);
+          const which = `revocation ${turn} (${trouble.name})`;
+          expect(lateMs.length === 0, () => `${which}: served ${lateMs.join(", ")} ms after it`);
+          const isNamed = victim === null || !trouble.isUnreachable || stderr.includes(victim);
+          expect(isNamed, () => `${which} did not name ${victim}: ${stderr}`);
+          for (const [what, ms] of Object.entries(tookMs)) measure(`${trouble.name}, ${what}`, ms);
+          if (broken.length > 0) return [];
+          const late = Object.entries(tookMs).filter(
+            ([what, ms]) => ms > (maxMs[what as keyof typeof maxMs] ?? Infinity),
+          );
+          const told = late.map(([what, ms]) => `${which}: ${what} after ${Math.round(ms)} ms`);
+          // The command names a node that did not confirm the revocation in time.
+          return victim === null && stderr !== "" ? [...told, `${which} printed: ${stderr}`] : told;
         },
         async end() {
-          await importing.end();
-          return {};
+          if (counting === null) return {};
+          const asked = await counting.end();
+          await places.untilServing(watch.secret);
+          return { "requests counted": await compareUsage(places.all[0], counted, asked, () => true, expect) };
         },
       };
     },
+    on,
   );
 }
 
-/** Revokes a key next to each node in turn. */
-async function revoke(places: Places, key: Key, turn: number) {
-  const { node, admin } = places.all[turn % 3] ?? places.all[0];
+/** Revokes a key next to a node without trouble: next to each node in turn if none has any. */
+async function revokeDuring(trouble: Trouble, places: Places, turn: number, key: Key, watch: Key) {
+  const [follower, other] = await places.followers();
+  const victim = trouble.victim === "leader" ? await places.leader() : trouble.victim === null ? null : follower;
+  const place = victim === null ? (places.all[turn % 3] ?? other) : other;
+  const startMs = performance.now();
+  await place.admin(["key", "list", "acme"]);
+  const commandMs = performance.now() - startMs;
   const hammering = hammer(places.all, key.secret);
   await hammering.untilServed();
+  const before = victim === null ? 0 : statSync(victim.node.path).ino;
+  const end = await trouble.begin(victim ?? place, places, watch);
   const beginMs = performance.now();
-  const { status, stderr } = await admin(["key", "revoke", key.id]);
+  const silence = victim === null ? null : untilSilent(victim, key, watch, beginMs);
+  const { status, stderr } = await place.admin(["key", "revoke", key.id]);
   const returnedMs = performance.now();
-  await Bun.sleep(500);
-  const asked = await hammering.end();
   if (status !== 0) throw new Error(`revoking ended with ${status}: ${stderr}`);
-  return { name: node.name, lateMs: servedAfter(asked, returnedMs), ms: returnedMs - beginMs, stderr };
-}
-
-/** Imports into another account, next to each node in turn, one after the other. */
-function createImporting(places: Places) {
-  let running: Promise<void> | null = null;
-  let turn = 0;
-
-  function begin(): void {
-    const { admin } = places.all[turn++ % 3] ?? places.all[0];
-    const text = linesOf(Array.from({ length: rows }, () => aLead()));
-    running = admin(["lead", "import", "birch", "-", "--create-pixels"], text).then(({ status, stderr }) => {
-      running = null;
-      if (status !== 0) throw new Error(`an import ended with ${status}: ${stderr}`);
+  const silent = await silence;
+  await Bun.sleep(victim === null ? 500 : 0);
+  await end();
+  const endMs = performance.now();
+  if (victim !== null) {
+    await untilTrue(`${victim.node.name} serves again`, 30_000, async () => {
+      const hasFile = !trouble.sendsFile || statSync(victim.node.path).ino !== before;
+      return hasFile && (await statusAt(victim, watch.secret)) === 200;
     });
   }
+  const back = victim === null ? {} : { back: performance.now() - endMs };
+  const lateMs = servedAfter(await hammering.end(), returnedMs);
+  const tookMs = { revoked: returnedMs - beginMs - commandMs, ...(silent === null ? {} : { silent }), ...back };
+  return { victim: victim?.node.name ?? null, stderr, lateMs, tookMs };
+}
 
-  return {
-    /** Waits until leads are being imported. */
-    untilStarted: () =>
-      untilTrue("an import runs", 60_000, async () => {
-        if (running === null) begin();
-        const before = await leadsOf(places.all[0]);
-        await Bun.sleep(100);
-        return running !== null && (await leadsOf(places.all[0])) > before;
-      }),
-    async end() {
-      await running;
-    },
-  };
+/**
+ * The time until a server serves nobody, and reports that to the load balancer; null if it knows the revocation, because its
+ * node found space for it.
+ */
+async function untilSilent(victim: Place, key: Key, watch: Key, sinceMs: number): Promise<number | null> {
+  for (const endMs = sinceMs + 60_000; performance.now() < endMs; await Bun.sleep(20)) {
+    const isRefused = (await statusAt(victim, watch.secret)) === 500;
+    if (isRefused && (await fetch(`${victim.server.url}/healthz`)).status === 503) return performance.now() - sinceMs;
+    if ((await statusAt(victim, key.secret)) === 401) return null;
+  }
+  return Number.POSITIVE_INFINITY;
 }

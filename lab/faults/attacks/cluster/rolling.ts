@@ -1,14 +1,14 @@
 /** All three machines restart, one after the other, behind the load balancer of deploy/: clients notice nothing. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
-import { aFreePort } from "../../../../test/support/proxy.ts";
+import { aFreePort, nginxWith, replaceAll } from "../../../../test/support/proxy.ts";
 import type { Attack, Fault, Figures } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { needs } from "../../product/program.ts";
-import { lateInEach } from "./hammer.ts";
-import { attackCluster, type Place, statusAt } from "./places.ts";
+import { hammer, statusAt, untilTrue } from "./hammer.ts";
+import { attackCluster, type Place } from "./places.ts";
 
 const clients = 12;
 
@@ -44,28 +44,30 @@ function run(attack: Attack): Promise<Figures> {
       const account = makeAccount(store, "acme", someLeads(30));
       return Array.from({ length: clients }, () => makeKey(store, account).secret);
     },
-    async ({ places, made: keys, expect, measure, defer }) => {
+    async ({ places, made: keys, measure, defer }) => {
       const [watch = ""] = keys;
       await places.untilServing(watch);
       const balancer = await startBalancer(attack.build, attack.folder, places.all);
       defer(balancer.end);
-      const load = loadOf(balancer.url, keys);
+      // Clients with a key each, so that every node has some of them.
+      const load = keys.map((key) => hammer([{ server: balancer }], key, 10));
       return {
         async take(turn) {
-          const place = places.all[(turn - 1) % 3] ?? places.all[0];
-          const failed = await lateInEach(async () => {
-            await places.untilServing(watch);
-            const before = load.failed.length;
-            const beginMs = performance.now();
-            await restartMachine(place, watch);
-            measure("a machine was away", performance.now() - beginMs);
-            // The load balancer tries a node again two seconds after a failure.
-            await Bun.sleep(2_500);
-            return load.failed.slice(before).map(String);
-          });
-          expect(failed.length === 0, () => `${failed.length} requests failed, with ${[...new Set(failed)]}`);
+          await places.untilServing(watch);
+          const before = load.map(({ asked }) => asked.length);
+          const beginMs = performance.now();
+          await restartMachine(places.all[(turn - 1) % 3] ?? places.all[0], watch);
+          measure("a machine was away", performance.now() - beginMs);
+          // The load balancer tries a node again two seconds after a failure.
+          await Bun.sleep(2_500);
+          const statuses = load.flatMap(({ asked }, client) => asked.slice(before[client]).map(({ status }) => status));
+          const failed = statuses.filter((status) => status !== 200);
+          return failed.length === 0 ? [] : [`${failed.length} requests failed, with ${[...new Set(failed)]}`];
         },
-        end: async () => ({ requests: await load.end() }),
+        async end() {
+          const asked = await Promise.all(load.map((client) => client.end()));
+          return { requests: asked.flat().length };
+        },
       };
     },
   );
@@ -81,75 +83,26 @@ async function restartMachine(place: Place, watch: string): Promise<void> {
   while ((await statusAt(place, watch)) !== 200) await Bun.sleep(20);
 }
 
-interface Balancer {
-  readonly url: string;
-  end(): Promise<void>;
-}
-
 /** Starts nginx with the configuration of deploy/, at the addresses of this machine. */
-async function startBalancer(build: string, folder: string, all: readonly Place[]): Promise<Balancer> {
-  const port = await aFreePort();
-  let site = readFileSync(join(build, "deploy/cluster/nginx.conf"), "utf8").replace(
-    "listen 80;",
-    `listen 127.0.0.1:${port};`,
-  );
-  for (const [place, { server }] of all.entries()) {
-    site = site.replace(`server 10.0.0.${place + 1}:3000`, `server ${new URL(server.url).host}`);
-  }
-  const at = join(folder, "nginx");
+async function startBalancer(build: string, folder: string, all: readonly Place[]) {
+  const [port, at] = [await aFreePort(), join(folder, "nginx")];
   mkdirSync(at);
-  const parts = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${at}/${kind};`);
-  const user = process.getuid?.() === 0 ? "user root;" : "";
-  const frame = `daemon off; worker_processes 1; pid ${at}/pid; error_log ${at}/errors; ${user}`;
-  writeFileSync(join(at, "nginx.conf"), `${frame}\nevents {}\nhttp { access_log off; ${parts.join(" ")}\n${site} }\n`);
-  const child = Bun.spawn(["nginx", "-e", join(at, "errors"), "-p", at, "-c", join(at, "nginx.conf")], {
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "ignore",
+  const servers = all.map(({ server }, place) => [
+    `server 10.0.0.${place + 1}:3000`,
+    `server ${new URL(server.url).host}`,
+  ]);
+  const site = replaceAll(readFileSync(join(build, "deploy/cluster/nginx.conf"), "utf8"), {
+    "listen 80;": `listen 127.0.0.1:${port};`,
+    ...Object.fromEntries(servers),
   });
+  const child = Bun.spawn(nginxWith(site, at), { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
   const url = `http://127.0.0.1:${port}`;
-  for (const endMs = performance.now() + 10_000; performance.now() < endMs; await Bun.sleep(20)) {
-    if ((await statusOf(url, "")) !== 0) break;
-  }
+  await untilTrue("nginx answers", 10_000, async () => (await statusAt({ server: { url } }, "")) !== 0);
   return {
     url,
     async end() {
       child.kill("SIGTERM");
       await child.exited;
-    },
-  };
-}
-
-async function statusOf(url: string, secret: string): Promise<number> {
-  try {
-    const answer = await fetch(`${url}/api/v1/leads?limit=5`, { headers: { Authorization: `Bearer ${secret}` } });
-    await answer.arrayBuffer();
-    return answer.status;
-  } catch {
-    return 0;
-  }
-}
-
-/** Clients with a key each, so that every node has some of them. */
-function loadOf(url: string, keys: readonly string[]) {
-  let isOver = false;
-  let asked = 0;
-  const failed: number[] = [];
-  const asking = keys.map(async (secret) => {
-    while (!isOver) {
-      const status = await statusOf(url, secret);
-      asked++;
-      if (status !== 200) failed.push(status);
-      await Bun.sleep(10);
-    }
-  });
-  return {
-    failed,
-    /** Stops, and returns the number of requests. */
-    async end(): Promise<number> {
-      isOver = true;
-      await Promise.all(asking);
-      return asked;
     },
   };
 }
