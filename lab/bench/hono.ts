@@ -2,7 +2,7 @@
 import { Database, type Statement } from "bun:sqlite";
 import { hash, randomUUID } from "node:crypto";
 import { Hono } from "hono";
-import { statusOf } from "../../packages/conformance/src/specification.ts";
+import { type ErrorCode, errorCodes } from "../../packages/client/src/errors.ts";
 import { leadFields } from "../../src/contract/lead.ts";
 
 const database = new Database(process.env["DATABASE_PATH"] ?? "", { readwrite: true });
@@ -34,7 +34,7 @@ const pages = new Map<string, Statement<LeadRow, Value[]>>();
 
 class ApiError extends Error {
   constructor(
-    readonly code: string,
+    readonly code: ErrorCode,
     message: string,
   ) {
     super(message);
@@ -149,7 +149,7 @@ app.get("/api/v1/leads", (context) => context.json(readPage(context.get("key").a
 app.onError((error, context) => {
   const { code, message } = error instanceof ApiError ? error : new ApiError("internal_error", "The server failed.");
   const body = JSON.stringify({ error: { code, message, docs: `http://127.0.0.1/docs#${code}` } });
-  const status = statusOf[code] ?? 500;
+  const [status] = errorCodes[code];
   return context.newResponse(body, status as 400, { "Content-Type": "application/json" }); // Hono's type lists statuses.
 });
 

@@ -1,6 +1,6 @@
 /** The failures of the client, as the programs show them: in terms of their options. */
 import type { Command } from "commander";
-import { ApiError, LeadfileError, MissingApiKeyError, SettingError } from "../src/leadfile.ts";
+import { ApiError, LeadfileError, MissingApiKeyError, NetworkError, SettingError } from "../src/leadfile.ts";
 import { printable, Refusal } from "./terminal.ts";
 
 /** The action of a command that ends with the message and the status of a Refusal, or of a failure of the client. */
@@ -18,7 +18,8 @@ export function refusing<Options>(action: (url: string, options: Options, comman
 
 function toRefusal(error: LeadfileError): Refusal {
   const why = error instanceof ApiError ? `The server refused (${error.code}): ` : "";
-  return new Refusal(why + messageOf(error), error instanceof SettingError ? 2 : 1);
+  const advice = error instanceof NetworkError ? " Check the address, and that the server runs." : "";
+  return new Refusal(why + messageOf(error) + advice, error instanceof SettingError ? 2 : 1);
 }
 
 /** The message of a failure, with the options of the command in place of the settings of the client. */

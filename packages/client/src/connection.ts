@@ -1,6 +1,6 @@
 /** Sends requests, repeats those that can succeed later, and keeps to the limit. Only this file holds the key. */
 import { LeadfileError, RateLimitExceededError, SettingError } from "./errors.ts";
-import { exchange, readAnswer, serverNow, unexpected } from "./exchange.ts";
+import { exchange, readAnswer, unexpected, untilReset } from "./exchange.ts";
 import type { Settings } from "./settings.ts";
 import type { Clock } from "./time.ts";
 
@@ -13,7 +13,6 @@ export type Get = <Body>(
   options: { readonly signal?: AbortSignal | undefined },
 ) => Promise<Body>;
 
-const windowMs = 60_000;
 const firstBackoffMs = 500;
 const maxBackoffMs = 30_000;
 
@@ -22,11 +21,11 @@ export function connect(settings: Settings): Get {
   const { baseUrl, key, fetch, clock, timeoutMs, longestWaitMs } = settings;
   const rateLimit = createRateLimit(clock, longestWaitMs);
   const redact = (text: string) => text.replaceAll(key, "[key]");
-  const headers = { Authorization: `Bearer ${key}`, Accept: "application/json" };
+  const request = { method: "GET", headers: { Authorization: `Bearer ${key}`, Accept: "application/json" } };
 
   async function once<Body>(url: URL, is: (body: unknown) => body is Body, signal: AbortSignal | undefined) {
     await rateLimit.wait(signal);
-    const exchanged = await exchange(fetch, url, headers, { timeoutMs, signal });
+    const exchanged = await exchange(fetch, url, request, { timeoutMs, signal });
     rateLimit.read(exchanged.response.headers);
     const body = readAnswer(exchanged, url.origin, redact);
     if (is(body)) return body;
@@ -86,10 +85,7 @@ function createRateLimit(clock: Clock, longestWaitMs: number) {
     },
     /** Reads from a response how many requests remain. */
     read(headers: Headers) {
-      if (headers.get("x-ratelimit-remaining") !== "0") return;
-      const untilResetMs = Number(headers.get("x-ratelimit-reset")) * 1000 - serverNow(headers);
-      // Anything else means that a clock is wrong.
-      if (untilResetMs > 0 && untilResetMs <= windowMs) pause(untilResetMs);
+      if (headers.get("x-ratelimit-remaining") === "0") pause(untilReset(headers) ?? 0);
     },
   };
 }

@@ -96,18 +96,3 @@ export interface LeadQuery {
   /** When true, only leads that have an email address are returned; false filters nothing. */
   has_email?: boolean | undefined;
 }
-
-/** Every code of an error (§7). */
-export type ErrorCode =
-  | "missing_api_key"
-  | "invalid_api_key"
-  | "revoked_api_key"
-  | "subscription_required"
-  | "invalid_parameter"
-  | "invalid_cursor"
-  | "unknown_pixel"
-  | "not_found"
-  | "method_not_allowed"
-  | "rate_limit_exceeded"
-  | "internal_error"
-  | "query_failed";

@@ -1,5 +1,4 @@
 /** The errors that the client throws: the twelve of the API (§7), and those of settings and connections. */
-import type { ErrorCode } from "./contract.ts";
 
 /** The base of every error that the client throws, except that an abort throws the reason of its signal. */
 export class LeadfileError extends Error {
@@ -127,26 +126,30 @@ export class InternalError extends ApiError {}
 /** 500: the database of the server could not be read. */
 export class QueryFailedError extends ApiError {}
 
-const classOf: Record<ErrorCode, typeof ApiError> = {
-  missing_api_key: MissingApiKeyError,
-  invalid_api_key: InvalidApiKeyError,
-  revoked_api_key: RevokedApiKeyError,
-  subscription_required: SubscriptionRequiredError,
-  invalid_parameter: InvalidParameterError,
-  invalid_cursor: InvalidCursorError,
-  unknown_pixel: UnknownPixelError,
-  not_found: NotFoundError,
-  method_not_allowed: MethodNotAllowedError,
-  rate_limit_exceeded: RateLimitExceededError,
-  internal_error: InternalError,
-  query_failed: QueryFailedError,
-};
+/** The codes of the API (§7), each with its status and the class of its errors. */
+export const errorCodes = {
+  missing_api_key: [401, MissingApiKeyError],
+  invalid_api_key: [401, InvalidApiKeyError],
+  revoked_api_key: [401, RevokedApiKeyError],
+  subscription_required: [403, SubscriptionRequiredError],
+  invalid_parameter: [400, InvalidParameterError],
+  invalid_cursor: [400, InvalidCursorError],
+  unknown_pixel: [404, UnknownPixelError],
+  not_found: [404, NotFoundError],
+  method_not_allowed: [405, MethodNotAllowedError],
+  rate_limit_exceeded: [429, RateLimitExceededError],
+  internal_error: [500, InternalError],
+  query_failed: [500, QueryFailedError],
+} as const;
+/** Every code of an error (§7). */
+export type ErrorCode = keyof typeof errorCodes;
 
 type Rest<All> = All extends readonly [unknown, ...infer Others] ? Others : never;
 
 /** Returns the error of a code; null for a code that this API does not have. */
 export function apiError(code: string, ...rest: Rest<ConstructorParameters<typeof ApiError>>): ApiError | null {
-  if (!Object.hasOwn(classOf, code)) return null;
+  if (!Object.hasOwn(errorCodes, code)) return null;
   const known = code as ErrorCode; // The table has it.
-  return new classOf[known](known, ...rest);
+  const [, Class] = errorCodes[known];
+  return new Class(known, ...rest);
 }

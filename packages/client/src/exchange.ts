@@ -12,6 +12,9 @@ import {
 /** The part of fetch that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** The window of the limit (§8). */
+export const windowMs = 60_000;
+
 interface Exchanged {
   readonly response: Response;
   readonly text: string;
@@ -25,14 +28,14 @@ interface Exchanged {
 export async function exchange(
   fetch: Fetch,
   url: URL,
-  headers: Readonly<Record<string, string>>,
+  request: { readonly method: string; readonly headers: Readonly<Record<string, string>> },
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<Exchanged> {
   signal?.throwIfAborted();
   const late = AbortSignal.timeout(timeoutMs);
   const either = signal === undefined ? late : AbortSignal.any([signal, late]);
   try {
-    const response = await fetch(url.href, { method: "GET", headers, redirect: "manual", signal: either });
+    const response = await fetch(url.href, { ...request, redirect: "manual", signal: either });
     return { response, text: await response.text() };
   } catch (cause) {
     signal?.throwIfAborted();
@@ -109,7 +112,13 @@ function retryAfter(headers: Headers): number | null {
   return Number.isFinite(untilMs) ? Math.max(0, untilMs) : null;
 }
 
+/** Returns how long the window of the limit still lasts (§8); null if a clock is wrong, or the server does not say. */
+export function untilReset(headers: Headers): number | null {
+  const ms = Number(headers.get("x-ratelimit-reset")) * 1000 - serverNow(headers);
+  return ms > 0 && ms <= windowMs ? ms : null;
+}
+
 /** Returns the time of the server, so that a client with a wrong clock waits the right time; NaN if it is not sent. */
-export function serverNow(headers: Headers): number {
+function serverNow(headers: Headers): number {
   return Date.parse(headers.get("date") ?? "");
 }

@@ -1,10 +1,10 @@
 /** The program conformance: checks any server against the specification, section by section. */
 import { Command, Help } from "commander";
-import { refusing } from "../../client/program/failures.ts";
+import { messageOf, refusing } from "../../client/program/failures.ts";
 import { type Host, printable, Refusal, readKeys, say, thisProcess } from "../../client/program/terminal.ts";
+import { ApiError, Leadfile, NetworkError, TimeoutError, UnexpectedAnswerError } from "../../client/src/leadfile.ts";
 import { conform, type Report } from "./conform.ts";
-import { failureOf, type Keys, sendTo } from "./probe.ts";
-import { errorBody, paths } from "./specification.ts";
+import type { Keys } from "./probe.ts";
 
 interface Options {
   readonly limits?: boolean;
@@ -29,9 +29,6 @@ subscription.`,
 }
 
 async function check(host: Host, url: string, options: Options, command: Command): Promise<void> {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new Refusal("URL takes the address of a server, such as https://www.example.com.", 2);
-  }
   const keys = await readAllKeys(host);
   await refuseUseless(url, keys.live);
   const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say });
@@ -40,19 +37,17 @@ async function check(host: Host, url: string, options: Options, command: Command
   if (report.failed > 0) throw new Refusal(`${report.failed} ${report.failed === 1 ? "check" : "checks"} failed.`);
 }
 
-/** Throws a Refusal if the server does not answer or the key does not work: every check would fail for that reason. */
+/** Throws if the server does not answer or the key does not work: every check would fail for that reason. */
 async function refuseUseless(url: string, key: string): Promise<void> {
-  const { status, body } = await sendTo(new URL(url), key, paths.usage).catch((cause) => {
+  const client = new Leadfile({ baseUrl: url, key, allowPlainHttp: true, retries: 0 });
+  await client.usage.get().catch((cause: unknown) => {
+    if (cause instanceof NetworkError || cause instanceof TimeoutError) throw cause;
+    const hasStatus = cause instanceof ApiError || cause instanceof UnexpectedAnswerError;
+    if (!hasStatus || (cause.status !== 401 && cause.status !== 403)) return;
     throw new Refusal(
-      `${printable(url)} was not reached (${failureOf(cause)}). Check the address, and that the server runs.`,
+      `The key does not work: ${messageOf(cause)} Give a live key of an account with an active subscription; every check needs it.`,
     );
   });
-  if (status !== 401 && status !== 403) return;
-  const code = errorBody.safeParse(body).data?.error.code ?? "";
-  throw new Refusal(
-    `The key does not work: ${printable(`${url} answered ${status} ${code}`.trim())}. ` +
-      "Give a live key of an account with an active subscription; every check needs it.",
-  );
 }
 
 async function readAllKeys(host: Host): Promise<Keys> {

@@ -5,16 +5,7 @@ import { filterChecks } from "./4-filters.ts";
 import { pagingChecks } from "./4-paging.ts";
 import { accessChecks } from "./5-authentication.ts";
 import { everyAnswerChecks, limitChecks } from "./8-limits.ts";
-import {
-  type Check,
-  createProbe,
-  Failed,
-  failureOf,
-  type Keys,
-  type Probe,
-  type ProbeOptions,
-  Skipped,
-} from "./probe.ts";
+import { type Check, createProbe, type Keys, type Probe, type ProbeOptions, Skipped } from "./probe.ts";
 
 export type Report = Awaited<ReturnType<typeof conform>>;
 
@@ -59,7 +50,6 @@ async function runCheck({ section, title, run }: Check, probe: Probe): Promise<R
     return { section, title, verdict: "passed", reason: null };
   } catch (cause) {
     if (cause instanceof Skipped) return { section, title, verdict: "skipped", reason: cause.message };
-    const reason = cause instanceof Failed ? cause.message : `the request failed: ${failureOf(cause)}`;
-    return { section, title, verdict: "failed", reason };
+    return { section, title, verdict: "failed", reason: cause instanceof Error ? cause.message : String(cause) };
   }
 }

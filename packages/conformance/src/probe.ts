@@ -1,5 +1,6 @@
 /** A check, and the probe that it uses: it sends requests, keeps to the limit, and keeps every response for the last checks. */
 import type { z } from "zod";
+import { exchange, parse, untilReset, windowMs } from "../../client/src/exchange.ts";
 import { errorBody, type KnownLead, leadPage, paths } from "./specification.ts";
 
 export interface Keys {
@@ -76,7 +77,6 @@ export interface ProbeOptions {
 }
 
 const timeoutMs = 30_000;
-const windowMs = 60_000;
 
 /** Makes the probe of one run of all checks. With `limits`, a check may use up a window of the key. */
 export function createProbe(baseUrl: string, keys: Keys, limits: boolean, { sleep, say }: ProbeOptions) {
@@ -88,19 +88,18 @@ export function createProbe(baseUrl: string, keys: Keys, limits: boolean, { slee
 
   /** Waits until the window of a response is over. */
   async function nextWindow({ headers }: Answer): Promise<void> {
-    const untilResetMs = resetOf(headers);
+    const untilResetMs = untilReset(headers) ?? windowMs;
     say(`The requests of this minute are used up; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
     await sleep(untilResetMs);
   }
 
   /** Sends a request, once more in the next window if the limit is used up. Its response is added to all others. */
   async function ask(target: string, how: RequestOptions = {}): Promise<Answer> {
-    const send = () => sendTo(url, keys.live, target, how);
-    let answer = await send();
+    let answer = await send(url, keys.live, target, how);
     if (answer.status === 429 && how.overLimit !== true) {
       if (!refusesAll) {
         await nextWindow(answer);
-        answer = await send();
+        answer = await send(url, keys.live, target, how);
       }
       refusesAll = answer.status === 429;
       need(!refusesAll, "429 is answered even after a wait for the next minute");
@@ -137,31 +136,12 @@ export function createProbe(baseUrl: string, keys: Keys, limits: boolean, { slee
   };
 }
 
-/** Sends one request, with the live key by default. Throws if the server does not respond. */
-export async function sendTo(url: URL, liveKey: string, target: string, how: RequestOptions = {}): Promise<Answer> {
-  const {
-    method = "GET",
-    authorization = `Bearer ${liveKey}`,
-    origin = url.origin + url.pathname.replace(/\/$/, ""),
-  } = how;
-  const response = await fetch(`${origin}${target}`, {
-    method,
-    headers: authorization === null ? {} : { Authorization: authorization },
-    redirect: "manual",
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  const body: unknown = await response.json().catch(() => undefined);
-  return { asked: `${method} ${target}`, status: response.status, headers: response.headers, body };
-}
-
-/** Returns the code of a failed request. Its error may hold the request, and with it the key. */
-export function failureOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return "unknown";
-  return "code" in cause ? String(cause.code) : cause.name;
-}
-
-/** Returns how long the window still lasts by the clock of the server; a whole window if the server does not say. */
-function resetOf(headers: Headers): number {
-  const ms = Number(headers.get("x-ratelimit-reset")) * 1000 - Date.parse(headers.get("date") ?? "");
-  return ms > 0 && ms <= windowMs ? ms : windowMs;
+/** Sends one request, with the live key by default. Throws a LeadfileError if the server does not respond. */
+async function send(url: URL, liveKey: string, target: string, how: RequestOptions): Promise<Answer> {
+  const { method = "GET", authorization = `Bearer ${liveKey}` } = how;
+  const origin = how.origin ?? url.origin + url.pathname.replace(/\/$/, "");
+  const headers = authorization === null ? {} : { Authorization: authorization };
+  const limits = { timeoutMs, signal: undefined };
+  const { response, text } = await exchange(fetch, new URL(origin + target), { method, headers }, limits);
+  return { asked: `${method} ${target}`, status: response.status, headers: response.headers, body: parse(text) };
 }

@@ -70,21 +70,5 @@ export const usage = z.object({
 /** The body of an error (§2.5). */
 export const errorBody = z.object({ error: z.object({ code: z.string(), message: z.string().min(1), docs: z.url() }) });
 
-/** The status of each error code (§7). */
-export const statusOf: Readonly<Record<string, number>> = {
-  missing_api_key: 401,
-  invalid_api_key: 401,
-  revoked_api_key: 401,
-  subscription_required: 403,
-  invalid_parameter: 400,
-  invalid_cursor: 400,
-  unknown_pixel: 404,
-  not_found: 404,
-  method_not_allowed: 405,
-  rate_limit_exceeded: 429,
-  internal_error: 500,
-  query_failed: 500,
-};
-
 /** Requests per minute and key (§8). */
 export const limitPerMin = 60;

@@ -6,7 +6,7 @@ import follow from "../../../packages/client/program/package.json";
 import * as client from "../../../packages/client/src/leadfile.ts";
 import conformance from "../../../packages/conformance/package.json";
 import mcp from "../../../packages/mcp/package.json";
-import { errorCodes } from "../../../src/contract/errors.ts";
+import { errorCodes, errors } from "../../../src/contract/errors.ts";
 import type { Lead, LeadList } from "../../../src/contract/lead.ts";
 import type { PixelList } from "../../../src/contract/pixel.ts";
 import type { Usage } from "../../../src/contract/usage.ts";
@@ -30,7 +30,9 @@ test("each type of the client is assignable to that of the contract, and the rev
   expect(same).toEqual([true, true, true, true, false]);
 });
 
-test("every error code has its own class, named after it", async () => {
+test("every error code has its status and its own class, named after it", async () => {
+  const statuses = Object.entries(client.errorCodes).map(([code, [status]]) => [code, status]);
+  expect<unknown>(statuses).toEqual(Object.entries(errors).map(([code, { status }]) => [code, status]));
   for (const code of errorCodes) {
     const body = { error: { code, message: `about ${code}`, docs: `https://www.example.com/docs#${code}` } };
     const fetch = async () => Response.json(body, { status: 400, headers: { "X-Request-Id": "r1" } });

@@ -108,7 +108,10 @@ test("the guide lists every option, and every error class apart from those of th
     clock: true,
   };
   const classes = Object.entries(client).filter(
-    ([, value]) => !(value.prototype instanceof client.ApiError) && value.prototype instanceof client.LeadfileError,
+    ([, value]) =>
+      typeof value === "function" &&
+      !(value.prototype instanceof client.ApiError) &&
+      value.prototype instanceof client.LeadfileError,
   );
   expect(new Set(listed)).toEqual(new Set([...Object.keys(settings), ...classes.map(([name]) => name)]));
   expect(listed).toContain(SettingError.name);

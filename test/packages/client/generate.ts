@@ -1,7 +1,6 @@
 /** Writes src/contract.ts of the client: the shapes of the API as plain types, from the contract of the server. */
 import { join } from "node:path";
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { errorCodes } from "../../../src/contract/errors.ts";
 import { Lead, LeadList } from "../../../src/contract/lead.ts";
 import { LeadParameters } from "../../../src/contract/parameters.ts";
 import { Pixel, PixelList } from "../../../src/contract/pixel.ts";
@@ -23,7 +22,6 @@ export function contractText(): string {
     shape("All pixels of the account.", PixelList),
     shape("The requests of the presented key; days and months are in UTC.", Usage),
     `/** The parameters of a page of leads (§4.1). */\nexport interface LeadQuery {\n${query.join("\n")}\n}`,
-    `/** Every code of an error (§7). */\nexport type ErrorCode =\n${errorCodes.map((code) => `  | "${code}"`).join("\n")};`,
   ]
     .join("\n\n")
     .concat("\n");
