@@ -5,7 +5,7 @@ import type { CommandContext } from "../../../src/cli/command.ts";
 import { importFile } from "../../../src/cli/lead/import/import-file.ts";
 import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
 import { passedText } from "../../../src/cli/lead/import/report.ts";
-import { grouped, leadsText } from "../../../src/cli/terminal/numbers.ts";
+import { grouped, leadsText, rowsText } from "../../../src/cli/terminal/numbers.ts";
 import type { Output } from "../../../src/cli/terminal/output.ts";
 import type { Account } from "../../../src/db/accounts.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
@@ -57,11 +57,9 @@ export function checkOptions(context: CommandContext, account: Account, settings
 async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outcome> {
   try {
     const { counts, passed, remarks, rejectedFor } = await importing;
-    return {
-      kind: "done",
-      rejected: counts.rejected,
-      remarks: [...rejectedText(counts, rejectedFor), importedText(counts), ...passed.map(passedText), ...remarks],
-    };
+    const { rejected } = counts;
+    const why = rejected === 0 ? [] : [`${rowsText(rejected)} went to rejected/ (most often: ${rejectedFor})`];
+    return { kind: "done", rejected, remarks: [...why, importedText(counts), ...passed.map(passedText), ...remarks] };
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
     // A failure of the database or the disk has nothing to do with the file.
@@ -69,12 +67,6 @@ async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outc
     if (otherCauses.some((kind) => cause instanceof kind)) return { kind: "later", reason: cause.sentence };
     return { kind: "failed", reason: inOneLine(cause.message), advice: inOneLine(cause.advice) };
   }
-}
-
-function rejectedText({ rejected }: ImportCounts, rejectedFor: string | undefined): string[] {
-  if (rejected === 0) return [];
-  const why = rejectedFor === undefined ? "" : ` (most often: ${rejectedFor})`;
-  return [`${rejected} row${rejected === 1 ? "" : "s"} went to rejected/${why}`];
 }
 
 /** Says what became of the rows that were not rejected. */

@@ -56,11 +56,12 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       return response;
     }
     try {
-      const token = tokenOf(request, path);
+      const digest = digestOf(tokenOf(request, path));
+      const find = () => findSourceByDigest(database.read, digest);
+      source = find();
       // A node that is behind does not know a new source yet, and vendors give up at a 401.
-      const known = findSource(token, database);
-      if (known === null) await database.catchUp(catchUpMs);
-      source = refuseInactive(known ?? findSource(token, database));
+      if (source === null) await database.catchUp(catchUpMs);
+      source = refuseInactive(source ?? find());
       if (isPlainHttp(request, parts)) return redirectToHttps(parts, source, path);
       checkType(request.headers.get("content-type"));
       const body = await readBody(request, reserve);
@@ -68,12 +69,13 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       reserve(visits.reduce((sum, { length }) => sum + length + bytesPerString, 0));
       // The token may have been revoked while the body came, or through another node of a cluster.
       await database.catchUp(catchUpMs);
-      source = refuseInactive(findSource(token, database));
+      source = refuseInactive(find());
       await store(spool, source, visits);
       return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
     } catch (cause) {
       const refused = toRefusal(cause, log);
-      return logged(refuse(refused), 0, refused);
+      const { code, status, message } = refused;
+      return logged(answer(status, { error: { code, message } }, headersOf[status]), 0, refused);
     } finally {
       pendingBytes -= ownBytes;
     }
@@ -98,10 +100,6 @@ function tokenOf(request: Request, path: string): string {
   }
   if (!isWellFormed(token, "lfin_")) throw new DeliveryRefused("invalid_token", "This token does not exist.");
   return token;
-}
-
-function findSource(token: string, { read }: EndpointParts["database"]): Source | null {
-  return findSourceByDigest(read, digestOf(token));
 }
 
 /** Returns the source that a token has, if it is active. */
@@ -140,17 +138,13 @@ function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
   return new DeliveryRefused("internal_error", "The delivery could not be accepted; send it again.");
 }
 
-function refuse({ code, status, message, retryAfterSeconds }: DeliveryRefused): Response {
-  return answer(
-    status,
-    { error: { code, message } },
-    {
-      ...(retryAfterSeconds === null ? {} : { "Retry-After": String(retryAfterSeconds) }),
-      ...(status === 401 ? { "WWW-Authenticate": "Bearer" } : {}),
-      ...(status === 405 ? { Allow: "POST" } : {}),
-    },
-  );
-}
+/** The headers of a refusal. What is refused with a 5xx may be accepted after half a minute. */
+const headersOf: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { "WWW-Authenticate": "Bearer" },
+  405: { Allow: "POST" },
+  500: { "Retry-After": "30" },
+  503: { "Retry-After": "30" },
+};
 
 function answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
   return Response.json(body, {

@@ -12,12 +12,10 @@ const statusOf = {
   try_again: 503,
 } as const;
 
-/** The time that a vendor is asked to wait. */
-const retryAfterSeconds = 30;
-
 /** Nothing of a refused delivery is stored, so it can be sent again. */
 export class DeliveryRefused extends Error {
   override readonly name = "DeliveryRefused";
+  readonly status: number;
 
   constructor(
     readonly code: keyof typeof statusOf,
@@ -25,15 +23,7 @@ export class DeliveryRefused extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
-  }
-
-  get status(): number {
-    return statusOf[this.code];
-  }
-
-  /** Returns the seconds to wait before another try; null if another try is of no use. */
-  get retryAfterSeconds(): number | null {
-    return this.status >= 500 ? retryAfterSeconds : null;
+    this.status = statusOf[code];
   }
 }
 

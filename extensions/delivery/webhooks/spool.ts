@@ -61,8 +61,8 @@ function createWriter(folder: string, now: () => number) {
       await writeText(file, text);
     } catch (cause) {
       // After a failed sync nothing is known of the file: the next lines go into another one.
-      if (file !== null) await giveUp(file);
-      file = null;
+      // The next start does what fails here.
+      await complete().catch(() => undefined);
       throw cause;
     }
   }
@@ -117,12 +117,6 @@ async function writeText(file: OpenFile, text: string): Promise<void> {
   await file.handle.datasync();
   if ((await file.handle.stat()).nlink === 0) throw new Error("the file in the spool was removed");
   file.syncedBytes += bytes.length;
-}
-
-/** Keeps what was synced, as a complete file. The next start does what fails here. */
-async function giveUp({ path, handle, syncedBytes }: OpenFile): Promise<void> {
-  await handle.close().catch(() => undefined);
-  await completeFile(path, syncedBytes).catch(() => undefined);
 }
 
 /** Cuts a file after its whole lines, and gives it the name under which the import takes it; removes it if it has none. */
