@@ -8,7 +8,7 @@ import type { Backup } from "./backup.ts";
 import { drill } from "./drill.ts";
 import { encryptedSuffix, encryptFile } from "./encryption.ts";
 import { manifestPath, readManifest, writeManifest } from "./manifest.ts";
-import { backupName, type Place, type StoredBackup } from "./places.ts";
+import { backupName, type Place } from "./places.ts";
 import type { Backups } from "./restore.ts";
 import { untilStopped } from "./thread.ts";
 
@@ -53,10 +53,7 @@ async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "l
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */
 export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {
-  const backups = await place.list();
-  // A backup dated in the future by a clock that was ahead would outlive all others. It counts as the oldest.
-  const isAhead = ({ made_at }: StoredBackup) => Date.parse(made_at) > nowMs;
-  const old = [...backups.filter((one) => !isAhead(one)), ...backups.filter(isAhead)].slice(keep);
+  const old = (await place.list(nowMs)).slice(keep);
   for (const { file } of old) await place.remove(file);
   const copy = new RegExp(`^${RegExp.escape(basename(databasePath))}\\.before-\\S+$`);
   const folder = dirname(databasePath);

@@ -59,22 +59,20 @@ export function openPlace(place: string, access: S3Access | null) {
   async function listFitting(fits: (name: string) => boolean) {
     const sizes = await storage.sizes();
     const names = [...sizes.keys()].filter((name) => fits(name) && sizes.has(manifestPath(name)));
+    const backups: StoredBackup[] = [];
     const unreadable: string[] = [];
-    const read = async (name: string): Promise<StoredBackup[]> => {
+    const read = async (name: string) => {
       const text = await storage.read(manifestPath(name));
       // A server deletes its oldest backups while others are listed.
-      if (text === null) return [];
+      if (text === null) return;
       const manifest = parseManifest(text);
       const file = storage.addressOf(name);
-      if (manifest === null) {
-        unreadable.push(file);
-        return [];
-      }
+      if (manifest === null) return void unreadable.push(file);
       const { made_at, counts } = manifest;
       const encrypted = name.endsWith(encryptedSuffix);
-      return [{ file, made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted }];
+      backups.push({ file, made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted });
     };
-    const backups = (await Promise.all(names.map(read))).flat();
+    await Promise.all(names.map(read));
     return { backups: backups.toSorted((one, other) => other.made_at.localeCompare(one.made_at)), unreadable };
   }
 
@@ -83,8 +81,9 @@ export function openPlace(place: string, access: S3Access | null) {
     folder: access === null ? place : null,
     /** The complete backups, newest first: in a folder those with other names as well. */
     listAll: () => naming("read", () => listFitting((name) => access === null || namePattern.test(name))),
-    /** The complete backups with a name of ours, newest first. */
-    list: () => naming("read", async () => (await listFitting((name) => namePattern.test(name))).backups),
+    /** The complete backups with a name of ours, newest first, but those dated in the future last. */
+    list: (nowMs: number) =>
+      naming("read", async () => aheadLast((await listFitting((name) => namePattern.test(name))).backups, nowMs)),
     /** Moves a backup and its manifest into the place, and returns the address of the backup. */
     put: (file: string) =>
       naming("written", async () => {
@@ -106,6 +105,12 @@ export function openPlace(place: string, access: S3Access | null) {
         return storage.bring(name, folder);
       }),
   };
+}
+
+/** Orders backups so that those dated in the future come last: a clock was ahead, so it is unknown which of them are new. */
+function aheadLast(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
+  const isAhead = ({ made_at }: StoredBackup) => made_at > writeMoment(nowMs);
+  return [...backups.filter((one) => !isAhead(one)), ...backups.filter(isAhead)];
 }
 
 /** Returns a function that does work in a place. It throws a UserError that names the place if the work fails there. */
@@ -193,15 +198,16 @@ export interface FetchOptions {
   readonly identity: string | null;
   /** Null if the backup is in a folder. */
   readonly access: S3Access | null;
+  readonly nowMs: number;
 }
 
 export type FoundBackup = Awaited<ReturnType<typeof findBackup>>;
 
 /**
- * Brings the backup that a file name or an address names to this machine, decrypted. Lists the newer ones in its place, newest
- * first, which `fetch` brings in the same way. `named` may be the place itself: then its newest backup is meant.
+ * Brings the backup that a file name or an address names to this machine, decrypted. Lists those in its place that may be
+ * newer, newest first, which `fetch` brings in the same way. `named` may be the place itself: then its newest backup is meant.
  */
-export async function findBackup(named: string, { folder, identity, access }: FetchOptions) {
+export async function findBackup(named: string, { folder, identity, access, nowMs }: FetchOptions) {
   const isRemote = access !== null;
   // A name that was mistyped is no empty place.
   if (!isRemote) readManifest(named);
@@ -209,14 +215,15 @@ export async function findBackup(named: string, { folder, identity, access }: Fe
   const place = isOne ? dirname(isRemote ? named : resolve(named)) : named;
   const { listAll, bring } = openPlace(place, access);
   const { backups, unreadable } = await listAll();
-  const wanted = isOne ? named : backups[0]?.file;
+  const wanted = isOne ? named : aheadLast(backups, nowMs)[0]?.file;
   if (wanted === undefined)
     throw new UserError(`There are no backups in ${named}.`, "Check the bucket and the prefix.");
   const fetch = async (address: string, into: string) => decrypted(address, await bring(address, into), into, identity);
-  const made = backups.find((backup) => basename(backup.file) === basename(wanted))?.made_at;
+  const isWanted = ({ file }: StoredBackup) => basename(file) === basename(wanted);
+  const made = backups.find(isWanted)?.made_at ?? "";
   return {
     file: await fetch(wanted, folder),
-    newer: backups.filter(({ made_at }) => made !== undefined && made_at > made),
+    newer: backups.filter((one) => !isWanted(one) && (one.made_at > made || made > writeMoment(nowMs))),
     fetch,
     warnings: unreadable.map((address) => unreadText(address, "it has another manifest.")),
   };

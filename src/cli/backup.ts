@@ -124,11 +124,11 @@ export async function unlessStopped<Result>(work: Promise<Result>, left: string)
 }
 
 /** Returns which backups in BACKUP_TO may still hold a person who is erased now, and until when; empty if there are none. */
-export async function storedCopiesText(): Promise<string> {
+export async function storedCopiesText(nowMs: number): Promise<string> {
   try {
     const place = readBackups();
     if (place === null) return "";
-    const backups = await openPlace(place.to, readS3Access(place.to)).list();
+    const backups = await openPlace(place.to, readS3Access(place.to)).list(nowMs);
     const [newest] = backups;
     if (newest === undefined) return "";
     const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);

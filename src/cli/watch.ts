@@ -88,12 +88,10 @@ function backupWork(
     },
     /** Returns the time of the newest backup; null if there is none. Deletes old ones that a stopped server has left. */
     async lastMs(): Promise<number | null> {
-      const [newest] = await place().list();
-      if (newest === undefined) return null;
-      const lastMs = Date.parse(newest.made_at);
+      const times = (await place().list(context.now())).map(({ made_at }) => Date.parse(made_at));
       // A clock that is behind must not decide which backups are old.
-      if (lastMs <= context.now()) await deleteOld();
-      return lastMs;
+      if (times.every((ms) => ms <= context.now())) await deleteOld();
+      return times[0] ?? null;
     },
   };
 }

@@ -106,6 +106,18 @@ needing("versitygw").describe("an object store", async () => {
     expect(json).toMatchObject({ leads: 19, erased_again: 1 });
   });
 
+  test("takes the newest backup of a prefix, not one that a clock ahead of time has dated", async () => {
+    const admin = aMachine(["acme"]);
+    await admin.import(header + rows(0, 20));
+    const ahead = anAdmin([], { ...settings, DATABASE_PATH: admin.file }, Date.now() + 3_600_000);
+    await ahead.run("backup", "s3://leads/seven");
+    await admin.import(header + rows(20, 21));
+    await admin.run("backup", "s3://leads/seven");
+    const other = aMachine([]);
+    const { json } = await other.run("restore", "s3://leads/seven", "--identity", other.identity, "--json");
+    expect(json).toMatchObject({ leads: 21 });
+  });
+
   test("rejects a missing recipient, wrong keys, a missing bucket, and a missing network", async () => {
     const refused: [Record<string, string>, string, RegExp][] = [
       [{ BACKUP_RECIPIENT: "" }, "s3://leads/three", /must be encrypted[^\n]+BACKUP_RECIPIENT/],

@@ -65,7 +65,7 @@ export function eraseCommand(context: CommandContext): Command {
       sayRemaining(output, remaining);
       await removeResidualBytes(context, output);
       sayElsewhere(output, context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
-      output.say(await storedCopiesText());
+      output.say(await storedCopiesText(context.now()));
     });
 }
 

@@ -178,6 +178,15 @@ test("a restore repeats the erasures of every newer backup, whichever is dated l
   expect(json).toMatchObject({ leads: 19, erased_again: 1 });
 });
 
+test("a restore of a backup that a clock ahead of time has dated repeats the erasures of the others", async () => {
+  const { admin } = await aBackup();
+  const ahead = join(admin.folder, "ahead.db");
+  await anAdmin([], { DATABASE_PATH: admin.file }, Date.now() + dayMs / 2).run("backup", ahead);
+  await admin.run("lead", "erase", "acme", "--email", "d7@example.com");
+  await backUp(admin, "newer.db");
+  expect((await anAdmin([]).run("restore", ahead, "--json")).json).toMatchObject({ leads: 19, erased_again: 1 });
+});
+
 needing("mount")("a restore ends if the disk is too full to read a newer backup", async () => {
   const admin = anAdmin();
   const many = Array.from(
