@@ -2,7 +2,6 @@
 import { LeadfileError, RateLimitExceededError, SettingError } from "./errors.ts";
 import { exchange, readAnswer, unexpected, untilReset } from "./exchange.ts";
 import type { Settings } from "./settings.ts";
-import type { Clock } from "./time.ts";
 
 type Parameters = Readonly<Record<string, string | number | boolean | Date | undefined>>;
 
@@ -19,14 +18,21 @@ const maxBackoffMs = 30_000;
 /** Returns a function that sends requests. Every request is a GET and can be repeated, after errors that pass. */
 export function connect(settings: Settings): Get {
   const { baseUrl, key, fetch, clock, timeoutMs, longestWaitMs } = settings;
-  const rateLimit = createRateLimit(clock, longestWaitMs);
+  /** The time from which requests are sent again: the limit per minute (§8) is used up until then. */
+  let openAtMs = Number.NEGATIVE_INFINITY;
   const redact = (text: string) => text.replaceAll(key, "[key]");
   const request = { method: "GET", headers: { Authorization: `Bearer ${key}`, Accept: "application/json" } };
 
+  /** Holds all requests back. Instead of a longer pause, the next one gets a 429, which the caller gets as an error. */
+  function pause(ms: number): void {
+    if (ms <= longestWaitMs) openAtMs = Math.max(openAtMs, clock.now() + ms);
+  }
+
   async function once<Body>(url: URL, is: (body: unknown) => body is Body, signal: AbortSignal | undefined) {
-    await rateLimit.wait(signal);
+    for (let ms: number; (ms = openAtMs - clock.now()) > 0; ) await clock.sleep(ms, signal);
     const exchanged = await exchange(fetch, url, request, { timeoutMs, signal });
-    rateLimit.read(exchanged.response.headers);
+    const { headers } = exchanged.response;
+    if (headers.get("x-ratelimit-remaining") === "0") pause(untilReset(headers) ?? 0);
     const body = readAnswer(exchanged, url.origin, redact);
     if (is(body)) return body;
     throw unexpected(exchanged.response, url.origin, "a body of another shape");
@@ -40,7 +46,7 @@ export function connect(settings: Settings): Get {
       } catch (error) {
         const waitMs = waitAfter(error, failed, settings);
         // All requests of the client wait for the next window, not only this one.
-        if (error instanceof RateLimitExceededError) rateLimit.pause(waitMs);
+        if (error instanceof RateLimitExceededError) pause(waitMs);
         else await clock.sleep(waitMs, signal);
       }
     }
@@ -67,25 +73,4 @@ function search(query: Parameters): string {
 function written(name: string, time: Date): string {
   if (Number.isNaN(time.getTime())) throw new SettingError(`${name} takes a Date that is a time; this one is invalid.`);
   return time.toISOString();
-}
-
-/** The limit per minute (§8): when it is used up, the next request waits for the end of the window. */
-function createRateLimit(clock: Clock, longestWaitMs: number) {
-  let openAtMs = Number.NEGATIVE_INFINITY;
-  /** Holds all requests back for some time. */
-  const pause = (ms: number) => {
-    // Instead of a longer pause, the next request gets a 429, which the caller gets as an error.
-    if (ms <= longestWaitMs) openAtMs = Math.max(openAtMs, clock.now() + ms);
-  };
-  return {
-    pause,
-    /** Waits until a request can be sent. */
-    async wait(signal: AbortSignal | undefined) {
-      for (let ms: number; (ms = openAtMs - clock.now()) > 0; ) await clock.sleep(ms, signal);
-    },
-    /** Reads from a response how many requests remain. */
-    read(headers: Headers) {
-      if (headers.get("x-ratelimit-remaining") === "0") pause(untilReset(headers) ?? 0);
-    },
-  };
 }

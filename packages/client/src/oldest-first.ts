@@ -18,33 +18,40 @@ export async function* oldestFirst(
   fromMs: number,
 ): AsyncGenerator<readonly Lead[], void, undefined> {
   const read: Read = (sinceMs, before, limit) => list({ ...filter, since: new Date(sinceMs), before, limit });
-  const { leads, topMs, cursorMs } = await readNewest(read, fromMs);
-  if (cursorMs === null) return yield leads.reverse();
-  let startMs = await findBeginning(read, fromMs, topMs, topMs - cursorMs);
+  const newest = await readPages(read, fromMs, undefined);
+  if (newest.cursorMs === null) return yield newest.leads.reverse();
+  const topMs = newest.newestMs + 1;
+  let startMs = await findBeginning(read, fromMs, topMs, topMs - newest.cursorMs);
+  let isHalved = false;
   for (let widthMs = topMs - startMs; startMs < topMs; ) {
     const endMs = Math.min(startMs + widthMs, topMs);
-    const { leads, untilMs } = await readSpan(read, startMs, endMs);
-    yield leads;
-    widthMs = Math.ceil((untilMs - startMs) * growth(leads.length, untilMs < endMs));
-    startMs = untilMs;
+    const { leads, newestMs, cursorMs } = await readPages(read, startMs, new Date(endMs));
+    if (cursorMs === null) {
+      yield leads.reverse();
+      widthMs = Math.ceil((endMs - startMs) * growth(leads.length, isHalved));
+      startMs = endMs;
+    } else {
+      widthMs = Math.max(1, Math.floor((newestMs - startMs) / 2));
+    }
+    isHalved = cursorMs !== null;
   }
 }
 
 /** Returns the factor for the next span. After an empty half, the other half has too many leads, so it is halved too. */
-function growth(count: number, halved: boolean): number {
-  if (count === 0) return halved ? 0.5 : 8;
-  return halved || count > maxLeads / 2 ? 1 : 2;
+function growth(count: number, isHalved: boolean): number {
+  if (count === 0) return isHalved ? 0.5 : 8;
+  return isHalved || count > maxLeads / 2 ? 1 : 2;
 }
 
-/** Returns the newest leads, newest first; the cursor is null if these are all. */
-async function readNewest(read: Read, fromMs: number) {
+/** Returns the leads of a span, newest first, or the newest of them if they are too many; the cursor is null if these are all. */
+async function readPages(read: Read, sinceMs: number, end: Date | undefined) {
   const leads: Lead[] = [];
-  for (let before: string | undefined; ; ) {
-    const page = await read(fromMs, before, fullPage);
+  for (let before: string | Date | undefined = end; ; ) {
+    const page: LeadList = await read(sinceMs, before, fullPage);
     leads.push(...page.data);
-    const topMs = leads[0] === undefined ? fromMs : Date.parse(leads[0].identified_at) + 1;
-    if (!page.has_more || page.next_cursor === null) return { leads, topMs, cursorMs: null };
-    if (leads.length >= maxLeads) return { leads, topMs, cursorMs: Date.parse(page.next_cursor) };
+    const newestMs = leads[0] === undefined ? sinceMs : Date.parse(leads[0].identified_at);
+    if (!page.has_more || page.next_cursor === null) return { leads, newestMs, cursorMs: null };
+    if (leads.length >= maxLeads) return { leads, newestMs, cursorMs: Date.parse(page.next_cursor) };
     before = page.next_cursor;
   }
 }
@@ -56,25 +63,4 @@ async function findBeginning(read: Read, fromMs: number, topMs: number, spanMs: 
     if (page.data.length === 0) return topMs - backMs;
   }
   return fromMs;
-}
-
-/** Returns the leads from `startMs` to `endMs`, oldest first, or to an earlier time if they are too many. */
-async function readSpan(
-  read: Read,
-  startMs: number,
-  endMs: number,
-): Promise<{ readonly leads: readonly Lead[]; readonly untilMs: number }> {
-  let untilMs = endMs;
-  let leads: Lead[] = [];
-  for (let before: string | Date = new Date(endMs); ; ) {
-    const page = await read(startMs, before, fullPage);
-    leads.push(...page.data);
-    if (!page.has_more || page.next_cursor === null) return { leads: leads.reverse(), untilMs };
-    before = page.next_cursor;
-    if (leads.length < maxLeads) continue;
-    const newestMs = Date.parse(leads[0]?.identified_at ?? before);
-    untilMs = startMs + Math.max(1, Math.floor((newestMs - startMs) / 2));
-    before = new Date(untilMs);
-    leads = [];
-  }
 }
