@@ -3,14 +3,11 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../../client/program/failures.ts";
 import {
   ApiError,
-  InvalidApiKeyError,
+  type ErrorCode,
   LeadfileError,
   NetworkError,
-  NotFoundError,
   RateLimitExceededError,
-  RevokedApiKeyError,
   TimeoutError,
-  UnknownPixelError,
 } from "../../client/src/leadfile.ts";
 
 /** The time limit of a tool: clients of MCP give up after a minute. */
@@ -25,6 +22,15 @@ export const dataNotice =
 const starter = "whoever started this program";
 /** Advice for addresses written by hand. Followed here, the + would be encoded twice. */
 const encodingHint = / \([^()]*%2B[^()]*\)/;
+
+const newKey = `Only another key helps: ask ${starter} to set LEADFILE_KEY to one and to start it again.`;
+/** The sentences for errors on which the server gives advice for programmers. */
+const sentences: Partial<Record<ErrorCode, string>> = {
+  invalid_api_key: `The key does not exist. ${newKey}`,
+  revoked_api_key: `The key was revoked. ${newKey}`,
+  unknown_pixel: "The account has no such pixel. summarize_leads lists the pixels of the leads under by_pixel.",
+  not_found: `The API is not at this address. Ask ${starter} to check its URL.`,
+};
 
 /** Runs a tool to its end or to its timeout. Its value is followed by the notices. */
 export async function answer(
@@ -47,17 +53,8 @@ function sentenceOf(cause: unknown): string {
     const seconds = Math.ceil((cause.retryAfterMs ?? 60_000) / 1000);
     return `The limit of requests per minute is used up (rate_limit_exceeded). Ask again in ${seconds} seconds.`;
   }
-  if (cause instanceof RevokedApiKeyError || cause instanceof InvalidApiKeyError) {
-    return `${messageOf(cause)} (${cause.code}) Only another key helps: ask ${starter} to set LEADFILE_KEY to one and to start it again.`;
-  }
-  if (cause instanceof UnknownPixelError) {
-    return "The account has no pixel with this pixel_id (unknown_pixel). summarize_leads lists the pixels of the leads under by_pixel.";
-  }
-  if (cause instanceof NotFoundError) {
-    return `The API is not at this address (not_found). Ask ${starter} to check its URL.`;
-  }
   if (cause instanceof ApiError) {
-    return `The server refused (${cause.code}): ${messageOf(cause).replace(encodingHint, "")}`;
+    return `The server refused (${cause.code}): ${sentences[cause.code] ?? messageOf(cause).replace(encodingHint, "")}`;
   }
   if (cause instanceof NetworkError || cause instanceof TimeoutError) {
     return `${messageOf(cause)} Ask again in a minute. If that fails, ask ${starter} to check its URL, and that the server runs.`;

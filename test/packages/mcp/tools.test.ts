@@ -155,7 +155,7 @@ describe("an error is a clear response", () => {
     const { url, aKey, aRevokedKey } = await serve();
     const revoked = aRevokedKey();
     const said = await (await anAgent(url, revoked)).call("list_leads");
-    expect(said).toEqual({ isError: true, text: expect.stringMatching(/revoked.*revoked_api_key.*another key/) });
+    expect(said).toEqual({ isError: true, text: expect.stringMatching(/revoked_api_key.*was revoked.*another key/) });
     expect(said.text).not.toContain(revoked);
     const { call } = await anAgent(url, aKey());
     const cases: [Record<string, unknown>, string][] = [
