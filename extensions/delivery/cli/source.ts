@@ -23,7 +23,6 @@ import { adminCommand } from "../../../src/program-name.ts";
 import { printable, UserError } from "../../../src/user-error.ts";
 import { checkSettings, requestOf, settingsOf } from "../inbox/settings.ts";
 import { readVisits } from "../webhooks/body.ts";
-import { DeliveryRefused } from "../webhooks/refusal.ts";
 import { checkOptions } from "./unattended.ts";
 
 type CreateOptions = Omit<ImportRequest, "onDuplicate"> & { readonly label?: string };
@@ -135,7 +134,7 @@ function testCommand(context: CommandContext): Command {
     });
 }
 
-/** Reads a payload as `receive` does. */
+/** Reads a payload as `receive` does. Throws a DeliveryRefused that says what `receive` would answer. */
 async function testDelivery(context: CommandContext, source: Source) {
   const settings = checkSettings(source.options, "The source");
   if ("fault" in settings) throw new UserError(settings.fault, "Revoke the source, and create another one.");
@@ -143,12 +142,12 @@ async function testDelivery(context: CommandContext, source: Source) {
   const account = findAccount(read, source.account);
   if (account === null) throw new UserError("The account of the source was deleted.", "");
   const request = { ...requestOf(settings), ofDeliveries: true };
-  const lines = visitsIn(await Buffer.concat(await Array.fromAsync(context.standardInput())));
+  const lines = readVisits(Buffer.concat(await Array.fromAsync(context.standardInput())), null);
   const columns = new Columns(readMapping(request.map ?? null));
   const staged: NewLead[] = [];
   const rejected: Pick<RejectedRow, "line" | "reason">[] = [];
   const pixels = openPixelReader(read);
-  const text = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+  const text = Buffer.from(lines.join("\n"));
   const chunks = (async function* () {
     yield text;
   })();
@@ -168,16 +167,6 @@ async function testDelivery(context: CommandContext, source: Source) {
   });
   const leads = staged.map((lead) => asServed(lead, context.now()));
   return { leads, rejected, columns: reportOn(columns).columns, warnings: warningLines(notes.warnings) };
-}
-
-/** Returns the lines of JSON of a payload. Throws a UserError that says what `receive` would answer. */
-function visitsIn(payload: Uint8Array): string[] {
-  try {
-    return readVisits(payload, null);
-  } catch (cause) {
-    if (!(cause instanceof DeliveryRefused)) throw cause;
-    throw new UserError(cause.message, `The delivery would be answered with ${cause.status} ${cause.code}.`);
-  }
 }
 
 function sourceOf(context: CommandContext, id: string): Source {

@@ -74,8 +74,8 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
     } catch (cause) {
       const refused = toRefusal(cause, log);
-      const { code, status, message } = refused;
-      return logged(answer(status, { error: { code, message } }, headersOf[status]), 0, refused);
+      const { code, httpStatus, message } = refused;
+      return logged(answer(httpStatus, { error: { code, message } }, headersOf[httpStatus]), 0, refused);
     } finally {
       pendingBytes -= ownBytes;
     }

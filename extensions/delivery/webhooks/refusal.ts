@@ -1,4 +1,5 @@
 /** The refusal of a delivery: a code with its status, and one sentence for whoever set up the webhook. */
+import { UserError } from "../../../src/user-error.ts";
 
 const statusOf = {
   invalid_body: 400,
@@ -13,17 +14,17 @@ const statusOf = {
 } as const;
 
 /** Nothing of a refused delivery is stored, so it can be sent again. */
-export class DeliveryRefused extends Error {
+export class DeliveryRefused extends UserError {
   override readonly name = "DeliveryRefused";
-  readonly status: number;
+  readonly httpStatus: number;
 
   constructor(
     readonly code: keyof typeof statusOf,
     message: string,
     options?: ErrorOptions,
   ) {
-    super(message, options);
-    this.status = statusOf[code];
+    super(message, `The delivery would be answered with ${statusOf[code]} ${code}.`, 1, options);
+    this.httpStatus = statusOf[code];
   }
 }
 

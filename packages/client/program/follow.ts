@@ -2,13 +2,13 @@
 import { Database } from "bun:sqlite";
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { fileCheckpoint } from "../src/file.ts";
 import { type Duration, Leadfile, LeadfileError } from "../src/leadfile.ts";
 import { readAddress } from "../src/settings.ts";
-import { messageOf, refusing } from "./failures.ts";
 import { webhook } from "./post.ts";
 import { command, deliver, type Receiver } from "./receiver.ts";
+import { messageOf, serverCommand } from "./server-command.ts";
 import { standardOutput } from "./standard-output.ts";
 import { type Host, Refusal, readKeys, say, stopSignal, systemCode, thisProcess } from "./terminal.ts";
 
@@ -28,9 +28,8 @@ const postTimeoutMs = 15_000;
 
 /** The command `follow URL`. */
 export function followCommand(host: Host = thisProcess): Command {
-  return new Command("follow")
+  return serverCommand<FollowOptions>("follow", (url, options) => follow(host, url, options))
     .description("print or forward each new lead of a server, oldest first")
-    .argument("<URL>", "base address, such as https://www.example.com")
     .option("--exec <CMD>", "run this command for each lead, with the lead on its standard input")
     .option("--post <URL>", "post each lead to this address, signed")
     .option("--since <TIME>", "begin with the leads of this time instead of the oldest lead")
@@ -55,8 +54,7 @@ a new checkpoint with --since.
 HMAC-SHA-256, in hex, of Leadfile-Timestamp, a period, and the body. The
 Idempotency-Key is the ID of the lead. The command of --exec sees neither the
 key nor the secret.`,
-    )
-    .action(refusing((url: string, options: FollowOptions) => follow(host, url, options)));
+    );
 }
 
 async function follow(host: Host, url: string, options: FollowOptions): Promise<void> {

@@ -64,15 +64,6 @@ export const pagingChecks: Check[] = [
       "a lead is older than since",
     );
   }),
-  check(
-    "6",
-    "a poll with the newest identified_at finds that lead again, and so misses none",
-    async ({ page, leads }) => {
-      const [newest] = await leads(1);
-      const { data } = await page({ since: newest?.identified_at ?? "" });
-      need(idsOf(data).includes(newest?.id ?? ""), "the newest lead does not come again");
-    },
-  ),
 ];
 
 /** Returns the first IDs of a walk, up to a number of them. */

@@ -1,4 +1,4 @@
-/** §3, §4, §5, §7, §9: keys, methods, and paths, and the errors for wrong ones. */
+/** §3, §4, §5, §7: keys, methods, and paths, and the errors for wrong ones. */
 import { type Check, check, need, needError, type Probe, type RequestOptions, skip } from "./probe.ts";
 import { paths } from "./specification.ts";
 
@@ -30,12 +30,6 @@ export const accessChecks: Check[] = [
     const key = keys.revoked ?? unknownKey;
     const { status } = await ask(`${paths.usage}?api_key=${key}`, { authorization: null });
     need(status === 401 || status === 400, `it answered ${status}`);
-  }),
-  check("9", "the three endpoints are below /api/v1", async ({ ask }) => {
-    for (const path of endpoints) {
-      const { status } = await ask(path);
-      need(status === 200, `${path} answered ${status}`);
-    }
   }),
 ];
 

@@ -1,6 +1,6 @@
 /** The program conformance: checks any server against the specification, section by section. */
-import { Command, Help } from "commander";
-import { messageOf, refusing } from "../../client/program/failures.ts";
+import { type Command, Help } from "commander";
+import { messageOf, serverCommand } from "../../client/program/server-command.ts";
 import { type Host, printable, Refusal, readKeys, say, thisProcess } from "../../client/program/terminal.ts";
 import { ApiError, Leadfile, NetworkError, TimeoutError, UnexpectedAnswerError } from "../../client/src/leadfile.ts";
 import { conform, type Report } from "./conform.ts";
@@ -13,9 +13,8 @@ interface Options {
 
 /** The command `conformance URL`. Its status is 1 if a check failed. */
 export function conformanceCommand(host: Host = thisProcess): Command {
-  return new Command("conformance")
+  return serverCommand<Options>("conformance", (url, options, command) => check(host, url, options, command))
     .description("check any server against the specification, section by section")
-    .argument("<URL>", "base address, such as https://www.example.com")
     .option("--limits", "also check the rate limit, which uses up one minute of the key")
     .option("--json", "print one JSON value on standard output")
     .addHelpText(
@@ -24,8 +23,7 @@ export function conformanceCommand(host: Host = thisProcess): Command {
 The key is LEADFILE_KEY, or the first line of standard input. The second line
 can hold a revoked key, the third line a key of an account without an active
 subscription.`,
-    )
-    .action(refusing((url: string, options: Options, command) => check(host, url, options, command)));
+    );
 }
 
 async function check(host: Host, url: string, options: Options, command: Command): Promise<void> {

@@ -1,6 +1,6 @@
 /** The result of a tool: a value as JSON, or one sentence that says why there is none and what to do. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { messageOf } from "../../client/program/failures.ts";
+import { messageOf } from "../../client/program/server-command.ts";
 import {
   ApiError,
   type ErrorCode,

@@ -1,6 +1,6 @@
 /** The program mcp: tools for an AI model over standard input and output, through the API of any server. */
-import { Command } from "commander";
-import { refusing } from "../../client/program/failures.ts";
+import type { Command } from "commander";
+import { serverCommand } from "../../client/program/server-command.ts";
 import { type Host, Refusal, say, stopSignal, thisProcess } from "../../client/program/terminal.ts";
 import { Leadfile, type LeadfileOptions } from "../../client/src/leadfile.ts";
 
@@ -16,9 +16,8 @@ const startedBy = Bun.isStandaloneExecutable
 
 /** The command `mcp URL`. */
 export function mcpCommand(host: Host = thisProcess): Command {
-  return new Command("mcp")
+  return serverCommand<Options>("mcp", (url, options) => run(host, url, options))
     .description("run an MCP server that lets AI models read a server")
-    .argument("<URL>", "base address, such as https://www.example.com")
     .option("--reveal", "show names, email addresses, and phones whole")
     .option("--allow-plain-http", "use http to other machines, where others can read it")
     .addHelpText(
@@ -34,8 +33,7 @@ The settings of a program that starts it, such as an AI assistant:
   {"mcpServers": {"leadfile": {
     ${startedBy},
     "env": {"LEADFILE_KEY": "lf_…"}}}}`,
-    )
-    .action(refusing((url: string, options: Options) => run(host, url, options)));
+    );
 }
 
 async function run({ now }: Host, url: string, options: Options): Promise<void> {

@@ -1,19 +1,23 @@
-/** The failures of the client, as the programs show them: in terms of their options. */
-import type { Command } from "commander";
+/** The command of a program for any server. The failures of the client are shown in terms of its options. */
+import { Command } from "commander";
 import { ApiError, LeadfileError, MissingApiKeyError, NetworkError, SettingError } from "../src/leadfile.ts";
 import { printable, Refusal } from "./terminal.ts";
 
-/** The action of a command that ends with the message and the status of a Refusal, or of a failure of the client. */
-export function refusing<Options>(action: (url: string, options: Options, command: Command) => Promise<void>) {
-  return async (url: string, options: Options, command: Command): Promise<void> => {
+/** Returns a command that takes the address of a server. It ends with the message of a Refusal, or of a failure of the client. */
+export function serverCommand<Options>(
+  name: string,
+  run: (url: string, options: Options, command: Command) => Promise<void>,
+): Command {
+  const command = new Command(name).argument("<URL>", "base address, such as https://www.example.com");
+  return command.action(async (url: string, options: Options) => {
     try {
-      await action(url, options, command);
+      await run(url, options, command);
     } catch (cause) {
       const refusal = cause instanceof LeadfileError ? toRefusal(cause) : cause;
       if (!(refusal instanceof Refusal)) throw cause;
       command.error(refusal.message, { exitCode: refusal.status, code: "leadfile.refused" });
     }
-  };
+  });
 }
 
 function toRefusal(error: LeadfileError): Refusal {
