@@ -78,7 +78,7 @@ export async function expectSound({ page, complaints }: Looking): Promise<void> 
     await page.evaluate(
       "Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => null)",
     );
-    const { violations } = await page.evaluate<AxeResults>("axe.run()");
+    const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
     const findings = violations.map(({ id, nodes }) => `${id}: ${nodes.flatMap(({ target }) => target).join(", ")}`);
     const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
     const found = { colorScheme, findings, overflow, complaints };
