@@ -99,10 +99,11 @@ function excessIn(text: string): string | null {
     if (count > maxObjects) return "a million objects";
   }
   if (text.length < 5 * maxNames) return null;
-  // The hashes of the names, because the names themselves would be a copy of the text.
+  // Hashes, because the names would be a copy of the text. A match takes a whole string, or the time would be quadratic.
   const names = new Set<number>();
-  for (const [, name = ""] of text.matchAll(/"((?:[^"\\]|\\.)*)"\s*:/g)) {
-    if (names.add(Bun.hash.crc32(name)).size > maxNames) return `${maxNames.toLocaleString("en-US")} different names`;
+  for (const [, string = "", colon] of text.matchAll(/"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?)?/g)) {
+    if (colon !== undefined) names.add(Bun.hash.crc32(string));
+    if (names.size > maxNames) return `${maxNames.toLocaleString("en-US")} different names`;
   }
   return null;
 }
