@@ -7,7 +7,7 @@ import type { Attack, Fault, Figures } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
 import { hammer, servedAfter, statusAt, untilTrue } from "./hammer.ts";
 import { missingNamespaces } from "./network.ts";
-import { attackCluster, compareUsage, type Place, type Places, type Where } from "./places.ts";
+import { attackCluster, compareUsage, errorOf, type Place, type Places, type Where } from "./places.ts";
 import { fullDisks, losses, quiet, type Trouble } from "./troubles.ts";
 
 export const clusterRevocations: Fault = {
@@ -140,11 +140,12 @@ function revokeOften(attack: Attack, { troubles, maxMs = {}, on, isCounted }: Pl
           const key = keys.pop();
           if (trouble === undefined || key === undefined) throw new Error("there is a key for each try");
           await places.untilServing(watch.secret);
-          const { victim, lateMs, stderr, tookMs } = await revokeDuring(trouble, places, turn, key, watch);
+          const { victim, revoked, lateMs, tookMs } = await revokeDuring(trouble, places, turn, key, watch);
           const which = `revocation ${turn} (${trouble.name})`;
+          expect(revoked.status === 0, () => `${which} ${errorOf(revoked)}`);
           expect(lateMs.length === 0, () => `${which}: served ${lateMs.join(", ")} ms after it`);
-          const isNamed = victim === null || !trouble.isUnreachable || stderr.includes(victim);
-          expect(isNamed, () => `${which} did not name ${victim}: ${stderr}`);
+          const isNamed = victim === null || !trouble.isUnreachable || revoked.stderr.includes(victim);
+          expect(isNamed, () => `${which} did not name ${victim}: ${revoked.stderr}`);
           for (const [what, ms] of Object.entries(tookMs)) measure(`${trouble.name}, ${what}`, ms);
           if (broken.length > 0) return [];
           const late = Object.entries(tookMs).filter(
@@ -152,7 +153,7 @@ function revokeOften(attack: Attack, { troubles, maxMs = {}, on, isCounted }: Pl
           );
           const told = late.map(([what, ms]) => `${which}: ${what} after ${Math.round(ms)} ms`);
           // The command names a node that did not confirm the revocation in time.
-          return victim === null && stderr !== "" ? [...told, `${which} printed: ${stderr}`] : told;
+          return victim === null && revoked.stderr !== "" ? [...told, `${which} printed: ${revoked.stderr}`] : told;
         },
         async end() {
           if (counting === null) return {};
@@ -180,9 +181,8 @@ async function revokeDuring(trouble: Trouble, places: Places, turn: number, key:
   const end = await trouble.begin(victim ?? place, places, watch);
   const beginMs = performance.now();
   const silence = victim === null ? null : untilSilent(victim, key, watch, beginMs);
-  const { status, stderr } = await place.admin(["key", "revoke", key.id]);
+  const revoked = await place.admin(["key", "revoke", key.id]);
   const returnedMs = performance.now();
-  if (status !== 0) throw new Error(`revoking ended with ${status}: ${stderr}`);
   const silent = await silence;
   await Bun.sleep(victim === null ? 500 : 0);
   await end();
@@ -196,7 +196,7 @@ async function revokeDuring(trouble: Trouble, places: Places, turn: number, key:
   const back = victim === null ? {} : { back: performance.now() - endMs };
   const lateMs = servedAfter(await hammering.end(), returnedMs);
   const tookMs = { revoked: returnedMs - beginMs - commandMs, ...(silent === null ? {} : { silent }), ...back };
-  return { victim: victim?.node.name ?? null, stderr, lateMs, tookMs };
+  return { victim: victim?.node.name ?? null, revoked, lateMs, tookMs };
 }
 
 /**
