@@ -132,14 +132,6 @@ const crm: readonly Payload[] = [
     lead: { page_url: "/pricing" },
   },
   {
-    what: "Klaviyo: an export of profiles",
-    record: [
-      "Email,First Name,Last Name,Phone Number,Organization,City,Region,Country,Email Marketing Consent Timestamp,Created",
-      "dana@example.com,Dana,Whitfield,+16195550142,Harbor & Pine,Reno,Nevada,United States,2024-05-01,2024-05-01 10:00:00",
-    ],
-    lead: { ...dana, phone: "16195550142", company: "Harbor & Pine", city: "Reno", state: "NV" },
-  },
-  {
     what: "Intercom: a user with a custom avatar and location",
     record: {
       type: "user",
@@ -192,107 +184,9 @@ const identity: readonly Payload[] = [
     },
   },
   {
-    what: "AudienceLab: a flat file with the work address alone, and the employer's location",
-    record: [
-      "PIXEL_ID,EVENT_TIMESTAMP,URL,FIRST_NAME,LAST_NAME,PERSONAL_EMAIL,BUSINESS_EMAIL,SKIPTRACE_CITY,SKIPTRACE_STATE,COMPANY_STATE,LINKEDIN_URL",
-      "px,2026-01-31 09:15:00,https://shop.example.com/,Dana,Whitfield,,dana@example.com,La Jolla,CA,ID,https://social.example.com/d",
-    ],
-    lead: { ...dana, at, pixel: "px", city: "La Jolla", state: "CA", page_url: "https://shop.example.com/" },
-  },
-  {
-    what: "Retention.com: a click",
-    record: [
-      "email,first_name,last_name,address_city,address_state,landing_page_url,landing_page_domain,email_domain,referrer,clicked_at",
-      'dana@example.com,Dana,Whitfield,Reno,NV,https://shop.example.com/,shop.example.com,example.com,null,"Sat, 31 Jan 2026 09:15:00 UTC +00:00"',
-    ],
-    lead: { ...dana, at, city: "Reno", state: "NV", page_url: "https://shop.example.com/" },
-  },
-  {
-    what: "Midbound: an event with the location of the IP address",
-    record: {
-      created: 1769850900000,
-      data: {
-        attribution: { pixelId: "mdb_pxl_1" },
-        identity: {
-          emails: [{ value: "dana@example.com", type: "personal" }],
-          phones: [],
-          demographics: { firstName: "Dana", lastName: "Whitfield", isHomeowner: true, isMarried: null },
-          location: { city: "San Diego", state: "California", country: "US" },
-          professional: { companyName: "Harbor & Pine", city: "Boise", state: "ID" },
-        },
-        session: {
-          landingPage: "/pricing",
-          referrer: null,
-          utm: { source: "newsletter" },
-          network: { city: "Ashburn", region: "Virginia" },
-        },
-      },
-    },
-    lead: {
-      ...dana,
-      at,
-      pixel: "mdb_pxl_1",
-      homeowner: "true",
-      city: "San Diego",
-      state: "CA",
-      company: "Harbor & Pine",
-      page_url: "/pricing",
-      traffic_source: "newsletter",
-    },
-  },
-  {
-    what: "Snitcher: a company without a person, whose location counts",
-    record: {
-      timestamp: "2026-01-31T09:15:00+00:00",
-      company: {
-        name: "Harbor & Pine",
-        phone: "+1 619 555 0199",
-        location: { city: "San Diego", region: "California", country: "United States" },
-      },
-      session: { landing_page: "/pricing", referrer: "search.example.com", source: "organic" },
-    },
-    lead: {
-      at,
-      company: "Harbor & Pine",
-      city: "San Diego",
-      state: "CA",
-      page_url: "/pricing",
-      referrer: "search.example.com",
-      traffic_source: "organic",
-    },
-  },
-  {
     what: "a company with a person: its location is not the visitor's",
     record: { email: "dana@example.com", company: { name: "Harbor & Pine", location: { city: "Boise", state: "ID" } } },
     lead: { email: "dana@example.com", company: "Harbor & Pine" },
-  },
-  {
-    what: "HappierLeads: a contact with the pages that it visited",
-    record: {
-      contact: { name: "Dana Whitfield", email: "dana@example.com", phone: "+1-619-555-0142" },
-      company: { name: "harbor & pine", state: "california", website: "harbor.example.com" },
-      pageVisits: [
-        { url: "/pricing", timestamp: "2026-01-31T09:15:00.000Z" },
-        { url: "/cart", timestamp: "2026-01-31T09:17:00.000Z" },
-      ],
-    },
-    lead: { ...dana, at, phone: "16195550142", company: "harbor & pine", state: "CA", page_url: "/pricing" },
-  },
-  {
-    what: "RB2B: a profile",
-    record: [
-      "LinkedIn URL,First Name,Last Name,Company Name,Business Email,Website,City,State,Last Seen At,First Seen At,Most Recent Referrer,Recent Page URLs",
-      'https://social.example.com/d,Dana,Whitfield,Harbor & Pine,dana@example.com,harbor.example.com,Reno,Nevada,2026-01-31T09:15:00Z,2026-01-02T10:00:00Z,https://search.example.com/,"[""/pricing"",""/""]"',
-    ],
-    lead: {
-      ...dana,
-      at,
-      company: "Harbor & Pine",
-      city: "Reno",
-      state: "NV",
-      referrer: "https://search.example.com/",
-      page_url: "/pricing",
-    },
   },
   {
     what: "RB2B: a webhook with a link to a profile",
