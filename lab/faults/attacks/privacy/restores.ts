@@ -1,5 +1,5 @@
 /** Erasures, retention, backups, and restores in any order: no lead is lost that should stay, and none comes back. */
-import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../../src/contract/calendar.ts";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
@@ -47,6 +47,7 @@ const operations = 14;
 const hourMs = 3_600_000;
 
 interface Lead {
+  readonly account: AccountName;
   readonly id: string;
   readonly email: string;
   readonly phone: string;
@@ -64,16 +65,17 @@ interface Erasure {
   readonly receipt: string;
 }
 
-/** The last decision on how long the leads of an account are kept. */
+/** A decision on how long the leads of an account are kept. Of several, the last one counts. */
 interface Retention {
-  readonly days: number | null;
+  readonly account: AccountName;
+  readonly days: number;
   readonly atMs: number;
 }
 
 /** The contents of a file. */
 interface State {
-  readonly leads: Readonly<Record<AccountName, ReadonlyMap<string, Lead>>>;
-  readonly retentions: Readonly<Record<AccountName, Retention>>;
+  readonly leads: readonly Lead[];
+  readonly retentions: readonly Retention[];
   readonly erasures: readonly Erasure[];
 }
 
@@ -93,13 +95,17 @@ async function run({ build, turns, expect }: Attack): Promise<Figures> {
   const counts = { restores: 0, erasures: 0 };
   try {
     for (const { place, random } of turns()) {
-      const round = await begin({ commands, folder: place, random, expect });
-      for (let number = 0; number < operations; number++) {
-        const step = random.pick([load, load, erase, erase, retain, backUp, backUp, restore, restore]);
+      const nothing: State = { leads: [], retentions: [], erasures: [] };
+      const nowMs = Date.parse("2026-05-20T12:00:00Z");
+      const round: Round = { commands, folder: place, random, expect, state: nothing, nowMs, backups: [], story: [] };
+      for (const name of accounts) await admin(round, ["account", "create", name]);
+      const steps = Array.from({ length: operations }, () =>
+        random.pick([load, load, erase, erase, retain, backUp, backUp, restore, restore]),
+      );
+      for (const step of [load, backUp, ...steps, restore]) {
         await step(round);
         round.nowMs += hourMs;
       }
-      await restore(round);
       counts.restores += round.story.filter((line) => line.startsWith("restore")).length;
       counts.erasures += round.state.erasures.length;
     }
@@ -107,17 +113,6 @@ async function run({ build, turns, expect }: Attack): Promise<Figures> {
     await commands.end();
   }
   return counts;
-}
-
-async function begin(scene: Pick<Round, "commands" | "folder" | "random" | "expect">): Promise<Round> {
-  const all = { days: null, atMs: 0 };
-  const nothing = { leads: { acme: new Map(), birch: new Map() }, retentions: { acme: all, birch: all }, erasures: [] };
-  const nowMs = Date.parse("2026-05-20T12:00:00Z");
-  const round: Round = { ...scene, state: nothing, nowMs, backups: [], story: [] };
-  for (const name of accounts) await admin(round, ["account", "create", name]);
-  await load(round);
-  await backUp(round);
-  return round;
 }
 
 async function admin({ commands, folder, nowMs, story, expect }: Round, args: string[], input = "") {
@@ -133,6 +128,13 @@ async function admin({ commands, folder, nowMs, story, expect }: Round, args: st
 const anEmail = (random: Random) => `p${random.below(6)}@example.com`;
 const aPhone = (random: Random) => `1555014200${random.below(6)}`;
 const namesOf = ({ id, email, phone }: Lead) => [id, email, phone];
+const isNamed = (lead: Lead, names: ReadonlySet<string>) => namesOf(lead).some((name) => names.has(name));
+
+/** Returns true if a lead is not older than its account keeps. */
+function isYoung({ account, ms }: Lead, { retentions }: State, nowMs: number): boolean {
+  const last = retentions.findLast((one) => one.account === account);
+  return last === undefined || ms >= nowMs - last.days * dayMs;
+}
 
 /** Imports some leads, of which those of blocked persons are left out. */
 async function load(round: Round): Promise<void> {
@@ -140,33 +142,28 @@ async function load(round: Round): Promise<void> {
   const account = random.pick(accounts);
   const leads = Array.from({ length: 1 + random.below(6) }, (_, n): Lead => {
     const ms = nowMs - random.below(20) * dayMs - n - 1 - random.below(100_000) * 10;
-    const id = Bun.randomUUIDv7();
-    return { id, email: random.below(5) === 0 ? "" : anEmail(random), phone: aPhone(random), ms };
+    const email = random.below(5) === 0 ? "" : anEmail(random);
+    return { account, id: Bun.randomUUIDv7(), email, phone: aPhone(random), ms };
   });
-  const lines = leads.map(({ ms, ...lead }) =>
-    JSON.stringify({ ...lead, identified_at: new Date(ms).toISOString(), pixel_id: "px" }),
+  const lines = leads.map(({ id, email, phone, ms }) =>
+    JSON.stringify({ id, email, phone, identified_at: new Date(ms).toISOString(), pixel_id: "px" }),
   );
   const args = ["lead", "import", account, "-", "--create-pixels", "--json"];
   const { stdout } = await admin(round, args, lines.join("\n"));
-  const { days } = state.retentions[account];
-  const blocked = blocksOf(state, account);
-  const kept = leads.filter((lead) => !namesOf(lead).some((name) => blocked.has(name)));
-  const young = kept.filter(({ ms }) => days === null || ms >= nowMs - days * dayMs);
+  const erasures = state.erasures.filter((one) => one.account === account);
+  const kept = leads.filter(
+    (lead) => isYoung(lead, state, nowMs) && !erasures.some(({ blocks }) => isNamed(lead, blocks)),
+  );
   const imported: number = JSON.parse(stdout || "{}").imported;
-  round.expect(imported === young.length, () => `${round.story.join("; ")}: ${imported} imported, not ${young.length}`);
-  const merged = new Map([...state.leads[account], ...young.map((lead) => [lead.id, lead] as const)]);
-  round.state = { ...state, leads: { ...state.leads, [account]: merged } };
-}
-
-function blocksOf({ erasures }: State, account: AccountName): Set<string> {
-  return new Set(erasures.filter((one) => one.account === account).flatMap(({ blocks }) => [...blocks]));
+  round.expect(imported === kept.length, () => `${round.story.join("; ")}: ${imported} imported, not ${kept.length}`);
+  round.state = { ...state, leads: [...state.leads, ...kept] };
 }
 
 /** Erases a person by what a lead has, be it one that is there or not. */
 async function erase(round: Round): Promise<void> {
   const { random, state, folder } = round;
   const account = random.pick(accounts);
-  const leads = [...state.leads[account].values()];
+  const leads = state.leads.filter((lead) => lead.account === account);
   const some = leads[random.below(Math.max(1, leads.length))];
   const way = random.pick(["email", "phone", "id", "list"] as const);
   const given = new Set(givenBy(way, some, random));
@@ -174,17 +171,14 @@ async function erase(round: Round): Promise<void> {
   writeFileSync(list, [...given].join("\n"));
   const by = way === "list" ? ["--list", list] : [`--${way}`, [...given][0] ?? ""];
   const { stdout } = await admin(round, ["lead", "erase", account, ...by]);
-  const gone = leads.filter((lead) => namesOf(lead).some((name) => given.has(name)));
-  const derived = gone.flatMap((lead) => (isById(lead, given) ? namesOf(lead) : [lead.email]));
+  const gone = leads.filter((lead) => isNamed(lead, given));
+  // An erasure by ID also blocks the phone of the lead.
+  const derived = gone.flatMap((lead) => (given.has(lead.id) ? namesOf(lead) : [lead.email]));
   const blocks = new Set([...given, ...derived].filter((name) => name !== ""));
   const removed = new Set(gone.map(({ id }) => id));
   const erasure = { account, given, removed, blocks, receipt: stdout };
-  const left = new Map([...state.leads[account]].filter(([id]) => !removed.has(id)));
-  round.state = {
-    ...state,
-    leads: { ...state.leads, [account]: left },
-    erasures: [...state.erasures, erasure],
-  };
+  const left = state.leads.filter(({ id }) => !removed.has(id));
+  round.state = { ...state, leads: left, erasures: [...state.erasures, erasure] };
 }
 
 function givenBy(way: "email" | "phone" | "id" | "list", lead: Lead | undefined, random: Random): string[] {
@@ -194,28 +188,18 @@ function givenBy(way: "email" | "phone" | "id" | "list", lead: Lead | undefined,
   return [anEmail(random), aPhone(random)];
 }
 
-/** An erasure by ID also blocks the phone of the lead. */
-function isById({ id }: Lead, given: ReadonlySet<string>): boolean {
-  return given.has(id);
-}
-
 async function retain(round: Round): Promise<void> {
-  const { random, state } = round;
+  const { random, nowMs } = round;
   const account = random.pick(accounts);
-  const days = random.pick([null, 5, 10, 15, 30]);
-  await admin(round, ["retain", account, "--days", days === null ? "off" : String(days), "--yes"]);
-  const retentions = { ...state.retentions, [account]: { days, atMs: round.nowMs } };
-  round.state = applyRetention({ ...state, retentions }, round.nowMs);
+  const days = random.pick([Number.POSITIVE_INFINITY, 5, 10, 15, 30]);
+  await admin(round, ["retain", account, "--days", Number.isFinite(days) ? String(days) : "off", "--yes"]);
+  const retentions = [...round.state.retentions, { account, days, atMs: nowMs }];
+  round.state = applyRetention({ ...round.state, retentions }, nowMs);
 }
 
 /** Leaves out the leads that are older than their account keeps. */
 function applyRetention(state: State, nowMs: number): State {
-  const young = (account: AccountName) => {
-    const { days } = state.retentions[account];
-    const isKept = ([, { ms }]: readonly [string, Lead]) => days === null || ms >= nowMs - days * dayMs;
-    return new Map([...state.leads[account]].filter(isKept));
-  };
-  return { ...state, leads: { acme: young("acme"), birch: young("birch") } };
+  return { ...state, leads: state.leads.filter((lead) => isYoung(lead, state, nowMs)) };
 }
 
 async function backUp(round: Round): Promise<void> {
@@ -234,49 +218,35 @@ async function restore(round: Round): Promise<void> {
   if (backup === undefined) return;
   const way = random.pick(["over the old file", "over the old file", "with receipts", "with nothing"] as const);
   const receipts = join(folder, "receipts.ndjson");
-  rmSync(receipts, { force: true });
-  appendFileSync(receipts, state.erasures.map(({ receipt }) => receipt).join(""));
-  if (way !== "over the old file") removeDatabase(folder);
+  writeFileSync(receipts, state.erasures.map(({ receipt }) => receipt).join(""));
+  if (way !== "over the old file")
+    for (const name of readdirSync(folder)) if (name.startsWith("leadfile.db")) rmSync(join(folder, name));
   const args = ["restore", backup.file, "--yes", "--json"];
   await admin(round, way === "with receipts" ? [...args, "--receipts", receipts] : args);
   round.story.push(`(${way})`);
-  const isSinceKnown = way !== "with nothing";
-  const erasures = isSinceKnown ? union(backup.state.erasures, state.erasures) : backup.state.erasures;
-  const since = erasures.filter((one) => !backup.state.erasures.includes(one));
+  const since = way === "with nothing" ? [] : state.erasures.filter((one) => !backup.state.erasures.includes(one));
+  const isErased = (lead: Lead) =>
+    since.some((one) => one.account === lead.account && (one.removed.has(lead.id) || isNamed(lead, one.given)));
   // Of two files, the one with the newer decision has the retention of an account.
-  const newest = (account: AccountName) => {
-    const [one, other] = [backup.state.retentions[account], state.retentions[account]];
-    return way === "over the old file" && other.atMs > one.atMs ? other : one;
-  };
-  const retentions = { acme: newest("acme"), birch: newest("birch") };
-  const left = (account: AccountName) => {
-    const ofAccount = since.filter((one) => one.account === account);
-    const isErased = (lead: Lead) =>
-      ofAccount.some(({ given, removed }) => removed.has(lead.id) || namesOf(lead).some((name) => given.has(name)));
-    return new Map([...backup.state.leads[account]].filter(([, lead]) => !isErased(lead)));
-  };
+  const known =
+    way === "over the old file" ? [...backup.state.retentions, ...state.retentions] : backup.state.retentions;
   round.state = applyRetention(
-    { leads: { acme: left("acme"), birch: left("birch") }, retentions, erasures },
+    {
+      leads: backup.state.leads.filter((lead) => !isErased(lead)),
+      retentions: known.toSorted((one, other) => one.atMs - other.atMs),
+      erasures: [...backup.state.erasures, ...since],
+    },
     round.nowMs,
   );
   for (const account of accounts) await compare(round, account);
 }
 
-function union<Thing>(one: readonly Thing[], other: readonly Thing[]): Thing[] {
-  return [...new Set([...one, ...other])];
-}
-
-function removeDatabase(folder: string): void {
-  for (const name of readdirSync(folder)) if (name.startsWith("leadfile.db")) rmSync(join(folder, name));
-}
-
 async function compare(round: Round, account: AccountName): Promise<void> {
   const { stdout } = await admin(round, ["lead", "export", account]);
   const there = new Set(stdout.split("\n").flatMap((line): string[] => (line === "" ? [] : [JSON.parse(line).id])));
-  const wanted = round.state.leads[account];
-  const lost = [...wanted.keys()].filter((id) => !there.has(id));
-  const back = [...there].filter((id) => !wanted.has(id));
+  const wanted = new Set(round.state.leads.filter((lead) => lead.account === account).map(({ id }) => id));
+  const [lost, back] = [wanted.difference(there).size, there.difference(wanted).size];
   const story = () => round.story.join("; ");
-  round.expect(lost.length === 0, () => `${lost.length} leads lost of ${account}: ${story()}`);
-  round.expect(back.length === 0, () => `${back.length} leads back in ${account}: ${story()}`);
+  round.expect(lost === 0, () => `${lost} leads lost of ${account}: ${story()}`);
+  round.expect(back === 0, () => `${back} leads back in ${account}: ${story()}`);
 }
