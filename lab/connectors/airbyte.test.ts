@@ -4,10 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
 import { aLine } from "../../test/packages/client/line.ts";
-import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
-import { connectors, leadsOfWeeks, start, toolOf, withTool } from "./connector.ts";
+import { connectors, leadsOfWeeks, moreThan, start, toolOf, withTool } from "./connector.ts";
 
 const program = toolOf("airbyte", "bin/source-declarative-manifest");
 /** Each start of the tool takes long on a busy machine. */
@@ -99,9 +98,7 @@ withTool(program)(
     expect(sync.leads()).toEqual(leads);
     // It looks back an hour, to the newest lead.
     expect(sync.records() - before).toBeLessThanOrEqual(1);
-    const newest = Date.parse(leads.at(-1)?.identified_at ?? "");
-    const late = aLead({ identified_at: new Date(newest - 1_800_000).toISOString() });
-    const fresh = aLead({ identified_at: new Date(newest + 1).toISOString() });
+    const { late, fresh } = moreThan(leads);
     server.importMore([late, fresh]);
     expect(await sync.read()).toBe(0);
     expect(sync.leads()).toEqual([...leads.slice(0, -1), late, ...leads.slice(-1), fresh]);

@@ -30,6 +30,13 @@ export function leadsOfWeeks(count: number): Lead[] {
   );
 }
 
+/** A lead half an hour before the newest one, and another right after it. */
+export function moreThan(leads: readonly Lead[], afterMs = 1): { readonly late: Lead; readonly fresh: Lead } {
+  const newestMs = Date.parse(leads.at(-1)?.identified_at ?? "");
+  const at = (ms: number) => aLead({ identified_at: new Date(newestMs + ms).toISOString() });
+  return { late: at(-1_800_000), fresh: at(afterMs) };
+}
+
 interface Run {
   readonly args: readonly string[];
   readonly folder: string;

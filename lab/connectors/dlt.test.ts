@@ -5,7 +5,7 @@ import type { Lead } from "../../src/contract/lead.ts";
 import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
-import { connectors, finish, leadsOfWeeks, start, toolOf, withTool } from "./connector.ts";
+import { connectors, finish, leadsOfWeeks, moreThan, start, toolOf, withTool } from "./connector.ts";
 
 const python = toolOf("dlt", "bin/python");
 /** Each start of the tool takes long on a busy machine. */
@@ -63,9 +63,7 @@ withTool(python)(
     expect(await arrived()).toEqual(leads);
     await run();
     expect(await arrived()).toEqual(leads);
-    const newest = Date.parse(leads.at(-1)?.identified_at ?? "");
-    const late = aLead({ identified_at: new Date(newest - 1_800_000).toISOString() });
-    const fresh = aLead({ identified_at: new Date(newest + 1_000).toISOString() });
+    const { late, fresh } = moreThan(leads, 1_000);
     importMore([late, fresh]);
     await run();
     expect(await arrived()).toEqual([...leads.slice(0, -1), late, ...leads.slice(-1), fresh]);

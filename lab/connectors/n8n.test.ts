@@ -3,10 +3,9 @@ import { expect, onTestFinished } from "bun:test";
 import { dirname, join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { aLine } from "../../test/packages/client/line.ts";
-import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
-import { connectors, leadsOfWeeks, start, toolOf, withTool } from "./connector.ts";
+import { connectors, leadsOfWeeks, moreThan, start, toolOf, withTool } from "./connector.ts";
 
 const engine = toolOf("n8n", "node_modules/n8n-core/package.json");
 /** Each start of the tool takes long on a busy machine. */
@@ -50,12 +49,12 @@ function aWorkflow(url: string, key: string, deliverTo: string) {
 const once = (leads: readonly Lead[]) => [...new Map(leads.map((lead) => [lead.id, lead])).values()];
 
 withTool(engine)(
-  "n8n hands on every lead, oldest first, over kills and a refusal, and a second run adds nothing",
+  "n8n hands on every lead, oldest first, over kills and refusals, and a second run adds nothing",
   async () => {
     const leads = leadsOfWeeks(230);
-    const { url, aKey, importMore } = await serve({ leads });
-    const target = aTarget();
-    const { begin } = aWorkflow(url, aKey(), target.url);
+    const server = await serve({ leads });
+    const [line, target] = [await aLine(server), aTarget()];
+    const { begin } = aWorkflow(line.url, server.aKey(), target.url);
     for (const most of [1, 120]) {
       const cut = begin();
       const had = target.taken.length;
@@ -66,30 +65,17 @@ withTool(engine)(
     target.refuse(50);
     const refused = begin();
     expect([await refused.exited, await refused.stderr.text()]).toEqual([1, expect.stringContaining("Deliver")]);
+    // A page that the server refuses for a moment is read again.
+    line.faults.push("none", "busy");
     expect(await begin().exited).toBe(0);
     expect(once(target.taken)).toEqual(leads);
     target.taken.length = 0;
     expect(await begin().exited).toBe(0);
     expect(target.taken).toEqual([]);
-    const newest = Date.parse(leads.at(-1)?.identified_at ?? "");
-    const late = aLead({ identified_at: new Date(newest - 1_800_000).toISOString() });
-    const fresh = aLead({ identified_at: new Date(newest + 1_000).toISOString() });
-    importMore([late, fresh]);
+    const { late, fresh } = moreThan(leads, 1_000);
+    server.importMore([late, fresh]);
     expect(await begin().exited).toBe(0);
     expect(target.taken).toEqual([late, fresh]);
-  },
-  manyRuns,
-);
-
-withTool(engine)(
-  "n8n reads a page again that the server refuses for a moment",
-  async () => {
-    const leads = leadsOfWeeks(130);
-    const server = await serve({ leads });
-    const [line, target] = [await aLine(server), aTarget()];
-    line.faults.push("none", "busy");
-    expect(await aWorkflow(line.url, server.aKey(), target.url).begin().exited).toBe(0);
-    expect(target.taken).toEqual(leads);
   },
   manyRuns,
 );
