@@ -4,6 +4,8 @@ import { hash, randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { type ErrorCode, errorCodes } from "../../packages/client/src/errors.ts";
 import { leadFields } from "../../src/contract/lead.ts";
+import { cityKey } from "../../src/contract/stored-lead.ts";
+import { readMoment, writeMoment } from "../../src/contract/time.ts";
 
 const database = new Database(process.env["DATABASE_PATH"] ?? "", { readwrite: true });
 // NORMAL and not FULL, as most would have it: a count that a power cut takes is not worth a flush per request.
@@ -74,31 +76,20 @@ function countRequest(key: number, nowMs: number): Record<string, string> {
   };
 }
 
-const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.(\d+))?(?:Z|[+-]\d{2}:\d{2})$/i;
-
 /** Returns a bound in the form of stored times, rounded up to a millisecond; null for any other text. */
-function readMoment(text: string): string | null {
-  const match = rfc3339.exec(text);
-  const ms = match === null ? Number.NaN : Date.parse(text.toUpperCase());
-  if (Number.isNaN(ms)) return null;
-  // Date.parse takes the 30th of February for the 2nd of March.
-  if (new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().slice(0, 10) !== text.slice(0, 10)) return null;
-  return new Date(/[1-9]/.test(match?.[1]?.slice(3) ?? "") ? ms + 1 : ms).toISOString();
-}
-
-function readCity(text: string): string | null {
-  const city = text.trim().normalize("NFC").toLowerCase();
-  return city === "" || city.length > 200 ? null : city;
+function readBound(text: string): string | null {
+  const ms = readMoment(text, "up");
+  return ms === null ? null : writeMoment(ms);
 }
 
 /** A filter: its condition, and the value to bind. A value of null is malformed, and an empty condition filters nothing. */
 const filters: Readonly<Record<string, (text: string) => readonly [condition: string, value: string | null]>> = {
   limit: (text) => ["", /^([1-9]\d?|100)$/.test(text) ? text : null],
-  before: (text) => ["identified_at < ?", readMoment(text)],
-  since: (text) => ["identified_at >= ?", readMoment(text)],
+  before: (text) => ["identified_at < ?", readBound(text)],
+  since: (text) => ["identified_at >= ?", readBound(text)],
   pixel_id: (text) => ["pixel_id = ?", text === "" ? null : text],
   state: (text) => ["state = ?", /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null],
-  city: (text) => ["city_key = ?", readCity(text)],
+  city: (text) => ["city_key = ?", cityKey(text) || null],
   has_email: (text) => [
     text === "true" ? "email IS NOT NULL AND ? = 'true'" : "",
     /^(true|false)$/.test(text) ? text : null,
