@@ -54,6 +54,17 @@ export interface Breakage {
   readonly patches: readonly Patch[];
 }
 
+/** A build with one broken line. */
+export function broken(
+  name: string,
+  file: string,
+  from: string,
+  to: string,
+  options: Pick<Breakage, "times" | "isSlow"> = {},
+): Breakage {
+  return { name, patches: [{ file, from, to }], ...options };
+}
+
 export interface Fault {
   readonly name: string;
   /** The attack in a few words. The last one is the unit of `times`. */

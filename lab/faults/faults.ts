@@ -1,5 +1,4 @@
-/** All attacks, by what they do. */
-
+/** The attacks. */
 import { clusterImports } from "./attacks/cluster/imports.ts";
 import { clusterKills } from "./attacks/cluster/kills.ts";
 import { clusterCutOff, clusterFullDisk, clusterRevocations } from "./attacks/cluster/revocations.ts";
@@ -19,34 +18,14 @@ import { powerCut } from "./attacks/storage/power-cut.ts";
 import { year } from "./attacks/year/year.ts";
 import type { Fault } from "./fault.ts";
 
-/** They end a process at any moment. */
-export const faultsOfKills: readonly Fault[] = [killImport, killDeliveries, killFollow];
+/** All attacks by the folder that they are in, in the order of what would be lost. */
+export const faultsIn = {
+  kills: [killImport, killDeliveries, killFollow],
+  storage: [powerCut],
+  privacy: [erasure, killErasure, disclosures, restores],
+  requests: [revocation, clock, hostile, slowClients],
+  year: [year],
+  cluster: [clusterRevocations, clusterCutOff, clusterFullDisk, clusterKills, clusterImports, clusterRolling],
+} satisfies Readonly<Record<string, readonly Fault[]>>;
 
-/** They take from a file, or from its disk, what was written. */
-export const faultsOfStorage: readonly Fault[] = [powerCut];
-
-/** They look for people who should be gone, and for who received them. */
-export const faultsOfPrivacy: readonly Fault[] = [erasure, killErasure, disclosures, restores];
-
-/** They ask a server as nobody should, or when nobody would. */
-export const faultsOfRequests: readonly Fault[] = [revocation, clock, hostile, slowClients];
-
-/** They befall a cluster of three nodes. */
-export const faultsOfCluster: readonly Fault[] = [
-  clusterRevocations,
-  clusterCutOff,
-  clusterFullDisk,
-  clusterKills,
-  clusterImports,
-  clusterRolling,
-];
-
-/** All of them, in the order of what would be lost. */
-export const faults: readonly Fault[] = [
-  ...faultsOfKills,
-  ...faultsOfStorage,
-  ...faultsOfPrivacy,
-  ...faultsOfRequests,
-  year,
-  ...faultsOfCluster,
-];
+export const faults: readonly Fault[] = Object.values(faultsIn).flat();

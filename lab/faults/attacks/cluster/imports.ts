@@ -2,7 +2,7 @@
 import { linesOf } from "../../../../test/extensions/cluster/cluster.ts";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import type { Attack, Fault, Figures, Findings } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures, type Findings } from "../../fault.ts";
 import { documentsOf, look, makeAccount, makeKey } from "../../product/contents.ts";
 import { attackCluster, beginImport, compareNodes, countsOf, errorOf, type Places } from "./places.ts";
 
@@ -18,18 +18,13 @@ export const clusterImports: Fault = {
   waits: true,
   missing: missingRqlited,
   breakages: [
-    {
-      name: "an import without its premises",
-      isSlow: true,
-      times: 2,
-      patches: [
-        {
-          file: "extensions/cluster/import.ts",
-          from: "premise(isUnchangedSince(lastPosition(), account))",
-          to: "premise(sql`1`)",
-        },
-      ],
-    },
+    broken(
+      "an import without its premises",
+      "extensions/cluster/import.ts",
+      "premise(isUnchangedSince(lastPosition(), account))",
+      "premise(sql`1`)",
+      { isSlow: true, times: 2 },
+    ),
   ],
   run,
 };

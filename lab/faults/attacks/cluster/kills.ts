@@ -1,7 +1,7 @@
 /** Leaders are killed during imports and under load: nothing that was counted is lost or stored twice. */
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import type { Attack, Fault, Figures, Findings } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures, type Findings } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { type Hammer, hammer } from "./hammer.ts";
 import { attackCluster, beginImport, compareNodes, compareUsage, countsOf, errorOf, type Places } from "./places.ts";
@@ -17,17 +17,13 @@ export const clusterKills: Fault = {
   waits: true,
   missing: missingRqlited,
   breakages: [
-    {
-      name: "a flush that is counted each time it is sent",
-      times: 6,
-      patches: [
-        {
-          file: "extensions/cluster/transaction.ts",
-          from: "const remember = sql`INSERT INTO",
-          to: "const remember = sql`INSERT OR REPLACE INTO",
-        },
-      ],
-    },
+    broken(
+      "a flush that is counted each time it is sent",
+      "extensions/cluster/transaction.ts",
+      "const remember = sql`INSERT INTO",
+      "const remember = sql`INSERT OR REPLACE INTO",
+      { times: 6 },
+    ),
   ],
   run,
 };

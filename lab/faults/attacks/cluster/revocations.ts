@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { missingHere } from "../../../../test/support/needing.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
 import { hammer, servedAfter, statusAt, untilTrue } from "./hammer.ts";
 import { missingNamespaces } from "./network.ts";
@@ -19,11 +19,13 @@ export const clusterRevocations: Fault = {
   waits: true,
   missing: missingRqlited,
   breakages: [
-    {
-      name: "a server that does not look for what others wrote",
-      times: 1,
-      patches: [{ file: "src/api/auth.ts", from: "databaseVersion !== knownVersion || ", to: "" }],
-    },
+    broken(
+      "a server that does not look for what others wrote",
+      "src/api/auth.ts",
+      "databaseVersion !== knownVersion || ",
+      "",
+      { times: 1 },
+    ),
   ],
   run: (attack) => revokeOften(attack, { troubles: quiet }),
 };
@@ -38,28 +40,20 @@ export const clusterCutOff: Fault = {
   waits: true,
   missing: missingRqlited,
   breakages: [
-    {
-      name: "a revoke that does not wait",
-      times: 1,
-      patches: [
-        {
-          file: "extensions/cluster/database.ts",
-          from: "await waitForAll(file, id, list, await listing);",
-          to: "waitForAll === null && listing === null ? [] : [];",
-        },
-      ],
-    },
-    {
-      name: "a server without a lease",
-      times: 1,
-      patches: [
-        {
-          file: "extensions/cluster/lease/leased-file.ts",
-          from: "if (!lease.isValid()) throw new",
-          to: "if (lease === null) throw new",
-        },
-      ],
-    },
+    broken(
+      "a revoke that does not wait",
+      "extensions/cluster/database.ts",
+      "await waitForAll(file, id, list, await listing);",
+      "waitForAll === null && listing === null ? [] : [];",
+      { times: 1 },
+    ),
+    broken(
+      "a server without a lease",
+      "extensions/cluster/lease/leased-file.ts",
+      "if (!lease.isValid()) throw new",
+      "if (lease === null) throw new",
+      { times: 1 },
+    ),
   ],
   async run(attack) {
     // The limits in docs/cluster.md.

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { someLeads } from "../../../../test/support/builders.ts";
 import { aFreePort, nginxWith, replaceAll } from "../../../../test/support/proxy.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { makeAccount, makeKey } from "../../product/contents.ts";
 import { needs } from "../../product/program.ts";
 import { hammer, statusAt, untilTrue } from "./hammer.ts";
@@ -21,18 +21,13 @@ export const clusterRolling: Fault = {
   waits: true,
   missing: () => missingRqlited() ?? needs("nginx"),
   breakages: [
-    {
-      name: "a balancer that asks no other node",
-      isSlow: true,
-      times: 3,
-      patches: [
-        {
-          file: "deploy/cluster/nginx.conf",
-          from: "proxy_next_upstream error timeout http_500 http_502 http_503;",
-          to: "proxy_next_upstream off;",
-        },
-      ],
-    },
+    broken(
+      "a balancer that asks no other node",
+      "deploy/cluster/nginx.conf",
+      "proxy_next_upstream error timeout http_500 http_502 http_503;",
+      "proxy_next_upstream off;",
+      { isSlow: true, times: 3 },
+    ),
   ],
   run,
 };

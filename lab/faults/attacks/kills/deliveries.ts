@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
 import { until } from "../../../../test/support/eventually.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
 import { missingProc } from "../../product/process-state.ts";
 import { startAdmin, startServer } from "../../product/program.ts";
@@ -21,17 +21,13 @@ export const killDeliveries: Fault = {
   small: 120,
   full: 10_000,
   breakages: [
-    {
-      name: "an answer before the delivery is written",
-      times: 1,
-      patches: [
-        {
-          file: "extensions/delivery/webhooks/endpoint.ts",
-          from: "await store(spool, source, visits);",
-          to: "const delivered = source;\n      void Bun.sleep(5_000).then(() => store(spool, delivered, visits));",
-        },
-      ],
-    },
+    broken(
+      "an answer before the delivery is written",
+      "extensions/delivery/webhooks/endpoint.ts",
+      "await store(spool, source, visits);",
+      "const delivered = source;\n      void Bun.sleep(5_000).then(() => store(spool, delivered, visits));",
+      { times: 1 },
+    ),
   ],
   missing: missingProc,
   run,
@@ -70,7 +66,7 @@ async function run({ build, folder, times, random, goesOn, progress, expect, fil
   // The last one is killed as soon as it has answered.
   await post();
   await processes.killEndpoint();
-  await until(() => !isWaiting(file, inbox), 100);
+  await until(() => !isWaiting(`${file}.spool`, dropped), 100);
   await processes.end();
   compare(expect, delivered, look(file, documentsOf));
   return { files, kills, leads: delivered.length };
@@ -142,9 +138,9 @@ function drop(folder: string, number: number): string[] {
   return emails;
 }
 
-/** Returns true if files or deliveries wait for their import. */
-function isWaiting(file: string, inbox: string): boolean {
-  const folders = [`${file}.spool`, join(inbox, "acme")].filter((folder) => existsSync(folder));
+/** Returns true if deliveries in a spool, or files in the folder of an account, wait for their import. */
+export function isWaiting(spool: string, dropped: string): boolean {
+  const folders = [spool, dropped].filter((folder) => existsSync(folder));
   const pending = folders.flatMap((folder) => readdirSync(folder, { recursive: true }).map(String));
   return pending.some((name) => /^(?:src_\w+\/)?[^/]+\.(?:part|ndjson|csv)$/.test(name));
 }

@@ -5,7 +5,7 @@ import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { aLead, importLeads, newLead, someLeads } from "../../../../test/support/builders.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
 import type { Random } from "../../../random.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { documentsOf, look, makeAccount, makeKey } from "../../product/contents.ts";
 import { startServer } from "../../product/program.ts";
 import { createReceiver, ledgerIn, startFollow, type Way, ways } from "./receiver.ts";
@@ -25,33 +25,23 @@ export const killFollow: Fault = {
   small: 2 * round,
   full: 1000,
   breakages: [
-    {
-      name: "a checkpoint that moves before the lead is taken",
+    broken(
+      "a checkpoint that moves before the lead is taken",
+      "packages/client/src/follow.ts",
+      "      yield lead;\n      progress.take(lead);\n      await keep(lead);\n",
+      "      progress.take(lead);\n      await keep(lead);\n      yield lead;\n",
+      { times: round },
+    ),
+    broken(
+      "a failure that counts as taken",
+      "packages/client/program/receiver.ts",
+      'if (typeof outcome === "boolean") return outcome;',
+      "if (outcome !== null) return true;",
+      { times: round },
+    ),
+    broken("a checkpoint that never moves", "packages/client/src/follow.ts", "      await keep(lead);\n", "", {
       times: round,
-      patches: [
-        {
-          file: "packages/client/src/follow.ts",
-          from: "      yield lead;\n      progress.take(lead);\n      await keep(lead);\n",
-          to: "      progress.take(lead);\n      await keep(lead);\n      yield lead;\n",
-        },
-      ],
-    },
-    {
-      name: "a failure that counts as taken",
-      times: round,
-      patches: [
-        {
-          file: "packages/client/program/receiver.ts",
-          from: 'if (typeof outcome === "boolean") return outcome;',
-          to: "if (outcome !== null) return true;",
-        },
-      ],
-    },
-    {
-      name: "a checkpoint that never moves",
-      times: round,
-      patches: [{ file: "packages/client/src/follow.ts", from: "      await keep(lead);\n", to: "" }],
-    },
+    }),
   ],
   run,
 };

@@ -7,8 +7,9 @@ import { lockRequestsOf } from "../../../../src/db/files.ts";
 import { writeWhenFree } from "../../../../src/db/locks.ts";
 import { until } from "../../../../test/support/eventually.ts";
 import type { Random } from "../../../random.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { countOf, documentsOf, isWhole, look, prepareKey } from "../../product/contents.ts";
+import { readPages } from "../../product/pages.ts";
 import { admin, startAdmin, startServer } from "../../product/program.ts";
 
 /** Enough for several transactions: each ends after some hundred rows when another program requests the lock. */
@@ -24,39 +25,27 @@ export const killImport: Fault = {
   small: 3,
   full: 200,
   breakages: [
-    {
-      name: "an import that stumbles over what is in already",
-      times: 1,
-      patches: [
-        {
-          file: "src/import/write/batch.ts",
-          from: "  record.counts[outcome.kind",
-          to: "  if (outcome.kind === 'duplicate') throw new Error('twice');\n  record.counts[outcome.kind",
-        },
-      ],
-    },
-    {
-      name: "an import that begins with the newest lead",
-      times: 1,
-      patches: [
-        {
-          file: "src/import/write/staging.ts",
-          from: "ORDER BY at IS NULL, at, place",
-          to: "ORDER BY at IS NULL, at DESC, place",
-        },
-      ],
-    },
-    {
-      name: "a backup of the file without its log",
-      times: 1,
-      patches: [
-        {
-          file: "src/backup/backup.ts",
-          from: "  const manifest = describe(file, nowMs);\n",
-          to: '  require("node:fs").copyFileSync(database.$client.filename, file);\n  const manifest = describe(file, nowMs);\n',
-        },
-      ],
-    },
+    broken(
+      "an import that stumbles over what is in already",
+      "src/import/write/batch.ts",
+      "  record.counts[outcome.kind",
+      "  if (outcome.kind === 'duplicate') throw new Error('twice');\n  record.counts[outcome.kind",
+      { times: 1 },
+    ),
+    broken(
+      "an import that begins with the newest lead",
+      "src/import/write/staging.ts",
+      "ORDER BY at IS NULL, at, place",
+      "ORDER BY at IS NULL, at DESC, place",
+      { times: 1 },
+    ),
+    broken(
+      "a backup of the file without its log",
+      "src/backup/backup.ts",
+      "  const manifest = describe(file, nowMs);\n",
+      '  require("node:fs").copyFileSync(database.$client.filename, file);\n  const manifest = describe(file, nowMs);\n',
+      { times: 1 },
+    ),
   ],
   run,
 };
@@ -182,7 +171,7 @@ function startPolling(url: string, key: string) {
   let isOver = false;
   const polling = (async () => {
     for (let newest: string | null = null; !isOver; polls++) {
-      const found: Lead[] = await pagesSince(url, key, newest);
+      const found: Lead[] = await readPages(url, key, newest);
       for (const lead of found) received.add(JSON.stringify(lead));
       newest = found[0]?.identified_at ?? newest;
       await Bun.sleep(5);
@@ -201,18 +190,4 @@ function startPolling(url: string, key: string) {
       return polling;
     },
   };
-}
-
-/** All leads since a moment, newest first. */
-async function pagesSince(url: string, key: string, since: string | null): Promise<Lead[]> {
-  const leads: Lead[] = [];
-  for (let before: string | null = null; ; ) {
-    const query = new URLSearchParams({ limit: "100", ...(since && { since }), ...(before && { before }) });
-    const answer = await fetch(`${url}/api/v1/leads?${query}`, { headers: { Authorization: `Bearer ${key}` } });
-    if (!answer.ok) throw new Error(`a poll was answered with ${answer.status}`);
-    const page = (await answer.json()) as { data: Lead[]; next_cursor: string | null }; // As §4.1 promises.
-    leads.push(...page.data);
-    if (page.next_cursor === null) return leads;
-    before = page.next_cursor;
-  }
 }

@@ -1,7 +1,7 @@
 /** Keys read at random while imports, days and restarts pass: the ledger knows every lead that each of them received. */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 
 export const disclosures: Fault = {
   name: "the ledger of recipients",
@@ -10,36 +10,24 @@ export const disclosures: Fault = {
   small: 600,
   full: 100_000,
   breakages: [
-    {
-      name: "a page is noted from its newest lead alone",
-      patches: [
-        {
-          file: "src/db/leads.ts",
-          from: "const oldestMs = rows.at(-1)?.[1];",
-          to: "const oldestMs = rows[0]?.[1];",
-        },
-      ],
-    },
-    {
-      name: "a page with a filter is noted as one without",
-      patches: [
-        {
-          file: "src/api/leads.ts",
-          from: "filter: writeFilter(query)",
-          to: "filter: writeFilter(query).slice(0, 0)",
-        },
-      ],
-    },
-    {
-      name: "pages that were not written yet are forgotten at a stop",
-      patches: [
-        {
-          file: "src/served-store.ts",
-          from: "do written = writeWhenFree($client, flush);",
-          to: 'do written = "idle";',
-        },
-      ],
-    },
+    broken(
+      "a page is noted from its newest lead alone",
+      "src/db/leads.ts",
+      "const oldestMs = rows.at(-1)?.[1];",
+      "const oldestMs = rows[0]?.[1];",
+    ),
+    broken(
+      "a page with a filter is noted as one without",
+      "src/api/leads.ts",
+      "filter: writeFilter(query)",
+      "filter: writeFilter(query).slice(0, 0)",
+    ),
+    broken(
+      "pages that were not written yet are forgotten at a stop",
+      "src/served-store.ts",
+      "do written = writeWhenFree($client, flush);",
+      'do written = "idle";',
+    ),
   ],
   run,
 };

@@ -3,8 +3,9 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
 import type { Random } from "../../../random.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { countOf, isWhole, look } from "../../product/contents.ts";
+import { readPages } from "../../product/pages.ts";
 import { admin, startAdmin, startServer } from "../../product/program.ts";
 
 export const killErasure: Fault = {
@@ -15,18 +16,13 @@ export const killErasure: Fault = {
   small: 2,
   full: 100,
   breakages: [
-    {
-      name: "recipients that only the erasure itself adds to its receipts",
-      isSlow: true,
-      times: 8,
-      patches: [
-        {
-          file: "src/cli/receipt.ts",
-          from: "await completeReceipts(",
-          to: "if (Date.now() === 0) await completeReceipts(",
-        },
-      ],
-    },
+    broken(
+      "recipients that only the erasure itself adds to its receipts",
+      "src/cli/receipt.ts",
+      "await completeReceipts(",
+      "if (Date.now() === 0) await completeReceipts(",
+      { isSlow: true, times: 8 },
+    ),
   ],
   run,
 };
@@ -75,12 +71,7 @@ async function prepareRead({ build, folder }: Pick<Attack, "build" | "folder">, 
   await admin(build, file, ["lead", "import", "acme", path, "--create-pixels"]);
   const { key, id } = JSON.parse((await admin(build, file, ["key", "create", "acme", "--json"])).stdout);
   const server = await startServer(build, file);
-  for (let cursor: string | null = ""; cursor !== null; ) {
-    const search: string = cursor === "" ? "" : `&before=${encodeURIComponent(cursor)}`;
-    const headers = { Authorization: `Bearer ${key}` };
-    const answer = await fetch(`${server.url}/api/v1/leads?limit=100${search}`, { headers });
-    cursor = JSON.parse(await answer.text()).next_cursor;
-  }
+  await readPages(server.url, key);
   await server.end();
   // It is copied without its log.
   look(file, (database) => database.run("PRAGMA wal_checkpoint(TRUNCATE)"));

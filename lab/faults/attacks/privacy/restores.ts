@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { dayMs } from "../../../../src/contract/calendar.ts";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
 import type { Random } from "../../../random.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 
 export const restores: Fault = {
   name: "restores",
@@ -13,30 +13,20 @@ export const restores: Fault = {
   small: 4,
   full: 1000,
   breakages: [
-    {
-      name: "a restore that repeats erasures by identifiers that they only derived",
-      isSlow: true,
-      times: 40,
-      patches: [
-        {
-          file: "src/backup/erasures.ts",
-          from: '...hashes("given")',
-          to: '...hashes("hashes")',
-        },
-      ],
-    },
-    {
-      name: "a restore that repeats no erasure",
-      isSlow: true,
-      times: 20,
-      patches: [
-        {
-          file: "src/backup/erasures.ts",
-          from: "if (!identifiersOf(lead).some(isErased)) continue;",
-          to: "continue;",
-        },
-      ],
-    },
+    broken(
+      "a restore that repeats erasures by identifiers that they only derived",
+      "src/backup/erasures.ts",
+      '...hashes("given")',
+      '...hashes("hashes")',
+      { isSlow: true, times: 40 },
+    ),
+    broken(
+      "a restore that repeats no erasure",
+      "src/backup/erasures.ts",
+      "if (!identifiersOf(lead).some(isErased)) continue;",
+      "continue;",
+      { isSlow: true, times: 20 },
+    ),
   ],
   run,
 };

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { createLimiter } from "../../../../src/limiter.ts";
 import type { Random } from "../../../random.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 
 const limit = 60;
 const minuteMs = 60_000;
@@ -14,20 +14,18 @@ export const clock: Fault = {
   small: 1000,
   full: 100_000,
   breakages: [
-    {
-      name: "a window that lasts until the clock is back where it was",
-      patches: [
-        {
-          file: "src/limiter.ts",
-          from: "minuteNow > minute || elapsedMs - startedMs >= windowMs",
-          to: "minuteNow > minute",
-        },
-      ],
-    },
-    {
-      name: "a window that begins anew whenever the minute is another",
-      patches: [{ file: "src/limiter.ts", from: "minuteNow > minute ||", to: "minuteNow !== minute ||" }],
-    },
+    broken(
+      "a window that lasts until the clock is back where it was",
+      "src/limiter.ts",
+      "minuteNow > minute || elapsedMs - startedMs >= windowMs",
+      "minuteNow > minute",
+    ),
+    broken(
+      "a window that begins anew whenever the minute is another",
+      "src/limiter.ts",
+      "minuteNow > minute ||",
+      "minuteNow !== minute ||",
+    ),
   ],
   run,
 };

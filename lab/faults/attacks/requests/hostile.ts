@@ -1,5 +1,5 @@
 /** Hostile requests in great numbers: the server stays up, fails at none of them, and does not grow. */
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { prepareKey } from "../../product/contents.ts";
 import { memoryOf } from "../../product/process-state.ts";
 import { startServer } from "../../product/program.ts";
@@ -18,26 +18,18 @@ export const hostile: Fault = {
   small: 8000,
   full: 1_000_000,
   breakages: [
-    {
-      name: "text that cannot be decoded thrown on",
-      patches: [
-        {
-          file: "src/api/query.ts",
-          from: "  try {\n    const text = decodeURIComponent(raw.replaceAll",
-          to: "  decodeURIComponent(raw);\n  try {\n    const text = decodeURIComponent(raw.replaceAll",
-        },
-      ],
-    },
-    {
-      name: "a server that keeps something of every request",
-      patches: [
-        {
-          file: "src/api/reply.ts",
-          from: "  return (call, { status, code, cause }) => {\n",
-          to: "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
-        },
-      ],
-    },
+    broken(
+      "text that cannot be decoded thrown on",
+      "src/api/query.ts",
+      "  try {\n    const text = decodeURIComponent(raw.replaceAll",
+      "  decodeURIComponent(raw);\n  try {\n    const text = decodeURIComponent(raw.replaceAll",
+    ),
+    broken(
+      "a server that keeps something of every request",
+      "src/api/reply.ts",
+      "  return (call, { status, code, cause }) => {\n",
+      "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
+    ),
   ],
   run,
 };

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { aLead, someLeads } from "../../../../test/support/builders.ts";
 import type { Random } from "../../../random.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { type Key, makeAccount, makeKey, prepare } from "../../product/contents.ts";
 import { descriptorsOf, memoryOf, missingProc } from "../../product/process-state.ts";
 import { admin, startServer } from "../../product/program.ts";
@@ -22,32 +22,26 @@ export const revocation: Fault = {
   small: 9,
   full: 1000,
   breakages: [
-    {
-      name: "a server that does not look whether others have written",
-      times: 1,
-      patches: [{ file: "src/api/auth.ts", from: "databaseVersion !== knownVersion || ", to: "" }],
-    },
-    {
-      name: "a descriptor left open by each request",
-      times: 2,
-      patches: [
-        {
-          file: "src/api/reply.ts",
-          from: "  return (call, { status, code, cause }) => {\n",
-          to: '  return (call, { status, code, cause }) => {\nif (Math.random() < 0.1) require("node:fs").openSync("/dev/null");\n',
-        },
-      ],
-    },
-    {
-      name: "something kept of each request",
-      patches: [
-        {
-          file: "src/api/reply.ts",
-          from: "  return (call, { status, code, cause }) => {\n",
-          to: "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(65_536, 1));\n",
-        },
-      ],
-    },
+    broken(
+      "a server that does not look whether others have written",
+      "src/api/auth.ts",
+      "databaseVersion !== knownVersion || ",
+      "",
+      { times: 1 },
+    ),
+    broken(
+      "a descriptor left open by each request",
+      "src/api/reply.ts",
+      "  return (call, { status, code, cause }) => {\n",
+      '  return (call, { status, code, cause }) => {\nif (Math.random() < 0.1) require("node:fs").openSync("/dev/null");\n',
+      { times: 2 },
+    ),
+    broken(
+      "something kept of each request",
+      "src/api/reply.ts",
+      "  return (call, { status, code, cause }) => {\n",
+      "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(65_536, 1));\n",
+    ),
   ],
   missing: missingProc,
   run,

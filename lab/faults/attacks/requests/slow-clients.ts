@@ -1,5 +1,5 @@
 /** Clients that send a byte a second, or nothing, or do not read: they are let go, and good ones hardly notice. */
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { prepareKey } from "../../product/contents.ts";
 import { descriptorsOf, missingProc } from "../../product/process-state.ts";
 import { startServer } from "../../product/program.ts";
@@ -17,10 +17,7 @@ export const slowClients: Fault = {
   small: 300,
   full: 12_000,
   breakages: [
-    {
-      name: "a server that waits for ever",
-      patches: [{ file: "src/api/listener.ts", from: "idleTimeout: idleSeconds,", to: "idleTimeout: 0," }],
-    },
+    broken("a server that waits for ever", "src/api/listener.ts", "idleTimeout: idleSeconds,", "idleTimeout: 0,"),
   ],
   waits: true,
   missing: missingProc,

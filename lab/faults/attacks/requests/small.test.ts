@@ -1,5 +1,4 @@
-/** A small run of every attack by requests, beside the others. */
-import { faultsOfRequests } from "../../faults.ts";
+import { faultsIn } from "../../faults.ts";
 import { describeSmall } from "../../small.ts";
 
-for (const fault of faultsOfRequests) describeSmall(fault);
+for (const fault of faultsIn.requests) describeSmall(fault);

@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { isWhole, look, makeAccount, makeKey, prepare } from "../../product/contents.ts";
 import { admin, startServer } from "../../product/program.ts";
 import { createDisk, losses } from "./disk.ts";
@@ -18,11 +18,9 @@ export const powerCut: Fault = {
   small: 300,
   full: 10_000,
   breakages: [
-    {
-      name: "synchronous = NORMAL",
+    broken("synchronous = NORMAL", "src/db/open.ts", "PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL", {
       times: 200,
-      patches: [{ file: "src/db/open.ts", from: "PRAGMA synchronous = FULL", to: "PRAGMA synchronous = NORMAL" }],
-    },
+    }),
     {
       name: "an import that is not put on the disk",
       times: 200,

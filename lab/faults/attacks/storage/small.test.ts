@@ -1,5 +1,4 @@
-/** A small run of every attack on the file and its disk, beside the others. */
-import { faultsOfStorage } from "../../faults.ts";
+import { faultsIn } from "../../faults.ts";
 import { describeSmall } from "../../small.ts";
 
-for (const fault of faultsOfStorage) describeSmall(fault);
+for (const fault of faultsIn.storage) describeSmall(fault);

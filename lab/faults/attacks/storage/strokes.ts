@@ -26,41 +26,18 @@ export function missingRecorder(): string | null {
   return tried.exitCode === 0 ? null : "strace may not trace here";
 }
 
-const text = '"((?:\\\\x[0-9a-f]{2})*)"';
-const file = "\\d+<((?:\\\\x[0-9a-f]{2})*)(?:>\\(deleted\\)|>)";
+const hex = (name: string) => `(?<${name}>(?:\\\\x[0-9a-f]{2})*)`;
+const file = `\\d+<${hex("path")}(?:>\\(deleted\\)|>)`;
 
-/** The patterns of successful system calls. */
-const readers: readonly [RegExp, (parts: readonly string[]) => Stroke | null][] = [
-  [
-    new RegExp(`^pwrite64\\(${file}, ${text}, \\d+, (\\d+)\\) += \\d+$`),
-    ([path = "", bytes = "", offset]) => ({
-      kind: "write",
-      path: decode(path).toString(),
-      offset: Number(offset),
-      bytes: decode(bytes),
-    }),
-  ],
-  [
-    new RegExp(`^ftruncate\\(${file}, (\\d+)\\) += 0$`),
-    ([path = "", size]) => ({ kind: "truncate", path: decode(path).toString(), size: Number(size) }),
-  ],
-  [
-    new RegExp(`^f(?:data)?sync\\(${file}\\) += 0$`),
-    ([path = ""]) => ({ kind: "sync", path: decode(path).toString() }),
-  ],
-  [
-    new RegExp(`^openat\\([^ ]+, ${text}, [A-Z_|]*O_CREAT[A-Z_|]*, \\d+\\) += \\d+<`),
-    ([path = ""]) => ({ kind: "create", path: decode(path).toString() }),
-  ],
-  [
-    new RegExp(`^unlink(?:at)?\\((?:[^ "]+, )?${text}(?:, 0)?\\) += 0$`),
-    ([path = ""]) => ({ kind: "unlink", path: decode(path).toString() }),
-  ],
-  [
-    new RegExp(`^rename\\(${text}, ${text}\\) += 0$`),
-    ([path = "", to = ""]) => ({ kind: "rename", path: decode(path).toString(), to: decode(to).toString() }),
-  ],
-  [/^write\(1<.* = \d+$/, () => ({ kind: "said" })],
+/** The patterns of successful system calls. Their groups are the properties of the operation. */
+const readers: readonly (readonly [kind: Stroke["kind"], pattern: RegExp])[] = [
+  ["write", new RegExp(`^pwrite64\\(${file}, "${hex("bytes")}", \\d+, (?<offset>\\d+)\\) += \\d+$`)],
+  ["truncate", new RegExp(`^ftruncate\\(${file}, (?<size>\\d+)\\) += 0$`)],
+  ["sync", new RegExp(`^f(?:data)?sync\\(${file}\\) += 0$`)],
+  ["create", new RegExp(`^openat\\([^ ]+, "${hex("path")}", [A-Z_|]*O_CREAT[A-Z_|]*, \\d+\\) += \\d+<`)],
+  ["unlink", new RegExp(`^unlink(?:at)?\\((?:[^ "]+, )?"${hex("path")}"(?:, 0)?\\) += 0$`)],
+  ["rename", new RegExp(`^rename\\("${hex("path")}", "${hex("to")}"\\) += 0$`)],
+  ["said", /^write\(1<.* = \d+$/],
 ];
 
 /** Reads a recording; throws when the files of interest were touched in a way that it does not understand. */
@@ -75,9 +52,12 @@ export function readStrokes(trace: string, isOfInterest: (path: string) => boole
 }
 
 function readCall(call: string): Stroke | null {
-  for (const [pattern, read] of readers) {
-    const parts = pattern.exec(call);
-    if (parts !== null) return read(parts.slice(1));
+  for (const [kind, pattern] of readers) {
+    const match = pattern.exec(call);
+    if (match === null) continue;
+    const { path = "", to = "", bytes = "", offset, size } = match.groups ?? {};
+    const texts = { path: decode(path).toString(), to: decode(to).toString() };
+    return { kind, ...texts, bytes: decode(bytes), offset: Number(offset), size: Number(size) };
   }
   return null;
 }

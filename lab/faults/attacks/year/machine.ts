@@ -9,6 +9,7 @@ import { aFreePort } from "../../../../test/support/proxy.ts";
 import { fill, mountAt } from "../../../../test/support/small-disk.ts";
 import { breakBuild, project } from "../../breaking/build.ts";
 import { type Server, startServer, surroundings } from "../../product/program.ts";
+import { isWaiting } from "../kills/deliveries.ts";
 import type { Clock } from "./clock.ts";
 
 export const account = "acme";
@@ -119,9 +120,7 @@ export class Machine {
 
   /** Returns true if files or deliveries wait for their import. */
   isWaiting(): boolean {
-    const spooled = fs.readdirSync(`${this.file}.spool`, { recursive: true }).map(String);
-    const dropped = fs.readdirSync(join(this.#disk, "inbox", account));
-    return [...dropped, ...spooled].some((name) => /^(?:src_\w+\/)?[^/]+\.(?:part|ndjson|csv)$/.test(name));
+    return isWaiting(`${this.file}.spool`, join(this.#disk, "inbox", account));
   }
 
   /** The backups that are stored and complete, oldest first. */

@@ -1,5 +1,4 @@
-/** A week of the simulated year. */
+import { faultsIn } from "../../faults.ts";
 import { describeSmall } from "../../small.ts";
-import { year } from "./year.ts";
 
-describeSmall(year);
+for (const fault of faultsIn.year) describeSmall(fault);
