@@ -3,46 +3,25 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Admin, anAdmin } from "../support/admin.ts";
+import { endWithTest } from "../support/child.ts";
+import { until } from "../support/eventually.ts";
+import { launch } from "../support/process.ts";
 
 const px = ["--pixel", "px", "--create-pixels"];
 
-/** An import of standard input that waits for more of it. */
-function waiting(admin: Admin, text: string, under: readonly string[] = []) {
-  const program = join(import.meta.dir, "../../src/admin.ts");
-  const child = Bun.spawn([...under, process.execPath, program, "lead", "import", "acme", "-", ...px], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: admin.folder, DATABASE_PATH: admin.file },
-    stdin: "pipe",
-    stderr: "pipe",
-  });
-  child.stdin.write(text);
-  void child.stdin.flush();
-  return child;
+const program = join(import.meta.dir, "../../src/admin.ts");
+
+/** An import of standard input that waits for more of it, and has said which column is what: rows are read from then on. */
+async function waiting({ folder, file }: Admin, under: readonly string[] = []) {
+  const command = [...under, process.execPath, program, "lead", "import", "acme", "-", ...px];
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: file };
+  const running = launch(command, { cwd: folder, env, input: aThousandRows });
+  endWithTest(running.child);
+  await until(() => running.errors().includes("as CSV"));
+  return running;
 }
 
 const aThousandRows = `date,email\n${Array.from({ length: 1000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("")}`;
-
-/** Of it no more is needed. */
-interface Reader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-}
-
-/** Waits until it has said which column is what: rows are read from then on. */
-async function begun(child: ReturnType<typeof waiting>): Promise<Reader> {
-  const reader = child.stderr.getReader();
-  for (let said = ""; !said.includes("as CSV"); ) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`it ended: ${said}`);
-    said += Buffer.from(value).toString();
-  }
-  return reader;
-}
-
-async function rest(reader: Reader): Promise<string> {
-  let said = "";
-  for (let next = await reader.read(); !next.done; next = await reader.read())
-    said += Buffer.from(next.value ?? []).toString();
-  return said;
-}
 
 /** The files of a folder apart from the database with its lock, and from what Bun keeps in the home folder. */
 const othersIn = (folder: string) =>
@@ -50,13 +29,11 @@ const othersIn = (folder: string) =>
 
 test("while a file is read nothing of it is served, and no file is next to the database", async () => {
   const admin = anAdmin();
-  const child = waiting(admin, aThousandRows);
-  const reader = await begun(child);
+  const { child, exited } = await waiting(admin);
   expect(await admin.leads()).toEqual([]);
   expect(othersIn(admin.folder)).toEqual([]);
-  await child.stdin.end();
-  await rest(reader);
-  expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
+  await child.stdin?.end();
+  expect([await exited, (await admin.leads()).length]).toEqual([0, 1000]);
 });
 
 test.each([
@@ -65,23 +42,19 @@ test.each([
   ["SIGHUP", 129],
 ] as const)("%s while a file is read imports nothing, says so, and ends with %i", async (signal, status) => {
   const admin = anAdmin();
-  const child = waiting(admin, aThousandRows);
-  const reader = await begun(child);
-  child.kill(signal);
-  expect(await rest(reader)).toMatch(/Nothing was imported\.\n$/);
-  expect(await child.exited).toBe(status);
+  const { end, errors } = await waiting(admin);
+  expect(await end(signal)).toBe(status);
+  expect(errors()).toMatch(/Nothing was imported\.\n$/);
   expect(await admin.leads()).toEqual([]);
   expect(othersIn(admin.folder)).toEqual([]);
 });
 
 test("under nohup, an import survives its terminal", async () => {
   const admin = anAdmin();
-  const child = waiting(admin, aThousandRows, ["sh", "-c", 'trap "" HUP; exec "$0" "$@"']);
-  const reader = await begun(child);
+  const { child, exited } = await waiting(admin, ["sh", "-c", 'trap "" HUP; exec "$0" "$@"']);
   child.kill("SIGHUP");
-  await child.stdin.end();
-  await rest(reader);
-  expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1000]);
+  await child.stdin?.end();
+  expect([await exited, (await admin.leads()).length]).toEqual([0, 1000]);
 });
 
 test("the oldest lead is stored first: of a newest-first file none is late, apart from those older than the newest stored one", async () => {

@@ -7,7 +7,7 @@ import { openAgain } from "../../src/db/open.ts";
 import { undoBatch } from "../../src/import/write/undo.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { openAdminStore } from "../support/admin-store.ts";
-import { betweenTransactions } from "../support/between-transactions.ts";
+import { signalBelow } from "../support/between-transactions.ts";
 import { watchDatabases } from "../support/closing.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 
@@ -187,16 +187,7 @@ async function anUndoEndedBy(signal: "SIGKILL" | "SIGINT" | "SIGTERM" | "SIGHUP"
   const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
   await admin.import(`date,email\n${rows}`, ...px);
   const child = admin.start("import", "undo", "acme", "2");
-  let isSent = false;
-  const status = await betweenTransactions(
-    admin.file,
-    child.exited,
-    (leads) => {
-      if (leads <= many && !isSent) child.kill(signal);
-      isSent = leads <= many;
-    },
-    () => true,
-  );
+  const status = await signalBelow(many + 1, admin.file, child, signal);
   return { admin, before, status, said: await child.stderr.text(), left: (await admin.leads()).length - 1 };
 }
 
