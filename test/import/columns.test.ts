@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readMapping } from "../../src/import/map/mapping.ts";
 import { reportOn } from "../../src/import/map/report.ts";
 import { UserError } from "../../src/user-error.ts";
-import { leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
+import { csv, leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
 
 const fieldsOf = async (header: string, map: string | null = null) => {
   const { columns } = await readText(`${header}\n`, map);
@@ -88,11 +88,13 @@ describe("the creation time of a profile", () => {
     expect(ordered).toMatchObject({ identified_at: "Created" });
   });
 
-  test("is not the time of the visit if the page is empty, whether null or a text", async () => {
+  test("is the time of the visit if the record names a page, even an empty one", async () => {
     const person = { email: "dana@example.com", name: "Dana", city: "Reno", state: "NV", created: "2026-01-31" };
-    for (const url of [null, "", " "]) {
-      const [lead] = await leadsOf(`${JSON.stringify({ ...person, url })}\n`);
-      expect(lead).toMatchObject({ lead: { identifiedMs: null } });
+    const table = (url: string) => csv([Object.keys({ ...person, url }), Object.values({ ...person, url })]);
+    const texts = [null, "", " ", []].map((url) => `${JSON.stringify({ ...person, url })}\n`);
+    for (const text of [...texts, table(""), table(" ")]) {
+      const [lead] = await leadsOf(text);
+      expect(lead).toMatchObject({ lead: { identifiedMs: Date.parse(person.created) } });
     }
   });
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReadLead } from "../../src/import/map/lead.ts";
 import { type Payload, payloads } from "./payloads.ts";
-import { leadsOf, shown, warningsOf } from "./reading.ts";
+import { csv, leadsOf, shown, warningsOf } from "./reading.ts";
 
 const textOf = ({ record }: Payload) =>
   Array.isArray(record) ? `${record.join("\n")}\n` : `${JSON.stringify(record)}\n`;
@@ -64,6 +64,24 @@ test("whatever its names and values, a record gives the same lead alone and with
       expect(together.map(given)).toEqual(alone.flat().map(given));
     }),
     { numRuns: 200 },
+  );
+});
+
+test("a record is the same lead as JSON, with null or an empty text, and as CSV with an empty cell", async () => {
+  const name = fc.constantFrom(
+    ...["email", "Personal Email", "verified_email", "phone", "company", "company_state", "company_country"],
+    ...["name", "first_name", "last_name", "contact_first_name", "contact_last_name", "city", "state", "country"],
+    ...["created", "timestamp", "date", "time", "timezone", "page_url", "pagevisits_url", "referrer", "id", "pixel_id"],
+  );
+  const value = fc.constantFrom("a@example.com", "Dana", "/a", "6195550142", "NV", "FR", "2026-01-31", "10:00", "N/A");
+  const record = fc.dictionary(name, fc.option(value, { freq: 2 })).map((some) => ({ ...some, gender: "F" }));
+  await fc.assert(
+    fc.asyncProperty(record, fc.constantFrom(null, "", " "), async (values, empty) => {
+      const asTable = csv([Object.keys(values), Object.values(values).map((one) => one ?? "")]);
+      const asObject = Object.fromEntries(Object.entries(values).map(([name, one]) => [name, one ?? empty]));
+      expect(await leadsOf(`${JSON.stringify(asObject)}\n`)).toEqual(await leadsOf(asTable));
+    }),
+    { numRuns: 300 },
   );
 });
 

@@ -177,17 +177,23 @@ interface Value {
 /** Reads the values of an object, each with the column of its path. */
 function readValues(record: object, parents: readonly string[], columns: Columns): Values {
   const others = new Set<"people" | "visits">();
+  // A name says the same without a value, as an empty cell of CSV does: what a record is about is told by its names.
+  const empty = new Set<Column>();
   let names = 0;
 
   function valuesOf(value: unknown, path: readonly string[], lists = 0): Value[] {
-    if (value === null || value === undefined || names > maxColumns || isTooLong(path)) return [];
-    if (Array.isArray(value)) return lists > maxDepth ? [] : valuesOfList(value, path, lists + 1);
+    if (names > maxColumns || isTooLong(path)) return [];
+    if (Array.isArray(value) && value.length > 0) return lists > maxDepth ? [] : valuesOfList(value, path, lists + 1);
     if (isObject(value)) return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name]));
     names++;
-    const column = columns.at(path);
+    return valueIn(columns.at(path), String(value ?? ""));
+  }
+
+  function valueIn(column: Column, text: string): Value[] {
     if (column.meaning === null && !column.mayBeTime) return [];
-    const text = String(value);
-    return text.trim() === "" ? [] : [{ column, text }];
+    if (text.trim() !== "") return [{ column, text }];
+    empty.add(column);
+    return [];
   }
 
   /** Values of one kind are all of one field. Of any others, those of the first element count: two people must not mix. */
@@ -219,6 +225,7 @@ function readValues(record: object, parents: readonly string[], columns: Columns
     const present = cells.get(column);
     cells.set(column, present === undefined ? text : [present, text].flat());
   }
+  for (const column of empty) cells.getOrInsert(column, "");
   return { columns: [...cells.keys()], cells: [...cells.values()], others, isExcessive: names > maxColumns };
 }
 
