@@ -9,11 +9,12 @@ import { premise, type Statement, WriteRefused } from "../../src/db/connection.t
 import { insertPixel } from "../../src/db/pixels.ts";
 import { placeholder } from "../../src/db/placeholder.ts";
 import { pixels, leads as stored } from "../../src/db/schema.ts";
+import { nextSize } from "../../src/db/steps.ts";
 import { ImportInterrupted, type NewLead } from "../../src/import/new-lead.ts";
 import { beginImport, type Importer } from "../../src/import/write/import.ts";
 import { type Destination, openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
 import type { Placed, StoredLeads } from "../../src/import/write/stored-leads.ts";
-import { nextSize, type Work } from "../../src/import/write/transactions.ts";
+import type { Work } from "../../src/import/write/transactions.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { type Opening, openReadOnly } from "./node-file.ts";
 import { importId, isUnchangedSince } from "./transaction.ts";

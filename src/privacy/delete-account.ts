@@ -6,7 +6,8 @@ import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import * as schema from "../db/schema.ts";
 import { accounts, deletedAccounts, deletedKeys, keys, leads, pixels } from "../db/schema.ts";
-import { deleteLeads, residueStatement } from "./retention.ts";
+import { deleteLeads } from "../db/steps.ts";
+import { residueStatement } from "./retention.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
 
 /** Proves the deletion of an account. A restore that knows it leaves the account out. */
@@ -34,7 +35,7 @@ export async function* deleteAccount(
   const end = read.update(accounts).set({ active: false }).where(eq(accounts.number, number));
   await database.write([revoke, end], "everywhere");
   await database.catchUp();
-  const count = yield* deleteLeads(database, eq(leads.account, number));
+  const count = yield* deleteLeads(database, eq(leads.account, number), residueStatement);
   const digests = database.read.select({ digest: keys.digest }).from(keys).where(eq(keys.account, number)).all();
   await database.write(
     [

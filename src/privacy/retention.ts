@@ -1,16 +1,14 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
-import { and, asc, count, eq, gte, inArray, isNotNull, lt, lte, type SQL, sql } from "drizzle-orm";
+import { and, count, eq, gte, isNotNull, lt, lte, type SQL, sql } from "drizzle-orm";
 import { dayMs, dayOf, oldestKeptMs } from "../contract/calendar.ts";
 import { insertAct, lastAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
 import { databaseOn, openAgain } from "../db/open.ts";
 import { type Act, accounts, audit, leads, residues, usage } from "../db/schema.ts";
+import { deleteLeads } from "../db/steps.ts";
 import { areDisclosuresOld, forgetOldDisclosures } from "./disclosures/ledger.ts";
 import { areReceiptsPending, completeReceipts, isAbandoned } from "./receipts.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
-
-/** Deleting this many takes some 30 ms, and nobody waits longer for it. */
-const leadsAtOnce = 500;
 
 interface Retention {
   readonly number: number;
@@ -53,32 +51,12 @@ export async function* eraseOlder(
 ): AsyncGenerator<number> {
   let erased = 0;
   try {
-    for await (erased of deleteLeads(database, isTooOld(retention, nowMs))) yield erased;
+    for await (erased of deleteLeads(database, isTooOld(retention, nowMs), residueStatement)) yield erased;
   } finally {
     // Also if the caller asks for no further step. Nobody serves what is reported as gone.
     const detail = { days: retention.retainDays, erased };
     const act = insertAct(database.read, { atMs: nowMs, act: "retain.erase", account: id, detail });
     if (erased > 0) await database.write([act], "everywhere");
-  }
-}
-
-/** Deletes the leads that meet a condition, oldest first, some at each step. Yields and returns how many are gone. */
-export async function* deleteLeads(database: LeadDatabase, those: SQL | undefined): AsyncGenerator<number, number> {
-  for (let deleted = 0; ; ) {
-    const { read } = database;
-    const some = read.select({ number: leads.number }).from(leads).where(those);
-    const numbers = some
-      .orderBy(asc(leads.identifiedAt))
-      .limit(leadsAtOnce)
-      .all()
-      .map(({ number }) => number);
-    if (numbers.length === 0) return deleted;
-    await database.write([
-      read.delete(leads).where(and(inArray(leads.number, numbers), those)),
-      residueStatement(read),
-    ]);
-    await database.catchUp();
-    yield (deleted += numbers.length);
   }
 }
 

@@ -7,6 +7,7 @@ import { statSync } from "node:fs";
 import type { Connection } from "../../db/connection.ts";
 import { freeBytesAt, walOf } from "../../db/files.ts";
 import { isServed, openLockRequests, writeWhenFree } from "../../db/locks.ts";
+import { nextSize } from "../../db/steps.ts";
 import { copyWal, openWal, truncateWal } from "../../db/wal.ts";
 
 /**
@@ -113,20 +114,4 @@ async function onDisk(database: Connection, synced: Promise<void>): Promise<void
     truncateWal(database);
     throw cause;
   }
-}
-
-/** The bounds of a step, in leads, and the times that make the next one larger or smaller. */
-interface StepBounds {
-  readonly min: number;
-  readonly max: number;
-  /** After a shorter step, the next one is twice as large. */
-  readonly shortMs: number;
-  /** After a longer step, the next one is half as large. */
-  readonly longMs: number;
-}
-
-/** Returns the size of the next step, so that steps take about the same time on slow machines and fast ones. */
-export function nextSize(size: number, tookMs: number, { min, max, shortMs, longMs }: StepBounds): number {
-  if (tookMs > longMs) return Math.max(min, Math.floor(size / 2));
-  return tookMs < shortMs ? Math.min(max, size * 2) : size;
 }

@@ -1,14 +1,11 @@
 /** Undoes a batch: removes exactly the leads that it added, in short writes, so that nobody waits. Works on a cluster too. */
-import { and, asc, count, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
+import { and, between, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Account } from "../../db/accounts.ts";
-import { changedExactly, type LeadDatabase, WriteRefused } from "../../db/connection.ts";
+import type { LeadDatabase } from "../../db/connection.ts";
 import { type Batch, findBatch } from "../../db/imports.ts";
 import { audit, imports, leads } from "../../db/schema.ts";
+import { deleteLeads } from "../../db/steps.ts";
 import { UserError } from "../../user-error.ts";
-import { nextSize } from "./transactions.ts";
-
-/** The leads that one write looks at. */
-const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };
 
 /**
  * Yields the number of leads that are removed so far, after each write. An undo that is interrupted is completed by the next
@@ -22,9 +19,13 @@ export async function* undoBatch(
 ): AsyncGenerator<number> {
   let batch = asked;
   let removed = 0;
+  // An undo that is interrupted must not be listed as if all leads were there.
+  const begin = (read: LeadDatabase["read"]) =>
+    read.update(imports).set({ finishedAt: null }).where(undoable(asked.number));
   while (batch.undoneMs === null) {
     if (batch.overwritten > 0) throw hasReplaced(batch.number);
-    for await (const some of removeLeads(database, account, batch)) yield (removed += some);
+    const before = removed;
+    for await (const some of deleteLeads(database, leadsOf(batch, account), begin)) yield (removed = before + some);
     await database.write(markUndone(account, batch, { nowMs, removed, finishedMs: asked.finishedMs }), "everywhere");
     await database.catchUp();
     // An import that still runs may have added leads since, or begun to replace others: then nothing was marked.
@@ -33,64 +34,15 @@ export async function* undoBatch(
   yield removed;
 }
 
-/** Removes the leads of a batch from the oldest to the newest, and yields the number of each write. */
-async function* removeLeads(database: LeadDatabase, account: Account, { number, oldestMs, newestMs }: Batch) {
-  if (oldestMs === null || newestMs === null) return;
-  let size = steps.min;
-  for (let doneMs = oldestMs - 1; doneMs < newestMs; ) {
-    const startedMs = performance.now();
-    const toMs = endOfStep(database, account, { afterMs: doneMs, toMs: newestMs }, size);
-    const theirs = and(between(account, doneMs, toMs), eq(leads.import, number), canUndo(number));
-    const { read } = database;
-    const removed = read.select({ leads: count() }).from(leads).where(theirs).get()?.leads ?? 0;
-    try {
-      await database.write([
-        read.delete(leads).where(theirs),
-        changedExactly(removed),
-        // An undo that is interrupted must not be listed as if all leads were there.
-        read.update(imports).set({ finishedAt: null }).where(undoable(number)),
-      ]);
-    } catch (cause) {
-      // Another undo has removed some of them, or the import has added some.
-      if (cause instanceof WriteRefused) continue;
-      throw cause;
-    }
-    const tookMs = performance.now() - startedMs;
-    size = nextSize(size, tookMs, steps);
-    doneMs = toMs;
-    yield removed;
-    // Other writers poll for the lock, and would rarely find it free between two writes.
-    await Bun.sleep(tookMs / 4);
-  }
-}
-
-/** The time of the last lead of a step. Leads of other imports are passed in steps too. */
-function endOfStep(
-  { read }: LeadDatabase,
-  account: Account,
-  { afterMs, toMs }: { readonly afterMs: number; readonly toMs: number },
-  size: number,
-): number {
-  const last = read
-    .select({ ms: leads.identifiedAt })
-    .from(leads)
-    .where(between(account, afterMs, toMs))
-    .orderBy(asc(leads.identifiedAt))
-    .limit(1)
-    .offset(size - 1)
-    .get();
-  return last?.ms ?? toMs;
-}
-
-function between({ number }: Account, afterMs: number, toMs: number): SQL | undefined {
-  return and(eq(leads.account, number), gt(leads.identifiedAt, afterMs), lte(leads.identifiedAt, toMs));
+/** The leads that a batch added, as long as it can still be undone. Its times spare a look at all leads of the account. */
+function leadsOf({ number, oldestMs, newestMs }: Batch, account: Account): SQL | undefined {
+  const within = between(leads.identifiedAt, oldestMs ?? 0, newestMs ?? 0);
+  const canUndo = sql`EXISTS (SELECT 1 FROM ${imports} WHERE ${undoable(number)})`;
+  return and(eq(leads.account, account.number), within, eq(leads.import, number), canUndo);
 }
 
 const undoable = (number: number) =>
   and(eq(imports.number, number), eq(imports.overwritten, 0), isNull(imports.undoneAt));
-
-/** True of a batch that can still be undone when the write is applied. */
-const canUndo = (number: number) => sql`EXISTS (SELECT 1 FROM ${imports} WHERE ${undoable(number)})`;
 
 interface Undone {
   readonly nowMs: number;
