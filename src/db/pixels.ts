@@ -27,19 +27,6 @@ export function openPixelReader(database: Connection) {
   };
 }
 
-/** Reads and creates pixels within the transaction of an import. */
-export function openPixels(database: Connection) {
-  const reader = openPixelReader(database);
-  return {
-    ...reader,
-    create(account: AccountNumber, pixel: Pixel, nowMs: number): boolean {
-      const isNew = !reader.has(account, pixel.id);
-      if (isNew) insertPixel(database, account, pixel, nowMs).run();
-      return isNew;
-    },
-  };
-}
-
 /** Lists the pixels of an account in the order of their creation. */
 export function listPixels(read: Connection, account: AccountNumber): Pixel[] {
   return openPixelReader(read).list(account);

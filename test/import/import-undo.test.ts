@@ -177,10 +177,10 @@ test("an undo is in the audit without personal data", async () => {
   expect(latest).toMatchObject({ act: "import.undo", detail: { import: 1, leads: 3 } });
 });
 
-const many = 60_000;
+const many = 20_000;
 
 /** An undo of many leads that a signal ends after the first of them. */
-async function anUndoEndedBy(signal: "SIGKILL" | "SIGINT" | "SIGTERM" | "SIGHUP") {
+async function anUndoEndedBy(signal: "SIGKILL" | "SIGINT") {
   const admin = anAdmin();
   await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
   const before = await admin.exported();
@@ -199,18 +199,14 @@ test("a killed undo is listed as unfinished, and the next one completes it", asy
   expect(await admin.exported()).toBe(before);
 });
 
-test.each([
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-  ["SIGHUP", 129],
-] as const)("%s ends an undo with %i and the number of removed leads", async (signal, status) => {
-  const ended = await anUndoEndedBy(signal);
-  const said =
+test("Ctrl-C ends an undo with the number of removed leads, and the next one completes it", async () => {
+  const { admin, status, said, left } = await anUndoEndedBy("SIGINT");
+  const stopped =
     /\nStopped after ([\d,]+) leads of import 2 were removed; the others stay\. Run the command again [^\n]+\n$/;
-  const gone = Number(said.exec(`\n${ended.said}`)?.[1]?.replaceAll(",", ""));
-  expect([ended.status, gone]).toEqual([status, many - ended.left]);
-  const { json } = await undo(ended.admin, 2);
-  expect(json as unknown).toEqual({ import: 2, removed: ended.left });
+  const gone = Number(stopped.exec(`\n${said}`)?.[1]?.replaceAll(",", ""));
+  expect([status, gone]).toEqual([130, many - left]);
+  const { json } = await undo(admin, 2);
+  expect(json as unknown).toEqual({ import: 2, removed: left });
 });
 
 test("an import that still runs is undone with all that it adds in the meantime", async () => {

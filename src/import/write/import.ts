@@ -4,7 +4,7 @@ import type { Account, AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { underlying } from "../../db/failure.ts";
 import { openAgain } from "../../db/open.ts";
-import { openPixels } from "../../db/pixels.ts";
+import { openPixelReader } from "../../db/pixels.ts";
 import { pagesUntilCopied } from "../../db/wal.ts";
 import { UserError } from "../../user-error.ts";
 import {
@@ -89,7 +89,7 @@ export function beginImport(
     const staging = openStaging(connection.$client, place.folder);
     const { add, reject, rejectedRows, sample } = staging;
     const stored = openStoredLeads(read, account);
-    const pixels = openPixels(read);
+    const pixels = openPixelReader(read);
     return {
       ...{ add, reject, rejectedRows, sample },
       isStored: (id) => stored.find(id) !== null,

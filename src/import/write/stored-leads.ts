@@ -3,7 +3,7 @@ import { and, desc, eq, gte, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
-import { openPixels, pixelOfAccount } from "../../db/pixels.ts";
+import { insertPixel, pixelOfAccount } from "../../db/pixels.ts";
 import { placeholder } from "../../db/placeholder.ts";
 import { leads, pixels } from "../../db/schema.ts";
 import { bytesOf } from "../../db/uuid.ts";
@@ -122,7 +122,6 @@ const maxKnown = 10_000;
 
 /** Finds and creates the pixels of an account by their IDs, for one transaction. */
 export function openPixelNumbers(database: Connection, account: AccountNumber) {
-  const stored = openPixels(database);
   const one = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount).prepare();
   const known = new Map<string, number>();
 
@@ -137,10 +136,8 @@ export function openPixelNumbers(database: Connection, account: AccountNumber) {
     find,
     /** Creates a pixel and returns its number. */
     make(id: string, nowMs: number): number {
-      stored.create(account, { id, status: "active" }, nowMs);
-      const made = find(id);
-      if (made === null) throw new Error("a pixel that was just created does not exist");
-      return made;
+      const made = insertPixel(database, account, { id, status: "active" }, nowMs);
+      return made.returning({ number: pixels.number }).get().number;
     },
   };
 }
