@@ -30,11 +30,9 @@ export interface NewLead {
 
 export type ImportOutcome =
   | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
-  /** `ofOtherVisit` if the stored lead is from another import, and of a different time or person. */
-  | { readonly kind: "duplicate"; readonly ofOtherVisit: boolean }
+  | { readonly kind: "duplicate" | "suppressed" }
   /** `ofOther` if the replaced lead is from another import. */
-  | { readonly kind: "replaced"; readonly ofOther: boolean; readonly ofOtherVisit: boolean }
-  | { readonly kind: "suppressed" }
+  | { readonly kind: "replaced"; readonly ofOther: boolean }
   | { readonly kind: "rejected"; readonly why: "unknown pixel" | "too old" };
 
 /** read = imported + duplicates + replaced + suppressed + rejected. */

@@ -24,12 +24,12 @@ export function beginModelImport({ rows, account, options, hasPixel, createPixel
   function writeOne(lead: NewLead, nowMs: number): ImportOutcome {
     const existing = mine().find((row) => row.id === lead.id);
     const mayReplace = options.onDuplicate === "replace" && existing?.pixelId === lead.pixelId;
-    if (existing !== undefined && !mayReplace) return { kind: "duplicate", ofOtherVisit: false };
+    if (existing !== undefined && !mayReplace) return { kind: "duplicate" };
     if (options.createPixels) createPixel(lead.pixelId);
     else if (!hasPixel(lead.pixelId)) return { kind: "rejected", why: "unknown pixel" };
     if (existing === undefined) return place(lead, lead.identifiedMs ?? Math.max(nowMs, newest() + 1));
     rows[rows.indexOf(existing)] = { ...lead, account, at: existing.at };
-    return { kind: "replaced", ofOther: false, ofOtherVisit: false };
+    return { kind: "replaced", ofOther: false };
   }
 
   function place(lead: NewLead, wanted: number): ImportOutcome {

@@ -96,7 +96,7 @@ describe("a lead whose ID is stored", () => {
     const other = newLead({ ...lead, email: "lee@example.com", pixel_id: "px_new" });
     for (const onDuplicate of ["skip", "replace"] as const) {
       const outcomes = importLeads(store.leads, number, [other], { onDuplicate });
-      expect(outcomes).toEqual([{ kind: "duplicate", ofOtherVisit: false }]);
+      expect(outcomes).toEqual([{ kind: "duplicate" }]);
     }
     expect(pageOf(store, number)).toEqual([lead]);
     expect(store.served.pixels.list(number)).toEqual([{ id: "px_site", status: "active" }]);

@@ -15,7 +15,7 @@ export interface SourceRead {
 }
 
 /** The progress of a merge. Everything counted here is on the disk. */
-export interface MergeProgress extends Readonly<Pick<BatchRecord, "newestMs" | "overwritten" | "ofOtherVisit">> {
+export interface MergeProgress extends Readonly<Pick<BatchRecord, "newestMs" | "overwritten">> {
   readonly done: number;
   readonly counts: Readonly<ImportCounts>;
   /** The number of the batch; null until a lead was added or replaced. */
@@ -33,13 +33,11 @@ export interface BatchRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
   /** The time of the newest lead that was added; null while there is none. */
   newestMs: number | null;
   overwritten: number;
-  /** The number of leads with the ID of a lead of another import that is of a different time or person. */
-  ofOtherVisit: number;
 }
 
 /** Returns the record of a batch that begins, with the result of the reading. */
 export function beginBatch(account: AccountNumber, origin: ImportOrigin, { counts, layout }: SourceRead): BatchRecord {
-  const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0, ofOtherVisit: 0 };
+  const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0 };
   return { ...nothing, account, layout, counts: { ...counts }, ...origin };
 }
 
@@ -72,7 +70,6 @@ export function noteOutcome(record: BatchRecord, outcome: ImportOutcome): void {
     return;
   }
   if (outcome.kind === "replaced" && outcome.ofOther) record.overwritten++;
-  if ("ofOtherVisit" in outcome && outcome.ofOtherVisit) record.ofOtherVisit++;
   record.counts.read++;
   record.counts[outcome.kind === "duplicate" ? "duplicates" : outcome.kind]++;
 }
@@ -101,9 +98,9 @@ function rowOf(record: BatchRecord, finishedMs: number | null) {
 
 /** Returns the progress that a record shows. */
 export function progressOf(record: BatchRecord): Omit<MergeProgress, "done"> {
-  const { counts, isThere, number, newestMs, overwritten, ofOtherVisit } = record;
+  const { counts, isThere, number, newestMs, overwritten } = record;
   const batch = isThere && hasAdded(counts) ? number : null;
-  return { counts: { ...counts }, batch, newestMs, overwritten, ofOtherVisit };
+  return { counts: { ...counts }, batch, newestMs, overwritten };
 }
 
 function hasAdded({ imported, replaced }: ImportCounts): boolean {

@@ -1,8 +1,7 @@
 /** Writes one lead, or keeps it out: found by its ID if it is stored, moved to the next free millisecond if its own is taken. */
 import { eq, type SQLWrapper } from "drizzle-orm";
 import { oldestKeptMs } from "../../contract/calendar.ts";
-import type { LeadDetails } from "../../contract/lead.ts";
-import { emailKey, type PersonIdentifier } from "../../contract/person.ts";
+import type { PersonIdentifier } from "../../contract/person.ts";
 import { moveDocument } from "../../contract/stored-lead.ts";
 import { writeMoment } from "../../contract/time.ts";
 import type { AccountNumber } from "../../db/accounts.ts";
@@ -122,16 +121,9 @@ export class LeadWriter {
 
   /** A lead of another pixel is never replaced: two vendors may use one ID for two people. */
   private keepOrReplace(lead: NewLead, pixel: number | null, stored: StoredPlace): ImportOutcome {
-    const { leads } = this.destination;
-    const ofOther = stored.batch !== this.context.batch;
-    const ofOtherVisit =
-      ofOther &&
-      (lead.identifiedMs === null
-        ? hasOtherEmail(lead.document, leads.emailAt(stored.at))
-        : isFar(lead.identifiedMs, stored));
-    if (this.options.onDuplicate === "skip" || pixel !== stored.pixel) return { kind: "duplicate", ofOtherVisit };
-    leads.replace(lead, { ...stored, doc: documentAt(lead, stored.at, this.options) });
-    return { kind: "replaced", ofOther, ofOtherVisit };
+    if (this.options.onDuplicate === "skip" || pixel !== stored.pixel) return { kind: "duplicate" };
+    this.destination.leads.replace(lead, { ...stored, doc: documentAt(lead, stored.at, this.options) });
+    return { kind: "replaced", ofOther: stored.batch !== this.context.batch };
   }
 
   /** Creates the pixel of a lead, or rejects the lead. A lead that is stored, with another pixel, needs none. */
@@ -171,18 +163,6 @@ function identifiersOfNew({ document, aliases, vendorId }: NewLead): PersonIdent
   // An erasure by a vendor's ID blocks the ID that it makes without a pixel: the pixel may not have existed yet.
   const ids = vendorId === null ? [] : [{ kind: "id", value: idFromSource(vendorId, null) } as const];
   return [...identifiersOf(JSON.parse(document)), ...aliases, ...ids];
-}
-
-/** A tie or a clock moves a lead by minutes at most. */
-const farMs = 3_600_000;
-
-function isFar(identifiedMs: number, stored: StoredPlace): boolean {
-  return Math.abs(identifiedMs - stored.at) > farMs;
-}
-
-function hasOtherEmail(document: string, email: string | null): boolean {
-  const own: Pick<LeadDetails, "email"> = JSON.parse(document); // As prepareLead wrote it.
-  return own.email !== null && email !== null && emailKey(own.email) !== emailKey(email);
 }
 
 /** Returns the document of a lead at its stored time. A dry run needs none. */

@@ -13,10 +13,14 @@ const maxComparedEach = 100;
 const minuteMs = 60_000;
 /** Ties move a lead by some milliseconds. */
 const tiedMs = 10;
+/** A tie or a clock moves a lead by minutes at most. */
+const farMs = 60 * minuteMs;
 
 export interface Preview extends Omit<Summary, "moved"> {
   /** The number of leads with the ID of another lead of the file, but another time or page. */
   readonly sharingIds: number;
+  /** The number of leads with the ID of a stored lead, but another time or, without a time, another email address. */
+  readonly takenIds: number;
   /** The number of leads with the time, page, and visitor of a stored lead that has another ID. Both would be kept. */
   readonly changedVisits: number;
   /** The same for the minute of a stored lead, if no staged lead has a time with seconds. */
@@ -41,22 +45,36 @@ export function readPreview(
   return {
     ...summary,
     sharingIds: mayShareIds ? countSharingIds(database.$client) : 0,
+    takenIds: mayShareIds ? count(takenId(account)) : 0,
     changedVisits,
     cutVisits: newest === null || hasSeconds ? 0 : sameVisits(minuteMs) - changedVisits,
     changedEmails: onDuplicate === "replace" ? count(changedEmail(account)) : 0,
   };
 }
 
+/** The staged leads that are compared. */
+const oldest = sql`oldest AS MATERIALIZED (
+  SELECT staged.* FROM temp.in_order CROSS JOIN temp.staged ON staged.place = in_order.lead
+  WHERE in_order.place <= ${maxCompared}
+)`;
+
+/** An ID that is made of a row is no such ID: it says which rows are one. */
+function takenId(account: AccountNumber) {
+  return sql`
+    WITH ${oldest}
+    SELECT count(*) FROM oldest
+      CROSS JOIN main.stored_leads AS stored ON stored.account = ${account} AND stored.uuid = oldest.uuid
+    WHERE abs(oldest.at - stored.identified_at) > ${farMs}
+      OR (oldest.at IS NULL AND lower(doc ->> '$.email') <> lower(document ->> '$.email'))`;
+}
+
 /** A visitor is known by an email address or by a name. */
 function sameVisit(account: AccountNumber, newestMs: number | null, withinMs: number) {
   const same = (field: string) => sql.raw(`doc ->> '$.${field}' = document ->> '$.${field}'`);
   return sql`
-    WITH oldest AS MATERIALIZED (
-      SELECT staged.* FROM temp.in_order CROSS JOIN temp.staged ON staged.place = in_order.lead
-      WHERE in_order.place <= ${maxCompared} AND staged.at <= ${newestMs}
-    )
+    WITH ${oldest}
     SELECT count(*) FROM oldest
-    WHERE EXISTS (
+    WHERE oldest.at <= ${newestMs} AND EXISTS (
       SELECT 1 FROM (
         SELECT doc FROM main.stored_leads AS stored
         WHERE stored.account = ${account} AND identified_at >= oldest.at AND identified_at < oldest.at + ${withinMs}

@@ -33,8 +33,6 @@ export interface StoredLeads {
   newest(): StoredPlace | null;
   /** The lead with an ID. */
   find(id: string): StoredPlace | null;
-  /** The email address of the lead at a time; null if it has none, or if the lead is not in the file yet. */
-  emailAt(ms: number): string | null;
   /** The first free millisecond after one that is taken. */
   firstFree(ms: number): number;
 }
@@ -60,13 +58,6 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
     .where(and(ofAccount, eq(leads.uuid, sql.placeholder("uuid"))))
     .prepare();
   const firstFree = prepareFirstFree(database);
-  // The temporary table of a dry run has no documents.
-  const email = database
-    .select({ email: sql<string | null>`doc ->> '$.email'` })
-    .from(sql`main.stored_leads`)
-    .where(and(ofAccount, eq(leads.identifiedAt, at)))
-    .prepare();
-
   return {
     insert: prepareInsert(database, accountNumber),
     replace: prepareReplace(database, accountNumber),
@@ -75,7 +66,6 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
       const [row] = found.values({ account: accountNumber, uuid: bytesOf(id) });
       return row === undefined ? null : { at: row[0], batch: row[1], pixel: row[2] };
     },
-    emailAt: (ms) => email.get({ account: accountNumber, at: ms })?.email ?? null,
     firstFree: (ms) => firstFree.values({ account: accountNumber, at: ms })[0]?.[0] ?? ms + 1,
   };
 }

@@ -26,7 +26,7 @@ import { sayThatItWaits } from "../../terminal/prompt.ts";
 import { stoppedBy } from "../../terminal/signals.ts";
 import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
 import { announceColumns, announcePreview } from "./preview.ts";
-import { mostFrequentReason, otherVisitsText, warningsOf } from "./report.ts";
+import { mostFrequentReason, warningsOf } from "./report.ts";
 
 /** The file and the options of one import. */
 export interface Asked {
@@ -92,7 +92,7 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const merged = await merge(asked, leads, begin, onLate);
     // Each delivery has its own columns, so a name in --map need not be among those of the last one.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
-    const remarks = [...warningsOf(fileRead.notes, missing), ...otherVisitsText(merged, columns)];
+    const remarks = warningsOf(fileRead.notes, missing);
     for (const line of remarks) output.say(line);
     const passed = merged.batch === null ? [] : passedLeads(database.read, number, merged.batch, reached);
     const rejectedFor = mostFrequentReason(fileRead.notes);
@@ -146,7 +146,7 @@ function originOf(file: string, { rejects, rejectsKept = rejects }: ImportReques
   return { file: name, by: username === "unknown" ? `uid ${uid}` : username, rejectsFile, startedMs };
 }
 
-const nothing = { done: 0, batch: null, newestMs: null, overwritten: 0, ofOtherVisit: 0 };
+const nothing = { done: 0, batch: null, newestMs: null, overwritten: 0 };
 
 /**
  * Merges a number of staged leads and shows the progress. `onLate` is called with the time after which leads came late.

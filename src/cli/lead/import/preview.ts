@@ -163,7 +163,7 @@ const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email",
 
 /** Returns why the file looks wrong, with the option that changes it. */
 function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Preview, read: FileRead): string[] {
-  const { leads, sharingIds, changedVisits, cutVisits, changedEmails } = preview;
+  const { leads, sharingIds, takenIds, changedVisits, cutVisits, changedEmails } = preview;
   // Deliveries have different columns, and those of the last one say nothing of the others.
   const namesNobody = request.ofDeliveries !== true && !ofPerson.some((field) => report.matched[field] !== undefined);
   const [id = "id"] = report.matched.id ?? [];
@@ -179,6 +179,9 @@ function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Pr
       `${grouped(sharingIds)} rows have the ID of another row, but another time or page: one lead per ID is kept. ` +
         `If the ID identifies the person, pass --map ${printable(id)}=- to keep all visits. If it looks like 1.23E+15, a ` +
         "spreadsheet has rounded it: import the vendor's original file.",
+    takenIds > 0 &&
+      `at least ${rowsText(takenIds)} with the ID of a stored lead, but another time or person: they count as that lead. If ` +
+        `${printable(id)} identifies the person or the line, pass --map ${printable(id)}=- to keep all visits.`,
     changedVisits > 0 &&
       `at least ${rowsText(changedVisits)} with the time, page, and visitor of a stored lead, but other content: both are ` +
         "kept. If they are the same visits, undo the earlier import, and import both files with " +

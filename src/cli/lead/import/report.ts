@@ -1,16 +1,14 @@
 /** The messages of an import about its rows: why some are rejected, what was left out, and what the counts mean. */
 
 import type { Account } from "../../../db/accounts.ts";
-import type { Columns } from "../../../import/map/columns.ts";
 import { emptyRow, warningLines } from "../../../import/map/lead.ts";
-import { reportOn } from "../../../import/map/report.ts";
 import type { ImportCounts } from "../../../import/new-lead.ts";
 import type { Notes } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/write/batch.ts";
 import type { Passed } from "../../../privacy/disclosures/passed.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { printable } from "../../../user-error.ts";
-import { grouped, leadsText, rowsText } from "../../terminal/numbers.ts";
+import { grouped, leadsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 
@@ -37,18 +35,6 @@ export function warningsOf({ legacyLines, warnings }: Notes, missing: readonly s
     ),
     ...warningLines(warnings).map((line) => `Warning: ${line}`),
     ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, but the file has no such name.`),
-  ];
-}
-
-/** Rows that were taken for other leads by the id of their source. An id that is made of a row does so on purpose. */
-export function otherVisitsText({ ofOtherVisit, batch }: MergeProgress, columns: Columns): string[] {
-  const [column] = reportOn(columns).matched.id ?? [];
-  if (ofOtherVisit === 0 || column === undefined) return [];
-  const name = printable(column);
-  const first = batch === null ? "" : "; undo this import first";
-  return [
-    `Warning: ${rowsText(ofOtherVisit)} with the ID of a lead from another import, but another time or person, ` +
-      `counted as that lead. If ${name} identifies the person or the line, pass --map ${name}=- to keep all visits${first}.`,
   ];
 }
 
