@@ -31,24 +31,6 @@ test("Ctrl-C reports the progress, and running the import again completes it", a
   });
 });
 
-test.each([
-  ["SIGTERM", 143],
-  ["SIGHUP", 129],
-] as const)("%s reports the progress, and ends with %i", async (signal, status) => {
-  const { admin, args } = aLargeImport();
-  const child = admin.start(...args);
-  let isSent = false;
-  const ended = await betweenTransactions(admin.file, child.exited, (leads) => {
-    if (leads > 0 && !isSent) child.kill(signal);
-    isSent = leads > 0;
-  });
-  const said =
-    /\nStopped after ([\d,]+) of 20,000 leads\. They are kept\. Run the command again to complete it.* import undo.*\n$/.exec(
-      await child.stderr.text(),
-    );
-  expect([ended, (await admin.leads()).length]).toEqual([status, Number(said?.[1]?.replaceAll(",", ""))]);
-});
-
 test("a closed terminal ends an import in an orderly way", async () => {
   const { admin, args } = aLargeImport();
   const terminal = onTerminal(admin.file, args);
