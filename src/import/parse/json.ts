@@ -169,46 +169,50 @@ interface Values {
   readonly isExcessive: boolean;
 }
 
+/** A text, which may be empty: what a record is about is told by its names, as by the header of CSV. */
 interface Value {
   readonly column: Column;
   readonly text: string;
 }
 
+const isGiven = ({ text }: Value) => text.trim() !== "";
+
 /** Reads the values of an object, each with the column of its path. */
 function readValues(record: object, parents: readonly string[], columns: Columns): Values {
   const others = new Set<"people" | "visits">();
-  // A name says the same without a value, as an empty cell of CSV does: what a record is about is told by its names.
-  const empty = new Set<Column>();
   let names = 0;
 
-  function valuesOf(value: unknown, path: readonly string[], lists = 0): Value[] {
-    if (names > maxColumns || isTooLong(path)) return [];
-    if (Array.isArray(value) && value.length > 0) return lists > maxDepth ? [] : valuesOfList(value, path, lists + 1);
-    if (isObject(value)) return Object.entries(value).flatMap(([name, item]) => valuesOf(item, [...path, name]));
-    names++;
-    return valueIn(columns.at(path), String(value ?? ""));
+  /** Adds the values at a path to some others. */
+  function addValues(to: Value[], value: unknown, path: readonly string[], lists = 0): void {
+    if (isTooLong(path)) return;
+    if (isObject(value)) {
+      for (const [name, item] of Object.entries(value)) addValues(to, item, [...path, name]);
+    } else if (Array.isArray(value) && value.length > 0) {
+      for (const one of valuesOfList(value, path, lists + 1)) to.push(one);
+    } else addText(to, String(value ?? ""), path);
   }
 
-  function valueIn(column: Column, text: string): Value[] {
-    if (column.meaning === null && !column.mayBeTime) return [];
-    if (text.trim() !== "") return [{ column, text }];
-    empty.add(column);
-    return [];
+  function addText(to: Value[], text: string, path: readonly string[]): void {
+    if (++names > maxColumns) return;
+    const column = columns.at(path);
+    if (column.meaning !== null || column.mayBeTime) to.push({ column, text });
   }
 
   /** Values of one kind are all of one field. Of any others, those of the first element count: two people must not mix. */
   function valuesOfList(items: readonly unknown[], path: readonly string[], lists: number): Value[] {
+    if (lists > maxDepth) return [];
     const before = names;
-    const elements: Value[][] = [];
-    for (const item of items) {
+    const elements = items.map((item) => {
       // Each element has the same names.
       names = before;
-      const values = valuesOf(item, path, lists);
-      if (values.some(({ column }) => column.meaning !== null)) elements.push(values);
-    }
-    if (elements.length > 1 && items.some(isObject)) countOthers(elements, path);
-    const values = elements.flat();
-    return new Set(values.map(({ column }) => column)).size <= 1 ? values : (elements[0] ?? []);
+      const values: Value[] = [];
+      addValues(values, item, path, lists);
+      return values;
+    });
+    const full = elements.filter((values) => values.some((value) => value.column.meaning !== null && isGiven(value)));
+    if (full.length > 1 && items.some(isObject)) countOthers(full, path);
+    const kinds = new Set(full.flat().flatMap((value) => (isGiven(value) ? value.column : [])));
+    return kinds.size > 1 ? (full[0] ?? []) : elements.flat().filter(({ column }) => column.meaning !== null);
   }
 
   function countOthers(elements: readonly Value[][], path: readonly string[]): void {
@@ -216,16 +220,17 @@ function readValues(record: object, parents: readonly string[], columns: Columns
     // A list that is named after a field, such as emails, has further values of one person.
     if (columns.meaningOf(path) !== null && !isOfVisits) return;
     const people = elements.flat().filter(({ column }) => /^(?:name|email)$/.test(column.meaning?.target ?? ""));
-    if (new Set(people.map(({ text }) => text)).size > 1) others.add("people");
+    if (new Set(people.filter(isGiven).map(({ text }) => text)).size > 1) others.add("people");
     else if (isOfVisits) others.add("visits");
   }
 
+  const values: Value[] = [];
+  addValues(values, record, parents);
   const cells = new Map<Column, Cell>();
-  for (const { column, text } of valuesOf(record, parents)) {
+  for (const { column, text } of values) {
     const present = cells.get(column);
-    cells.set(column, present === undefined ? text : [present, text].flat());
+    cells.set(column, present === undefined || present === "" ? text : [present, text].flat());
   }
-  for (const column of empty) cells.getOrInsert(column, "");
   return { columns: [...cells.keys()], cells: [...cells.values()], others, isExcessive: names > maxColumns };
 }
 
