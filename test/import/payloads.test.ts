@@ -39,29 +39,42 @@ test("a record gives the same lead alone, in any file, and in any order", async 
   );
 });
 
-test("whatever its names and values, a record gives the same lead alone and with others", async () => {
-  const name = fc.constantFrom("email", "name", "url", "phone", "state", "city", "created_at", "timestamp", "value");
-  const parent = fc.constantFrom(
-    "visitor",
-    "contact",
-    "owner",
-    "company",
-    "data",
-    "session",
-    "visits",
-    "location",
-    "x",
+type Nested = string | null | { readonly [name: string]: Nested };
+
+const nested = (() => {
+  const name = fc.constantFrom(
+    ...["email", "name", "url", "phone", "state", "city", "created_at", "timestamp", "value", "source"],
   );
-  const value = fc.constantFrom("a@example.com", "b@example.com", "Dana", "/a", "6195550142", "NV", "2026-01-31", "");
-  const leaf = fc.dictionary(name, value, { maxKeys: 4 });
-  const record = fc
-    .tuple(leaf, fc.dictionary(parent, fc.oneof(leaf, fc.dictionary(parent, leaf, { maxKeys: 2 })), { maxKeys: 4 }))
-    .map(([own, nested]) => `${JSON.stringify({ ...nested, ...own, page_url: "/" })}\n`);
+  const parent = fc.constantFrom(
+    ...["visitor", "contact", "owner", "company", "data", "lead", "session", "visits", "event", "location", "x"],
+  );
+  const value = fc.constantFrom("a@example.com", "b@example.com", "Dana", "/a", "6195550142", "NV", "2026-01-31", null);
+  const leaf: fc.Arbitrary<Nested> = fc.dictionary(name, value, { maxKeys: 4 });
+  const around = fc.dictionary(parent, fc.oneof(leaf, fc.dictionary(parent, leaf, { maxKeys: 2 })), { maxKeys: 4 });
+  return fc.tuple(leaf, around).map(([own, more]): Nested => ({ ...more, ...Object(own), page_url: "/" }));
+})();
+
+test("whatever its names and values, a record gives the same lead alone and with others", async () => {
+  const line = nested.map((record) => `${JSON.stringify(record)}\n`);
   await fc.assert(
-    fc.asyncProperty(fc.array(record, { minLength: 2, maxLength: 6 }), async (lines) => {
+    fc.asyncProperty(fc.array(line, { minLength: 2, maxLength: 6 }), async (lines) => {
       const together = await leadsOf(lines.join(""));
       const alone = await Promise.all(lines.map((line) => leadsOf(line)));
       expect(together.map(given)).toEqual(alone.flat().map(given));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a record is the same lead as a row of a table whose header has its paths, with dots", async () => {
+  const cellsOf = (value: Nested, path: readonly string[]): string[][] =>
+    typeof value === "string" || value === null
+      ? [[path.join("."), value ?? ""]]
+      : Object.entries(value).flatMap(([name, inner]) => cellsOf(inner, [...path, name]));
+  await fc.assert(
+    fc.asyncProperty(nested, async (record) => {
+      const [header = [], row = []] = [0, 1].map((place) => cellsOf(record, []).map((cell) => cell[place] ?? ""));
+      expect(await leadsOf(csv([header, row]))).toEqual(await leadsOf(`${JSON.stringify(record)}\n`));
     }),
     { numRuns: 200 },
   );

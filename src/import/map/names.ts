@@ -119,10 +119,14 @@ export function looksLikeTimeName(name: string): boolean {
 }
 
 function meaningOf(path: readonly string[]): Meaning | null {
-  const whole = path.length === 1 ? inPlace([wordsOf(path[0] ?? "")]) : null;
   // A dot in a name separates parents too: tables are made of JSON in this way. Of a list, they have the first element.
-  const segments = path.flatMap((name) => name.replaceAll(/\[(\d+)\]/g, ".$1").split("."));
-  return whole ?? inPlace(segments.filter((segment) => segment !== "0").map(wordsOf));
+  const segments = path
+    .flatMap((name) => name.replaceAll(/\[(\d+)\]/g, ".$1").split("."))
+    .filter((segment) => segment !== "0")
+    .map(wordsOf);
+  // Without parents before it, a dot is between two words: `first.name`.
+  const isWhole = path.length === 1 && parentsOf(segments.slice(0, -1)) === null;
+  return inPlace(segments) ?? (isWhole ? inPlace([segments.flat()]) : null);
 }
 
 function inPlace(segments: readonly (readonly string[])[]): Meaning | null {
