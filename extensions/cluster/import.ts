@@ -3,7 +3,7 @@
  * local file, and the plan is written in one transaction. If others have written in between, it is planned again.
  */
 import { tmpdir } from "node:os";
-import { and, eq, max, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { AccountNumber } from "../../src/db/accounts.ts";
 import { premise, type Statement, WriteRefused } from "../../src/db/connection.ts";
 import { insertPixel } from "../../src/db/pixels.ts";
@@ -125,10 +125,7 @@ function planPixels(file: Destination, account: AccountNumber, nowMs: number, ru
   return {
     find: (id: string) => made.get(id) ?? file.pixels.find(id),
     make(id: string): number {
-      const last = file.read
-        .select({ number: max(pixels.number) })
-        .from(pixels)
-        .get()?.number;
+      const [[last] = [null]] = file.read.values<[number | null]>(sql`SELECT max(number) FROM ${pixels}`);
       // The number that SQLite would choose. If it is taken by then, the transaction fails.
       const number = (last ?? 0) + made.size + 1;
       made.set(id, number);
