@@ -62,14 +62,9 @@ export function obstacleIn(folder: string, name: string): string | null {
   return null;
 }
 
-/** Returns the entry at a path, of a link the link itself; undefined if there is none. */
+/** Returns the entry at a path; of a link the link itself, wherever it leads. Undefined if there is none. */
 export function entryAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
-}
-
-/** Returns whether there is an entry at a path. A link counts, wherever it leads. */
-function isThere(path: string): boolean {
-  return entryAt(path) !== undefined;
 }
 
 /** Returns another text for a file that was written to, replaced, or removed; empty if there is no file. */
@@ -115,7 +110,8 @@ function unusedPath(folder: string, own: string, name: string): string {
   const { name: stem, ext } = parse(shortened(name));
   for (let number = 1; ; number++) {
     const path = join(place, number === 1 ? `${stem}${ext}` : `${stem}-${number}${ext}`);
-    if (!isThere(path) && !(own === failedFolder && isThere(`${path}.txt`))) return path;
+    const reason = own === failedFolder ? entryAt(`${path}.txt`) : undefined;
+    if (entryAt(path) === undefined && reason === undefined) return path;
   }
 }
 

@@ -31,7 +31,7 @@ interface Seen {
 }
 
 /** One version of a file, and the time at which it was seen first. */
-export interface SeenFile {
+interface SeenFile {
   readonly name: string;
   readonly version: string;
   readonly mtimeMs: number;

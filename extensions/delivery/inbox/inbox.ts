@@ -5,7 +5,7 @@ import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { systemCode } from "../../../src/process.ts";
 import { printable, UserError } from "../../../src/user-error.ts";
 import { deleteOldFiles, type FileSource, type Outcome } from "./archive.ts";
-import { DropFolder, type ImportFile, type SeenFile } from "./drop-folder.ts";
+import { DropFolder, type ImportFile } from "./drop-folder.ts";
 
 interface InboxParts {
   /** Returns the import of the files of a folder, or why they cannot be imported. */
@@ -20,21 +20,6 @@ interface InboxParts {
   readonly count?: (kind: Outcome["kind"], files: number) => void;
 }
 
-interface Looked {
-  /** The number of files that are not complete yet. */
-  readonly waiting: number;
-  /** True if more files are complete than were imported. */
-  readonly isBusy: boolean;
-}
-
-/** The complete files of a folder, which are imported one by one. */
-interface Turn {
-  readonly folder: DropFolder;
-  readonly importFile: ImportFile;
-  readonly files: SeenFile[];
-  readonly waiting: number;
-}
-
 /** After this time, new files and new folders are looked for. */
 const lookMs = 5_000;
 const sweepEveryMs = 3_600_000;
@@ -47,27 +32,31 @@ export class Inbox {
   /** The same lines, as this look finds them. */
   #now = new Set<string>();
   #sweptMs = Number.NEGATIVE_INFINITY;
+  /** The files that this look found incomplete. */
+  #waiting = 0;
 
   constructor(
     readonly path: string,
     readonly parts: InboxParts,
   ) {}
 
-  /** Imports complete files, one of each folder in turn, for some seconds. Throws a UserError if the inbox itself is gone. */
-  async look(): Promise<Looked> {
+  /**
+   * Imports complete files, one of each folder in turn, for some seconds. Returns the number of files that are not complete
+   * yet, and whether more are complete than were imported. Throws a UserError if the inbox itself is gone.
+   */
+  async look() {
     [this.#before, this.#now] = [this.#now, new Set()];
+    this.#waiting = 0;
     const folders = this.#findFolders();
     this.#sweep(folders);
-    const looked = await Promise.all(folders.map((folder) => this.#apart(folder, () => this.#lookInto(folder))));
-    const turns = looked.filter((turn) => turn !== null);
     const endMs = performance.now() + lookMs;
-    let taking = turns.filter(({ files }) => files.length > 0);
-    while (taking.length > 0 && performance.now() < endMs) {
-      const next: Turn[] = [];
-      for (const turn of taking) if (await this.#apart(turn.folder, () => this.#takeNext(turn))) next.push(turn);
-      taking = next;
+    let turns = folders.map((folder) => ({ folder, files: this.#importFrom(folder) }));
+    while (turns.length > 0 && performance.now() < endMs) {
+      const next: typeof turns = [];
+      for (const turn of turns) if (await this.#hasNext(turn.folder, turn.files)) next.push(turn);
+      turns = next;
     }
-    return { waiting: turns.reduce((sum, { waiting }) => sum + waiting, 0), isBusy: taking.length > 0 };
+    return { waiting: this.#waiting, isBusy: turns.length > 0 };
   }
 
   /** Returns the folders, and reports files that are in none. */
@@ -93,53 +82,41 @@ export class Inbox {
     for (const { path } of folders) deleteOldFiles(path, keepDays, nowMs);
   }
 
-  /** Does some work. The trouble of one folder, such as a wrong owner, is reported, and does not concern the others. */
-  async #apart<Result>(folder: DropFolder, work: () => Result | Promise<Result>): Promise<Result | null> {
+  /** Continues with a folder. Its trouble, such as a wrong owner, is reported, and does not concern the others. */
+  async #hasNext(folder: DropFolder, files: AsyncIterator<void>): Promise<boolean> {
     try {
-      return await work();
+      return (await files.next()).done !== true;
     } catch (cause) {
       const trouble = temporaryTrouble(cause);
       if (trouble === null) throw cause;
       this.#complain(`${folder.name}/: its files are tried again: ${trouble}`, 1);
-      return null;
+      return false;
     }
   }
 
-  /** Finds the complete files of a folder; null if none of its files can be imported now. */
-  #lookInto(folder: DropFolder): Turn | null {
+  /** Looks into a folder, then imports its complete files. Yields before each file, so that the folders take turns. */
+  async *#importFrom(folder: DropFolder): AsyncGenerator<void, void> {
     const { name, path } = folder;
-    if (folder.isPaused) {
-      this.#keepLines(name);
-      return null;
-    }
+    if (folder.isPaused) return this.#keepLines(name);
     const pending = folder.names().length;
     const importFile = pending === 0 ? null : this.parts.importOf(name, path);
-    if (importFile !== null && "fault" in importFile) {
-      this.#complain(`${name}/: ${importFile.fault}`, pending);
-      return null;
-    }
-    const { complete: files, waiting, broughtBack, unusual } = folder.look();
+    if (importFile !== null && "fault" in importFile) return this.#complain(`${name}/: ${importFile.fault}`, pending);
+    const { complete, waiting, broughtBack, unusual } = folder.look();
+    this.#waiting += waiting;
     // A file that changed while it was taken settles again, and may change again.
     if (waiting > 0) this.#keepLines(name);
     for (const file of broughtBack) this.#say(`${name}/${file}: ${hasChanged}`);
     for (const [file, why] of unusual) this.#complain(`${name}/${file}: ${why}`, 1);
-    return importFile === null ? null : { folder, importFile, files, waiting };
-  }
-
-  /** Imports the next file of a folder. Returns whether the one after it may be imported too. */
-  async #takeNext({ folder, importFile, files }: Turn): Promise<boolean> {
-    const file = files.shift();
-    if (file === undefined) return false;
-    const outcome = await folder.take(file, importFile);
-    const line = `${folder.name}/${file.name}: ${sentenceOf(outcome, folder.isPaused)}`;
-    if (outcome.kind === "later") {
+    if (importFile === null) return;
+    for (const file of complete) {
+      yield;
+      const outcome = await folder.take(file, importFile);
+      const line = `${name}/${file.name}: ${sentenceOf(outcome, folder.isPaused)}`;
       // The next file would meet the same trouble.
-      this.#complain(line, 1);
-      return false;
+      if (outcome.kind === "later") return this.#complain(line, 1);
+      this.parts.count?.(outcome.kind, 1);
+      this.#say(line);
     }
-    this.parts.count?.(outcome.kind, 1);
-    this.#say(line);
-    return files.length > 0;
   }
 
   /** Keeps the lines about a folder, which hold until all of its files are looked at again. */
