@@ -3,14 +3,15 @@ import { Database } from "bun:sqlite";
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Command } from "commander";
+import { codeOf } from "../src/exchange.ts";
 import { fileCheckpoint } from "../src/file.ts";
-import { type Duration, Leadfile, LeadfileError } from "../src/leadfile.ts";
+import { type Duration, Leadfile, LeadfileError, SettingError } from "../src/leadfile.ts";
 import { readAddress } from "../src/settings.ts";
 import { webhook } from "./post.ts";
 import { command, deliver, type Receiver } from "./receiver.ts";
 import { messageOf, serverCommand } from "./server-command.ts";
 import { standardOutput } from "./standard-output.ts";
-import { type Host, Refusal, readKeys, say, stopSignal, systemCode, thisProcess } from "./terminal.ts";
+import { type Host, readKeys, say, stopSignal, thisProcess } from "./terminal.ts";
 
 interface FollowOptions {
   readonly exec?: string;
@@ -58,13 +59,12 @@ key nor the secret.`,
 }
 
 async function follow(host: Host, url: string, options: FollowOptions): Promise<void> {
-  const since = readSince(options.since);
   const receiver = await readReceiver(host, options);
   const [key = ""] = await readKeys(host, "Enter");
   const stop = stopSignal();
   if (receiver.onStop !== undefined) stop.addEventListener("abort", receiver.onStop);
   const client = new Leadfile({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
-  const { every, overlap, checkpoint } = options;
+  const { since, every, overlap, checkpoint } = options;
   const onError = (error: LeadfileError) => say(`${messageOf(error)} The next poll tries again.`);
   try {
     using _ = checkpoint === undefined ? null : await lockCheckpoint(checkpoint);
@@ -74,9 +74,9 @@ async function follow(host: Host, url: string, options: FollowOptions): Promise<
     for await (const lead of leads) if (!(await deliver(lead, receiver, say, stop))) break;
   } catch (cause) {
     // The receivers handle their errors of the system, so this one is that of the checkpoint.
-    const code = cause instanceof LeadfileError ? null : systemCode(cause);
+    const code = cause instanceof LeadfileError ? null : codeOf(cause);
     if (code === null || checkpoint === undefined) throw cause;
-    throw new Refusal(
+    throw new LeadfileError(
       `The checkpoint ${checkpoint} could not be read or written (${code}). Check its folder and disk.`,
     );
   }
@@ -84,10 +84,10 @@ async function follow(host: Host, url: string, options: FollowOptions): Promise<
   process.exit(0);
 }
 
-/** The receiver that the options name; throws a Refusal if they name two. */
+/** The receiver that the options name; throws a SettingError if they name two. */
 async function readReceiver({ now }: Host, { exec, post, allowPlainHttp }: FollowOptions): Promise<Receiver> {
   if (exec !== undefined && post !== undefined) {
-    throw new Refusal("Give either --exec or --post, not both.", 2);
+    throw new SettingError("Give either --exec or --post, not both.");
   }
   const { LEADFILE_KEY: _, LEADFILE_POST_SECRET: secret, ...others } = process.env;
   if (exec !== undefined) return command(exec, others);
@@ -95,20 +95,10 @@ async function readReceiver({ now }: Host, { exec, post, allowPlainHttp }: Follo
   const url = readAddress("--post", post, "https://crm.example.com/leads", allowPlainHttp === true);
   const signing = secret?.trim() ?? "";
   if (signing.length >= minSecretLength) return webhook({ url, secret: signing, now, timeoutMs: postTimeoutMs });
-  throw new Refusal(
+  throw new SettingError(
     `--post signs each lead with a secret of at least ${minSecretLength} characters. ` +
       "Set LEADFILE_POST_SECRET to the secret of the receiver.",
-    2,
   );
-}
-
-/** A day, or a time with its offset: without one it would be another time on another machine. */
-function readSince(text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const isWhole = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(text);
-  const since = new Date(text);
-  if (isWhole && !Number.isNaN(since.getTime())) return since;
-  throw new Refusal("--since takes a day or a time with its offset, such as 2026-01-31T09:15:00Z.", 2);
 }
 
 /**
@@ -124,7 +114,7 @@ async function lockCheckpoint(path: string): Promise<Database> {
     return lock;
   } catch (cause) {
     lock.close();
-    if (!/^SQLITE_BUSY/.test(systemCode(cause) ?? "")) throw cause;
-    throw new Refusal(`Another follow uses the checkpoint ${path}. Stop it, or name another checkpoint.`);
+    if (!/^SQLITE_BUSY/.test(codeOf(cause) ?? "")) throw cause;
+    throw new LeadfileError(`Another follow uses the checkpoint ${path}. Stop it, or name another checkpoint.`);
   }
 }

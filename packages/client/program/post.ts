@@ -1,8 +1,8 @@
 /** The receiver that posts leads to an address: one signed POST for each, taken when the response is a 2xx. */
 import { createHmac } from "node:crypto";
+import { codeOf } from "../src/exchange.ts";
 import type { Lead } from "../src/leadfile.ts";
 import { failed, type Outcome, type Receiver } from "./receiver.ts";
-import { systemCode } from "./terminal.ts";
 
 interface Post {
   readonly url: URL;
@@ -47,7 +47,7 @@ export function webhook({ url, secret, now, timeoutMs }: Post): Receiver {
       } catch (cause) {
         if (signal.aborted)
           return failed(`${url.origin} gave no answer within ${timeoutMs / 1000} s.`, { advice: slowAdvice });
-        const code = systemCode(cause);
+        const code = codeOf(cause);
         return failed(`${url.origin} was not reached${code === null ? "" : ` (${code})`}.`);
       }
     },

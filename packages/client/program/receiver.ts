@@ -1,7 +1,7 @@
 /** A receiver of followed leads, how a lead that was not taken is offered again, and the receiver that runs a command. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Lead } from "../src/leadfile.ts";
-import { printable, Refusal } from "./terminal.ts";
+import { type Lead, LeadfileError } from "../src/leadfile.ts";
+import { printable } from "./terminal.ts";
 
 /**
  * The outcome of one try: true if the lead was taken, and false if nobody takes leads any more, such as `head` after its
@@ -82,6 +82,6 @@ function run(line: string, lead: Lead, environment: Environment) {
       stderr: "inherit",
     });
   } catch {
-    throw new Refusal("--exec needs /bin/sh, which could not be started. Use --post, which needs no shell.");
+    throw new LeadfileError("--exec needs /bin/sh, which could not be started. Use --post, which needs no shell.");
   }
 }

@@ -1,9 +1,9 @@
 /** The command of a program for any server. The failures of the client are shown in terms of its options. */
 import { Command } from "commander";
 import { ApiError, LeadfileError, MissingApiKeyError, NetworkError, SettingError } from "../src/leadfile.ts";
-import { printable, Refusal } from "./terminal.ts";
+import { printable } from "./terminal.ts";
 
-/** Returns a command that takes the address of a server. It ends with the message of a Refusal, or of a failure of the client. */
+/** Returns a command that takes the address of a server. It ends with the message of a LeadfileError, in one line. */
 export function serverCommand<Options>(
   name: string,
   run: (url: string, options: Options, command: Command) => Promise<void>,
@@ -13,17 +13,13 @@ export function serverCommand<Options>(
     try {
       await run(url, options, command);
     } catch (cause) {
-      const refusal = cause instanceof LeadfileError ? toRefusal(cause) : cause;
-      if (!(refusal instanceof Refusal)) throw cause;
-      command.error(refusal.message, { exitCode: refusal.status, code: "leadfile.refused" });
+      if (!(cause instanceof LeadfileError)) throw cause;
+      const why = cause instanceof ApiError ? `The server refused (${cause.code}): ` : "";
+      const advice = cause instanceof NetworkError ? " Check the address, and that the server runs." : "";
+      const exitCode = cause instanceof SettingError ? 2 : 1;
+      command.error(why + messageOf(cause) + advice, { exitCode, code: "leadfile.refused" });
     }
   });
-}
-
-function toRefusal(error: LeadfileError): Refusal {
-  const why = error instanceof ApiError ? `The server refused (${error.code}): ` : "";
-  const advice = error instanceof NetworkError ? " Check the address, and that the server runs." : "";
-  return new Refusal(why + messageOf(error) + advice, error instanceof SettingError ? 2 : 1);
 }
 
 /** The message of a failure, with the options of the command in place of the settings of the client. */
@@ -36,7 +32,8 @@ export function messageOf(error: LeadfileError): string {
     .replace(/^key\b/, "LEADFILE_KEY")
     .replaceAll("baseUrl", "URL")
     .replace("allowPlainHttp: true", "--allow-plain-http")
-    .replace(/^(every|overlap)\b/, "--$1")
+    .replace(/^(every|overlap|since)\b/, "--$1")
     .replace(/\bwith since (?=\d)/, "with --since ")
-    .replace("takes milliseconds, or a text", "takes a time");
+    .replace("takes milliseconds, or a text", "takes a time")
+    .replace("takes a Date, or a", "takes a");
 }

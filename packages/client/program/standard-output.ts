@@ -1,9 +1,9 @@
 /** Leads to standard output, as NDJSON. A lead is taken when it was written; in a file, when it is on the disk. */
 import { fstatSync, fsyncSync, type Stats, write as writeFile } from "node:fs";
 import { promisify } from "node:util";
+import { codeOf } from "../src/exchange.ts";
 import type { Lead } from "../src/leadfile.ts";
 import { failed, type Outcome, type Receiver } from "./receiver.ts";
-import { systemCode } from "./terminal.ts";
 
 const writeSome = promisify(writeFile);
 
@@ -24,7 +24,7 @@ export async function standardOutput(): Promise<Receiver> {
       if (kind.isFile()) fsyncSync(1);
       return true;
     } catch (cause) {
-      const code = systemCode(cause) ?? "unknown";
+      const code = codeOf(cause) ?? "unknown";
       return code === "EPIPE" ? false : failed(`Standard output could not be written (${code}).`);
     }
   }
@@ -51,7 +51,7 @@ async function write(bytes: Uint8Array): Promise<number> {
   try {
     return (await writeSome(1, bytes)).bytesWritten;
   } catch (cause) {
-    if (systemCode(cause) !== "EAGAIN") throw cause;
+    if (codeOf(cause) !== "EAGAIN") throw cause;
     await Bun.sleep(fullPipeMs);
     return 0;
   }

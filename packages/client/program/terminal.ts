@@ -1,5 +1,6 @@
-/** The process that a program of packages/ runs in: its input, messages, signals, and failures. */
+/** The process that a program of packages/ runs in: its input, messages, and signals. */
 import { writeSync } from "node:fs";
+import { SettingError } from "../src/errors.ts";
 
 /** The parts of the process that the core and its tests replace. */
 export interface Host {
@@ -9,19 +10,6 @@ export interface Host {
 
 export const thisProcess: Host = { standardInput: () => Bun.stdin.stream(), now: Date.now };
 
-/** A failure that ends a program with one line for a person, without a stack trace. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
-
-  constructor(
-    message: string,
-    /** 1: refused or failed. 2: the command or a setting is written wrong. */
-    readonly status: 1 | 2 = 1,
-  ) {
-    super(message);
-  }
-}
-
 /**
  * The keys, one per line, from LEADFILE_KEY or standard input; the first one is not empty. A person ends the first line with
  * Enter, or all of them with Ctrl-D. A key is no argument, because other users see those.
@@ -30,7 +18,7 @@ export async function readKeys(host: Host, endsWith: "Enter" | "Enter and Ctrl-D
   const text = process.env["LEADFILE_KEY"]?.trim() || (await readInput(host, endsWith));
   const keys = text.split("\n").map((line) => line.trim());
   if (keys[0] !== "") return keys;
-  throw new Refusal("No key was given. Set LEADFILE_KEY, or give the key on standard input.", 2);
+  throw new SettingError("No key was given. Set LEADFILE_KEY, or give the key on standard input.");
 }
 
 async function readInput({ standardInput }: Host, endsWith: "Enter" | "Enter and Ctrl-D"): Promise<string> {
@@ -63,11 +51,6 @@ export function stopSignal(): AbortSignal {
   }
   process.on("SIGINT", abort).on("SIGTERM", abort);
   return stop.signal;
-}
-
-/** The code of a system error, such as ENOSPC, which contains no path and no value; null if it has none. */
-export function systemCode(cause: unknown): string | null {
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : null;
 }
 
 /** A text with a ? for each control character, which a terminal would obey. */

@@ -46,8 +46,8 @@ export async function exchange(
   }
 }
 
-/** Returns the code of the system, which Node puts into the cause. */
-function codeOf(cause: unknown): string | null {
+/** Returns the code of a system error, such as ENOSPC, which Node may put into the cause; null if there is none. */
+export function codeOf(cause: unknown): string | null {
   if (!(cause instanceof Error)) return null;
   const code = "code" in cause ? cause.code : null;
   if (typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code)) return code;

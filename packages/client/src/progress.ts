@@ -27,21 +27,27 @@ const maxSample = 16;
 
 /** Begins anew; leads before `since` are never given. `source` says whose leads they are. */
 export function beginProgress(since: string | Date | undefined, overlapMs: number, source: string): Progress {
-  const fromMs = since === undefined ? earliestMs : new Date(since).getTime();
-  if (Number.isNaN(fromMs)) throw new SettingError("since takes a Date or an ISO 8601 time, or leave it out.");
+  const fromMs = since === undefined ? earliestMs : timeOf(since);
   return new Progress({ from: fromMs, begun: fromMs, seen: [] }, overlapMs, source, null);
+}
+
+/** A day, or a time with its offset: without one it would be another time on another machine. */
+function timeOf(since: string | Date): number {
+  const isWhole = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
+  const ms = typeof since !== "string" || isWhole.test(since) ? new Date(since).getTime() : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new SettingError("since takes a Date, or a day or a time with its offset, such as 2026-01-31T09:15:00Z.");
 }
 
 /** Reads what was written. Throws a SettingError for anything else: to begin anew would give every lead again. */
 export function readProgress(text: string, overlapMs: number, source: string): Progress {
   const [whole = "", ...added] = text.split("\n");
   const parsed = parse(whole) as Partial<Written> | null | undefined; // Checked below.
-  const { version, from, source: before = null, begun = earliestMs, pixel = null, older = [], seen } = parsed ?? {};
-  if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken) && older.every(isTaken)) {
+  const { version, from, source: before = null, begun = earliestMs, seen } = parsed ?? {};
+  if (version === 1 && Number.isFinite(from) && from !== undefined && seen?.every(isTaken)) {
     // A line that a crash cut off does not count.
-    const known = [...older, ...seen, ...added.map(parse).filter(isTaken)];
-    const withPixels = known.map(([id, ms, own = pixel]): Taken => [id, ms, own]);
-    return new Progress({ from, begun, seen: withPixels }, overlapMs, source, before);
+    const known = [...seen, ...added.map(parse).filter(isTaken)];
+    return new Progress({ from, begun, seen: known }, overlapMs, source, before);
   }
   throw new SettingError("The checkpoint cannot be read. Restore the text that was saved, or remove it to begin anew.");
 }
@@ -53,10 +59,6 @@ interface Written {
   readonly seen: readonly Taken[];
   /** Earlier versions did not write this, nor, at first, the source. */
   readonly begun: number;
-  /** Earlier versions wrote the pixel of the newest lead alone. */
-  readonly pixel?: string | null;
-  /** Earlier versions wrote the leads before `from` here. */
-  readonly older?: readonly Taken[];
 }
 
 function isTaken(value: unknown): value is Taken {

@@ -1,8 +1,15 @@
 /** The program conformance: checks any server against the specification, section by section. */
 import { type Command, Help } from "commander";
 import { messageOf, serverCommand } from "../../client/program/server-command.ts";
-import { type Host, printable, Refusal, readKeys, say, thisProcess } from "../../client/program/terminal.ts";
-import { ApiError, Leadfile, NetworkError, TimeoutError, UnexpectedAnswerError } from "../../client/src/leadfile.ts";
+import { type Host, printable, readKeys, say, thisProcess } from "../../client/program/terminal.ts";
+import {
+  ApiError,
+  Leadfile,
+  LeadfileError,
+  NetworkError,
+  SettingError,
+  TimeoutError,
+} from "../../client/src/leadfile.ts";
 import { conform, type Report } from "./conform.ts";
 import type { Keys } from "./probe.ts";
 
@@ -32,7 +39,8 @@ async function check(host: Host, url: string, options: Options, command: Command
   const report = await conform(url, keys, options.limits === true, { sleep: Bun.sleep, say });
   const text = options.json === true ? JSON.stringify(report) : reportText(report);
   command.configureOutput().writeOut?.(`${text}\n`);
-  if (report.failed > 0) throw new Refusal(`${report.failed} ${report.failed === 1 ? "check" : "checks"} failed.`);
+  if (report.failed > 0)
+    throw new LeadfileError(`${report.failed} ${report.failed === 1 ? "check" : "checks"} failed.`);
 }
 
 /** Throws if the server does not answer or the key does not work: every check would fail for that reason. */
@@ -40,9 +48,8 @@ async function refuseUseless(url: string, key: string): Promise<void> {
   const client = new Leadfile({ baseUrl: url, key, allowPlainHttp: true, retries: 0 });
   await client.usage.get().catch((cause: unknown) => {
     if (cause instanceof NetworkError || cause instanceof TimeoutError) throw cause;
-    const hasStatus = cause instanceof ApiError || cause instanceof UnexpectedAnswerError;
-    if (!hasStatus || (cause.status !== 401 && cause.status !== 403)) return;
-    throw new Refusal(
+    if (!(cause instanceof ApiError) || ![401, 403].includes(cause.status)) return;
+    throw new LeadfileError(
       `The key does not work: ${messageOf(cause)} Give a live key of an account with an active subscription; every check needs it.`,
     );
   });
@@ -52,7 +59,7 @@ async function readAllKeys(host: Host): Promise<Keys> {
   const [live = "", revoked, unsubscribed] = await readKeys(host, "Enter and Ctrl-D");
   // A header can hold nothing else.
   if ([live, revoked, unsubscribed].some((key) => key !== undefined && /[^\x21-\x7e]/.test(key))) {
-    throw new Refusal("A key has a character that no key has. Copy the key again.", 2);
+    throw new SettingError("A key has a character that no key has. Copy the key again.");
   }
   return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };
 }

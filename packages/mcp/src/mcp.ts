@@ -1,8 +1,8 @@
 /** The program mcp: tools for an AI model over standard input and output, through the API of any server. */
 import type { Command } from "commander";
 import { serverCommand } from "../../client/program/server-command.ts";
-import { type Host, Refusal, say, stopSignal, thisProcess } from "../../client/program/terminal.ts";
-import { Leadfile, type LeadfileOptions } from "../../client/src/leadfile.ts";
+import { type Host, say, stopSignal, thisProcess } from "../../client/program/terminal.ts";
+import { Leadfile, type LeadfileOptions, SettingError } from "../../client/src/leadfile.ts";
 
 interface Options {
   readonly reveal?: boolean;
@@ -39,7 +39,7 @@ The settings of a program that starts it, such as an AI assistant:
 async function run({ now }: Host, url: string, options: Options): Promise<void> {
   const key = process.env["LEADFILE_KEY"]?.trim() || null;
   // The protocol uses standard input, so the key cannot come from there.
-  if (key === null) throw new Refusal("No key was given. Set LEADFILE_KEY in the program that starts this one.", 2);
+  if (key === null) throw new SettingError("No key was given. Set LEADFILE_KEY in the program that starts this one.");
   const client = createToolClient({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
   // These are large, and the other commands do not need them.
   const { converse, createServer } = await import("./server.ts");

@@ -4,8 +4,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import { CancelledNotificationSchema, isJSONRPCRequest, type RequestId } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { Refusal } from "../../client/program/terminal.ts";
-import type { Leadfile } from "../../client/src/leadfile.ts";
+import { type Leadfile, LeadfileError } from "../../client/src/leadfile.ts";
 import { version } from "../package.json";
 import { answer, dataNotice } from "./answer.ts";
 import { listLeads, maxLeads } from "./list-leads.ts";
@@ -69,7 +68,7 @@ export function createServer({ client, show, now }: Setup): McpServer {
 
 /**
  * Serves until standard input ends and every request has its result, or until a stop, or until nobody reads the results.
- * Throws a Refusal for a message that is too large.
+ * Throws a LeadfileError for a message that is too large.
  */
 export async function converse(server: McpServer, stop: AbortSignal): Promise<void> {
   const transport = new StdioServerTransport();
@@ -97,7 +96,7 @@ export async function converse(server: McpServer, stop: AbortSignal): Promise<vo
   // Before the end, the transport closes by itself only if a message is too large.
   const mebibytes = STDIO_DEFAULT_MAX_BUFFER_SIZE / 1024 / 1024;
   const tooLarge = `A message on standard input is larger than ${mebibytes} MiB, which no tool accepts.`;
-  transport.onclose = () => ended.reject(new Refusal(tooLarge));
+  transport.onclose = () => ended.reject(new LeadfileError(tooLarge));
   await server.connect(transport);
   await ended.promise;
   await server.close();
