@@ -5,31 +5,27 @@
 import { type FileHandle, mkdir, open, rename, rm, truncate } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-export interface Spool {
-  /** Resolves when the lines are on the disk. If it throws, none of them is stored. */
-  append(sourceId: string, lines: readonly string[]): Promise<void>;
-  /** Completes the files, so that the import takes them. If it throws, the next start completes the others. */
-  complete(): Promise<void>;
-  /** The bytes of all files, at most a second old. */
-  size(): Promise<number>;
-}
+export type Spool = Awaited<ReturnType<typeof openSpool>>;
 
 const sizeValidMs = 1_000;
 
 /** Opens a spool, and completes files that a killed process has left. */
-export async function openSpool(folder: string, now: () => number): Promise<Spool> {
+export async function openSpool(folder: string, now: () => number) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await completeLeftovers(folder);
   const writers = new Map<string, SourceWriter>();
   let known = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
   return {
-    append(sourceId, lines) {
+    /** Resolves when the lines are on the disk. If it throws, none of them is stored. */
+    append(sourceId: string, lines: readonly string[]): Promise<void> {
       return writers.getOrInsertComputed(sourceId, () => createWriter(join(folder, sourceId), now)).append(lines);
     },
+    /** Completes the files, so that the import takes them. If it throws, the next start completes the others. */
     async complete() {
       const ended = await Promise.allSettled([...writers.values()].map((writer) => writer.complete()));
       for (const end of ended) if (end.status === "rejected") throw end.reason;
     },
+    /** The bytes of all files, at most a second old. */
     async size() {
       if (Math.abs(now() - known.atMs) > sizeValidMs) known = { atMs: now(), bytes: await sizeOf(folder) };
       return known.bytes;

@@ -5,18 +5,13 @@ import type { Settings } from "./settings.ts";
 
 type Parameters = Readonly<Record<string, string | number | boolean | Date | undefined>>;
 
-/** Gets a body that `is` accepts. The options are the parameters of the query, and a signal. */
-export type Get = <Body>(
-  path: string,
-  is: (body: unknown) => body is Body,
-  options: { readonly signal?: AbortSignal | undefined },
-) => Promise<Body>;
+export type Get = ReturnType<typeof connect>;
 
 const firstBackoffMs = 500;
 const maxBackoffMs = 30_000;
 
 /** Returns a function that sends requests. Every request is a GET and can be repeated, after errors that pass. */
-export function connect(settings: Settings): Get {
+export function connect(settings: Settings) {
   const { baseUrl, key, fetch, clock, timeoutMs, longestWaitMs } = settings;
   /** The time from which requests are sent again: the limit per minute (§8) is used up until then. */
   let openAtMs = Number.NEGATIVE_INFINITY;
@@ -28,21 +23,28 @@ export function connect(settings: Settings): Get {
     if (ms <= longestWaitMs) openAtMs = Math.max(openAtMs, clock.now() + ms);
   }
 
-  async function once<Body>(url: URL, is: (body: unknown) => body is Body, signal: AbortSignal | undefined) {
+  async function once(url: URL, isSound: (body: object) => boolean, signal: AbortSignal | undefined) {
     for (let ms: number; (ms = openAtMs - clock.now()) > 0; ) await clock.sleep(ms, signal);
     const exchanged = await exchange(fetch, url, request, { timeoutMs, signal });
     const { headers } = exchanged.response;
     if (headers.get("x-ratelimit-remaining") === "0") pause(untilReset(headers) ?? 0);
     const body = readAnswer(exchanged, url.origin, redact);
-    if (is(body)) return body;
+    if (isSound(body)) return body;
     throw unexpected(exchanged.response, url.origin, "a body of another shape");
   }
 
-  return async (path, is, { signal, ...query }) => {
+  /** Gets a body with this `object` that is sound. The options are the parameters of the query, and a signal. */
+  return async <Body extends { object: string }>(
+    path: string,
+    object: Body["object"],
+    { signal, ...query }: { readonly signal?: AbortSignal | undefined },
+    isSound: (body: Body) => boolean = () => true,
+  ): Promise<Body> => {
+    const isWanted = (body: Partial<Body>) => body.object === object && isSound(body as Body);
     const url = new URL(`${baseUrl}${path}${search(query as Parameters)}`); // Every query is made of these.
     for (let failed = 0; ; failed++) {
       try {
-        return await once(url, is, signal);
+        return (await once(url, isWanted, signal)) as Body;
       } catch (error) {
         const waitMs = waitAfter(error, failed, settings);
         // All requests of the client wait for the next window, not only this one.

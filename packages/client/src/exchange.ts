@@ -55,7 +55,7 @@ export function codeOf(cause: unknown): string | null {
 }
 
 /** Returns the parsed body of a 200; throws for everything else. `redact` removes the key from a text. */
-export function readAnswer({ response, text }: Exchanged, origin: string, redact: (text: string) => string): unknown {
+export function readAnswer({ response, text }: Exchanged, origin: string, redact: (text: string) => string): object {
   const { status, headers, type } = response;
   if (type === "opaqueredirect" || (status >= 300 && status < 400)) throw redirection(headers, origin);
   const body = parse(text);

@@ -37,7 +37,7 @@ export class Leadfile {
     const get = connect(settings);
     const list = createList(get);
     const listPixels = async ({ signal }: CallOptions = {}) =>
-      (await get("/api/v1/pixels", isPixelList, { signal })).data;
+      (await get<PixelList>("/api/v1/pixels", "list", { signal }, ({ data }) => Array.isArray(data))).data;
     const followed = { list, listPixels, clock: settings.clock, source: () => sourceOf(settings) };
     this.leads = {
       list,
@@ -46,16 +46,6 @@ export class Leadfile {
       batches: (batches = {}) => followBatches(followed, batches),
     };
     this.pixels = { list: listPixels };
-    this.usage = { get: ({ signal } = {}) => get("/api/v1/usage", isUsage, { signal }) };
+    this.usage = { get: ({ signal } = {}) => get<Usage>("/api/v1/usage", "usage", { signal }) };
   }
-}
-
-function isPixelList(body: unknown): body is PixelList {
-  const { object, data } = body as Partial<PixelList>; // Each field is checked.
-  return object === "list" && Array.isArray(data);
-}
-
-function isUsage(body: unknown): body is Usage {
-  // The field is checked.
-  return (body as Partial<Usage>).object === "usage";
 }

@@ -21,9 +21,8 @@ export const fullPage = 100;
 export function createList(get: Get): List {
   return (query = {}) => {
     // A cursor that does not move would be requested again and again.
-    const isNext = (body: unknown): body is LeadList =>
-      isLeadList(body) && !(body.has_more && body.next_cursor === query.before);
-    return get("/api/v1/leads", isNext, query);
+    const isNext = (page: LeadList) => isPage(page) && !(page.has_more && page.next_cursor === query.before);
+    return get("/api/v1/leads", "list", query, isNext);
   };
 }
 
@@ -41,9 +40,8 @@ export async function* allLeads(
 }
 
 /** Checks what paging relies on: a page with has_more has leads and a cursor. */
-function isLeadList(body: unknown): body is LeadList {
-  const { object, data, has_more, next_cursor } = body as Partial<LeadList>; // Each field is checked.
-  if (object !== "list" || !Array.isArray(data) || !data.every(isPlaced)) return false;
+function isPage({ data, has_more, next_cursor }: LeadList): boolean {
+  if (!Array.isArray(data) || !data.every(isPlaced)) return false;
   return has_more === true ? data.length > 0 && isTimestamp(next_cursor) : has_more === false;
 }
 

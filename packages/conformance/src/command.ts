@@ -2,14 +2,7 @@
 import { type Command, Help } from "commander";
 import { messageOf, serverCommand } from "../../client/program/server-command.ts";
 import { type Host, printable, readKeys, say, thisProcess } from "../../client/program/terminal.ts";
-import {
-  ApiError,
-  Leadfile,
-  LeadfileError,
-  NetworkError,
-  SettingError,
-  TimeoutError,
-} from "../../client/src/leadfile.ts";
+import { ApiError, Leadfile, LeadfileError, SettingError, UnexpectedAnswerError } from "../../client/src/leadfile.ts";
 import { conform, type Report } from "./conform.ts";
 import type { Keys } from "./probe.ts";
 
@@ -47,8 +40,10 @@ async function check(host: Host, url: string, options: Options, command: Command
 async function refuseUseless(url: string, key: string): Promise<void> {
   const client = new Leadfile({ baseUrl: url, key, allowPlainHttp: true, retries: 0 });
   await client.usage.get().catch((cause: unknown) => {
-    if (cause instanceof NetworkError || cause instanceof TimeoutError) throw cause;
-    if (!(cause instanceof ApiError) || ![401, 403].includes(cause.status)) return;
+    // What is wrong with such a body is for the checks.
+    if (cause instanceof UnexpectedAnswerError) return;
+    if (!(cause instanceof ApiError)) throw cause;
+    if (cause.status !== 401 && cause.status !== 403) return;
     throw new LeadfileError(
       `The key does not work: ${messageOf(cause)} Give a live key of an account with an active subscription; every check needs it.`,
     );

@@ -36,20 +36,21 @@ const allChecks: readonly Check[] = [
   ...everyAnswerChecks,
 ];
 
-interface Result {
-  readonly section: string;
-  readonly title: string;
-  readonly verdict: "passed" | "failed" | "skipped";
-  /** The reason for a failure or a skip. */
-  readonly reason: string | null;
-}
+type Result = Awaited<ReturnType<typeof runCheck>>;
 
-async function runCheck({ section, title, run }: Check, probe: Probe): Promise<Result> {
+async function runCheck({ section, title, run }: Check, probe: Probe) {
+  /** The reason is that of a failure or a skip. */
+  const result = (verdict: "passed" | "failed" | "skipped", reason: string | null) => ({
+    section,
+    title,
+    verdict,
+    reason,
+  });
   try {
     await run(probe);
-    return { section, title, verdict: "passed", reason: null };
+    return result("passed", null);
   } catch (cause) {
-    if (cause instanceof Skipped) return { section, title, verdict: "skipped", reason: cause.message };
-    return { section, title, verdict: "failed", reason: cause instanceof Error ? cause.message : String(cause) };
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return result(cause instanceof Skipped ? "skipped" : "failed", reason);
   }
 }

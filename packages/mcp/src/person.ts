@@ -58,12 +58,9 @@ export function personMask({ name, email, verified_email: verified, phone }: Per
     .flatMap((mailbox) => [wordsOf(mailbox).join(""), ...wordsOf(mailbox)])
     .flatMap((word) => [word, word.replace(/\p{N}+$/u, "")]);
   const words = [...names, ...inMailboxes].flatMap(spellings).filter((word) => word.length > 1);
-  const pairs = names.flatMap((one) =>
-    names
-      .filter((other) => other !== one)
-      .flatMap((other) =>
-        spellings(one).flatMap((first) => spellings(other).map((second) => [first, second] as const)),
-      ),
+  const spelled = names.flatMap(spellings);
+  const pairs = spelled.flatMap((one) =>
+    spelled.filter((other) => other !== one).map((other) => [one, other] as const),
   );
   const parts = [...words, ...pairs.map((pair) => pair.join(""))].filter(isPart);
   // Such as wli for Li Wei.
