@@ -10,7 +10,6 @@ import { table } from "../../../src/cli/terminal/table.ts";
 import { readConfig, receiveOrigin } from "../../../src/config.ts";
 import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
-import { findAccount } from "../../../src/db/accounts.ts";
 import { openPixelReader } from "../../../src/db/pixels.ts";
 import { createSource, findSource, listSources, revokeSource, type Source } from "../../../src/db/sources.ts";
 import { Columns } from "../../../src/import/map/columns.ts";
@@ -108,12 +107,10 @@ function revokeCommand(context: CommandContext): Command {
     .option("--yes", "do not ask for confirmation")
     .examples("source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes")
     .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
-      const database = context.database();
       const { label, account } = sourceOf(context, id);
       const named = label === null ? `account ${account}` : `"${printable(label)}", account ${account}`;
       await confirm(`Revoke ${printable(id)} (${named})? This cannot be undone.`, options);
-      await revokeSource(database, id, context.now());
-      const source = sourceOf(context, id);
+      const source = (await revokeSource(context.database(), id, context.now())) ?? sourceOf(context, id);
       outputOf(options).result(view(source), `Source ${source.id} is revoked; the next delivery to it gets 401.`);
     });
 }
@@ -139,8 +136,7 @@ async function testDelivery(context: CommandContext, source: Source) {
   const settings = checkSettings(source.options, "The source");
   if ("fault" in settings) throw new UserError(settings.fault, "Revoke the source, and create another one.");
   const { read } = context.database();
-  const account = findAccount(read, source.account);
-  if (account === null) throw new UserError("The account of the source was deleted.", "");
+  const account = accountOf(context, source.account);
   const request = { ...requestOf(settings), ofDeliveries: true };
   const lines = readVisits(Buffer.concat(await Array.fromAsync(context.standardInput())), null);
   const columns = new Columns(readMapping(request.map ?? null));

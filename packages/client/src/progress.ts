@@ -98,17 +98,12 @@ export class Progress {
     for (const taken of seen) this.add(taken);
   }
 
-  /** The newest lead that was given; undefined if none was. */
-  get newest(): Taken | undefined {
-    return [...this.seen.values()].sort(([, one], [, other]) => one - other).at(-1);
-  }
-
   /** The number of leads in the text. */
   get size(): number {
     return this.seen.size;
   }
 
-  /** Returns a few of the leads that were given, oldest first, from all the time that was followed. */
+  /** Returns a few of the leads that were given, the last one last, from all the time that was followed. */
   sample(): Taken[] {
     return thinned(this.seen.values());
   }

@@ -22,10 +22,12 @@ export async function sourceOf({ baseUrl, key }: { readonly baseUrl: string; rea
  * SettingError otherwise: of another account, leads older than the checkpoint would be missed.
  */
 export async function recognize(account: Account, filter: LeadFilter & CallOptions, progress: Progress): Promise<void> {
-  const { newest, source, sourceBefore, fromMs } = progress;
-  if (newest === undefined || sourceBefore === null || sourceBefore === source) return;
-  if (await hasGivenLead(account, filter, progress)) return;
-  if (await isEmptied(account, filter, progress.begunMs, newest)) return;
+  const { source, sourceBefore, fromMs, begunMs } = progress;
+  const given = progress.sample().reverse();
+  const [last] = given;
+  if (last === undefined || sourceBefore === null || sourceBefore === source) return;
+  if (await hasGivenLead(account, filter, given)) return;
+  if (await isEmptied(account, filter, begunMs, last)) return;
   const address = addressOf(sourceBefore);
   const other = address === addressOf(source) ? "another key" : address;
   throw new SettingError(
@@ -35,8 +37,8 @@ export async function recognize(account: Account, filter: LeadFilter & CallOptio
 }
 
 /** Returns whether any of some leads that were given is there. */
-async function hasGivenLead({ list }: Account, { signal }: CallOptions, progress: Progress): Promise<boolean> {
-  for (const [id, ms] of progress.sample().reverse()) {
+async function hasGivenLead({ list }: Account, { signal }: CallOptions, given: readonly Taken[]): Promise<boolean> {
+  for (const [id, ms] of given) {
     const { data } = await list({ ...span(ms, ms + 1), limit: fullPage, signal });
     if (data.some((lead) => lead.id === id)) return true;
   }
@@ -44,16 +46,16 @@ async function hasGivenLead({ list }: Account, { signal }: CallOptions, progress
 }
 
 /**
- * Returns whether the account has the pixel of the newest lead that was given, but no lead in all the time that was
- * followed: then all of them were erased, and none can be missed.
+ * Returns whether the account has the pixel of the last lead that was given, but no lead in all the time up to it: then
+ * all of them were erased, and none can be missed.
  */
 async function isEmptied(
   { list, listPixels }: Account,
   filter: LeadFilter & CallOptions,
   begunMs: number,
-  [, newestMs, pixelId]: Taken,
+  [, lastMs, pixelId]: Taken,
 ): Promise<boolean> {
-  const { data } = await list({ ...filter, ...span(begunMs, newestMs + 1), limit: 1 });
+  const { data } = await list({ ...filter, ...span(begunMs, lastMs + 1), limit: 1 });
   return data.length === 0 && (await listPixels(filter)).some(({ id }) => id === pixelId);
 }
 
