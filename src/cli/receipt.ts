@@ -1,26 +1,22 @@
 /** bun admin receipt: the receipts of erasures. */
 import type { Command } from "commander";
 import { findDeletion } from "../privacy/delete-account.ts";
-import { completeReceipts, isAbandoned, listReceipts } from "../privacy/receipts.ts";
+import { listReceipts } from "../privacy/receipts.ts";
 import { accountOf } from "./arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { printLines } from "./terminal/output.ts";
 
 export function receiptCommand(context: CommandContext): Command {
-  return new AdminCommand("receipt").examples("receipt list acme").addCommand(listCommand(context));
-}
-
-function listCommand(context: CommandContext): Command {
-  return jsonCommand("list")
+  const list = jsonCommand("list")
     .argument("<ACCOUNT>", "ID or exact name; the ID of a deleted account")
     .description("print the receipts of all erasures, oldest first, one JSON object per line; with --json one array")
     .examples("receipt list acme > receipts.ndjson")
-    .action(async (idOrName: string, options: { json?: boolean }) => {
+    .action((idOrName: string, options: { json?: boolean }) => {
       const database = context.database();
       const deletion = findDeletion(database.read, idOrName);
       if (deletion !== null) return void printLines([JSON.stringify(deletion)], options.json === true);
       const account = accountOf(context, idOrName);
-      await completeReceipts(database, isAbandoned(context.now()));
-      printLines(listReceipts(database.read, account.number), options.json === true);
+      printLines(listReceipts(database, account.number), options.json === true);
     });
+  return new AdminCommand("receipt").examples("receipt list acme").addCommand(list);
 }

@@ -1,7 +1,7 @@
 /** Receipts of erasures: stored with the erasure, completed by the recipients later, and never with personal data. */
 import { createHash } from "node:crypto";
 import { and, asc, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
-import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
+import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { receipts } from "../db/schema.ts";
 import type { Gap } from "./disclosures/gaps.ts";
 import { type ArrivedLead, discloseLeads, gapsOf, type Received } from "./disclosures/recipients.ts";
@@ -48,9 +48,6 @@ export function storeReceipt(
   return database.insert(receipts).values(row).onConflictDoNothing({ target: receipts.identity });
 }
 
-/** Receipts are completed in transactions of this many. */
-const receiptsAtOnce = 100;
-
 /** Returns the condition that an erasure was killed: one that runs completes its own receipts within seconds. */
 export function isAbandoned(nowMs: number): SQL {
   const runningForMs = 10_000;
@@ -60,48 +57,57 @@ export function isAbandoned(nowMs: number): SQL {
 
 /** Returns whether a receipt lacks its recipients, because the erasure was killed. */
 export function areReceiptsPending(database: Connection, nowMs: number): boolean {
-  return pendingReceipts(database, isAbandoned(nowMs)).length > 0;
+  return readReceipts({ read: database }, and(isNotNull(receipts.pending), isAbandoned(nowMs))).next().done === false;
 }
 
 /** Completes receipts by who received the leads. */
 export async function completeReceipts(database: LeadDatabase, those: SQL | undefined): Promise<void> {
+  for (const rows of readReceipts(database, and(isNotNull(receipts.pending), those))) {
+    const complete = withRecipients(database.read, rows).map(({ number, receipt }) =>
+      database.read.update(receipts).set({ receipt, pending: null }).where(eq(receipts.number, number)),
+    );
+    await database.write(complete);
+    await database.catchUp();
+  }
+}
+
+type StoredReceipt = typeof receipts.$inferSelect;
+
+const receiptsAtOnce = 100;
+
+/** Yields stored receipts, oldest first, some at a time. */
+function* readReceipts(database: Pick<LeadDatabase, "read">, those: SQL | undefined): Generator<StoredReceipt[]> {
   for (let after = 0; ; ) {
-    const some = pendingReceipts(database.read, and(gt(receipts.number, after), those));
+    const later = and(gt(receipts.number, after), those);
+    const rows = database.read.select().from(receipts).where(later).orderBy(asc(receipts.number)).limit(receiptsAtOnce);
+    const some = rows.all();
     const last = some.at(-1);
     if (last === undefined) return;
-    const byErasure = Map.groupBy(some, ({ account, erasedAt }) => `${account} ${erasedAt}`);
-    await database.write([...byErasure.values()].flatMap((rows) => completions(database.read, rows)));
-    await database.catchUp();
+    yield some;
     after = last.number;
   }
 }
 
-type PendingReceipt = typeof receipts.$inferSelect;
-
-function pendingReceipts(database: Connection, those: SQL | undefined): PendingReceipt[] {
-  const pending = and(isNotNull(receipts.pending), those);
-  return database.select().from(receipts).where(pending).orderBy(asc(receipts.number)).limit(receiptsAtOnce).all();
-}
-
-/** Returns the statements that complete receipts of one account and time. */
-function completions(database: Connection, rows: readonly PendingReceipt[]): Statement[] {
-  const [{ account, erasedAt } = { account: 0, erasedAt: 0 }] = rows;
-  const removals = rows.map((row) => ({ row, removed: removedBy(row) }));
-  const all = removals.flatMap(({ removed }) => removed);
-  const disclosed = discloseLeads(database, account, all, erasedAt);
-  return removals.map(({ row, removed }) => {
-    const theirs = removed.flatMap((lead) => disclosed.get(lead) ?? []);
-    const received = daysByKey(theirs.flatMap((one) => one.received));
-    // As this module wrote it.
-    const receipt: Receipt = { ...JSON.parse(row.receipt), received, gaps: gapsOf(theirs) };
-    return database
-      .update(receipts)
-      .set({ receipt: JSON.stringify(receipt), pending: null })
-      .where(eq(receipts.number, row.number));
+/** Adds the recipients to receipts that lack them, as far as they are known by now. */
+function withRecipients(database: Connection, rows: readonly StoredReceipt[]) {
+  const byErasure = Map.groupBy(rows, ({ account, erasedAt }) => `${account} ${erasedAt}`);
+  return [...byErasure.values()].flatMap((some) => {
+    const [{ account, erasedAt } = { account: 0, erasedAt: 0 }] = some;
+    const removals = some.map((row) => ({ ...row, removed: removedBy(row) }));
+    const all = removals.flatMap(({ removed }) => removed);
+    const disclosed = discloseLeads(database, account, all, erasedAt);
+    return removals.map(({ number, receipt, pending, removed }) => {
+      if (pending === null) return { number, receipt };
+      const theirs = removed.flatMap((lead) => disclosed.get(lead) ?? []);
+      const received = daysByKey(theirs.flatMap((one) => one.received));
+      // As this module wrote it.
+      const completed: Receipt = { ...JSON.parse(receipt), received, gaps: gapsOf(theirs) };
+      return { number, receipt: JSON.stringify(completed) };
+    });
   });
 }
 
-function removedBy({ pending }: Pick<PendingReceipt, "pending">): ArrivedLead[] {
+function removedBy({ pending }: Pick<StoredReceipt, "pending">): ArrivedLead[] {
   return JSON.parse(pending ?? "[]"); // As it was stored with the receipt.
 }
 
@@ -119,19 +125,8 @@ export function findReceipt(database: Connection, identity: Buffer) {
   return row === undefined ? null : { receipt: row.receipt, removed: removedBy(row) };
 }
 
-/** Lists the receipts of an account as JSON, oldest first. */
-export function* listReceipts(database: Connection, account: number): Generator<string> {
-  for (let after = 0; ; ) {
-    const rows = database
-      .select({ number: receipts.number, receipt: receipts.receipt })
-      .from(receipts)
-      .where(and(eq(receipts.account, account), gt(receipts.number, after)))
-      .orderBy(asc(receipts.number))
-      .limit(1000)
-      .all();
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield* rows.map(({ receipt }) => receipt);
-    after = last.number;
-  }
+/** Lists the receipts of an account as JSON, oldest first, all with their recipients: a killed erasure adds none. */
+export function* listReceipts(database: Pick<LeadDatabase, "read">, account: number): Generator<string> {
+  for (const rows of readReceipts(database, eq(receipts.account, account)))
+    yield* withRecipients(database.read, rows).map(({ receipt }) => receipt);
 }

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { writeMoment } from "../../src/contract/time.ts";
+import { Erasure } from "../../src/privacy/erase.ts";
 import { type Admin, anAdmin, type Printed } from "../support/admin.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 import { filesWith } from "../support/bytes.ts";
 import { eventually } from "../support/eventually.ts";
@@ -71,6 +73,19 @@ test.each([false, true])(
     expect((json["receipt"] as Printed)["received"]).toEqual([{ key: crm.id, first: day, last: day, possibly: false }]);
   },
 );
+
+test("a receipt names the recipients immediately after a kill of the erasure", async () => {
+  const { admin, crm, server, day } = await read();
+  await stopped(server);
+  const { database, accounts, close } = openAdminStore(admin.file);
+  const persons = [{ kind: "email", value: "h10@example.com" }] as const;
+  const search = { withMentions: false, onRead: () => {} };
+  for (const account of accounts.list())
+    for await (const _ of new Erasure(database, account, persons, search, Date.now()).steps());
+  close();
+  const receipt = JSON.parse((await admin.run("receipt", "list", "acme")).stdout);
+  expect(receipt.received).toEqual([{ key: crm.id, first: day, last: day, possibly: false }]);
+});
 
 test("the ledger keeps no byte of an erased person, whatever city a client requested", async () => {
   const admin = anAdmin();
