@@ -124,6 +124,7 @@ describe("a list of persons", () => {
     ["a word", "dana@example.com\n\nhello\n", "Line 3"],
     ["an address without a name", "@example.com\n", "Line 1"],
     ["two addresses in one place", "robin@example.com\ndana@example.com kim@example.com\n", "Line 2"],
+    ["two phones in one place", "619-555-0123 / 619-555-0124\n", "Line 1"],
     ["a digest that was cut", `dana@example.com\n${"a".repeat(63)}\n`, "Line 2"],
     ["a column of names", "Name;E-Mail\nAnn Lee;ann@example.com\n", "In a table, keep only such columns"],
     ["nothing at all", "\n\n", "names no person"],

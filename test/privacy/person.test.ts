@@ -70,6 +70,8 @@ test.each([
   [["--email", "a@example.com", "--phone", "15550142111"]],
   [["--email", "dana at example"]],
   [["--email", ""]],
+  [["--email", "dana@example.com,kim@example.com"]],
+  [["--phone", "619-555-0123, 15550142111"]],
   [["--phone", "none"]],
   [["--phone", "-"]],
   [["--id", " "]],

@@ -52,7 +52,9 @@ export function eraseCommand(context: CommandContext): Command {
       const { signal } = await runSteps(erasure.steps(), (done) =>
         say(() => `${grouped(done)} of ${grouped(persons.length)} erased`),
       );
-      if (erasure.hasRemoved) await Bun.sleep(recordingMs(database.path));
+      // A server takes this long to record its last pages.
+      const isRead = isFileOfNode(database.path) || isServed(database.path);
+      if (erasure.hasRemoved && isRead) await Bun.sleep(recordedWithinMs);
       const erased = await erasure.complete();
       printReceipts(context, output, erased, options.list !== undefined);
       if (signal !== null) {
@@ -67,12 +69,6 @@ export function eraseCommand(context: CommandContext): Command {
       sayElsewhere(output, context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
       output.say(await storedCopiesText(context.now()));
     });
-}
-
-/** Returns how long a server takes to record its last pages; 0 if none runs. */
-function recordingMs(path: string): number {
-  if (isFileOfNode(path)) return recordedWithinMs;
-  return isServed(path) ? recordedWithinMs : 0;
 }
 
 /** Advice if one person alone is meant. */

@@ -118,6 +118,8 @@ function openReader(context: CommandContext, account: Account): Reader {
 
 /** Returns the values in the form in which persons are compared; none for a text of another kind. */
 function valuesOf(kind: PersonReference["kind"], text: string, pixelIds: readonly string[]): string[] {
+  // Of two in one place, the second would be ignored without a word. A phone and its extension have up to 19 digits.
+  if (text.split("@").length > 2 || (kind === "phone" && text.replaceAll(/\D/g, "").length > 19)) return [];
   if (text === "") return [];
   if (kind === "email") return [firstEmail([text])].flatMap((email) => (email === null ? [] : [emailKey(email.value)]));
   if (kind === "phone") return [firstPhone([text])].flatMap((phone) => (phone === null ? [] : [phoneKey(phone.value)]));
@@ -135,8 +137,7 @@ const vendorId = /^(?=.*\d)[^\s@]{1,40}$/;
 
 /** Returns what the look of a text says it is; null for nothing of that. */
 function kindOf(text: string): PersonReference["kind"] | null {
-  // Of two addresses in one place, the second would be ignored without a word.
-  if (text.includes("@")) return text.split("@").length === 2 ? "email" : null;
+  if (text.includes("@")) return "email";
   if (isHex(text) || isBase64(text)) return "digest";
   if (uuid.test(text)) return "id";
   if (writtenPhone.test(text) && text.replaceAll(/\D/g, "").length >= 7) return "phone";
