@@ -48,11 +48,6 @@ function tablesOf(statement: SQL): string[] {
   return [...text.matchAll(/\bold\.(\w+)/g)].map(([, table = ""]) => table);
 }
 
-/** Returns the names of all parts, for a file of which nothing can be read. */
-export function partNames(): string[] {
-  return partsAt(0).map(({ name }) => name);
-}
-
 /** Runs a statement and returns the number of rows that it has changed. */
 function run(database: Connection, statement: SQL): number {
   database.run(statement);

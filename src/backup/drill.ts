@@ -12,7 +12,9 @@ import { lastBuild, migrationsBehind } from "../db/migrate.ts";
 import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type Backup, copyUnchanged } from "./backup.ts";
-import { restoreAside } from "./restore.ts";
+import { rememberErasures } from "./erasures.ts";
+import { readManifest } from "./manifest.ts";
+import { inWords, merge, openDraft } from "./restore.ts";
 import { inThread } from "./thread.ts";
 
 /** Tests a backup. Throws a UserError that says how the restored file differs. Nothing is left behind. */
@@ -29,14 +31,17 @@ interface Trial {
 /** The work of the thread. */
 export function drillBackup({ file, folder, nowMs }: Trial & { readonly file: string }): Backup {
   try {
-    const { database, manifest } = restoreAside(file, join(folder, "leadfile.db"), nowMs);
-    using _ = closing(database);
+    const manifest = readManifest(file);
+    using database = closing(openDraft(file, join(folder, "leadfile.db"), manifest));
+    rememberErasures(database);
+    merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
     const differing = countDiffering(database, file, nowMs);
     if (differing > 0) throw new UserError(`${file} was restored, but ${differing} leads differ from the backup.`, "");
     return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads };
   } catch (cause) {
-    if (!(cause instanceof UserError)) throw cause;
-    throw new UserError(`The drill failed: ${cause.message}`, "Make a new backup, and test that one.");
+    const failure = inWords(cause, file, file);
+    if (!(failure instanceof UserError)) throw failure;
+    throw new UserError(`The drill failed: ${failure.message}`, "Make a new backup, and test that one.");
   }
 }
 

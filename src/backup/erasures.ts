@@ -81,19 +81,20 @@ const allErasures = sql`
   FROM suppressions AS block JOIN instances AS instance ON instance.number = block.instance
   UNION ALL SELECT account, 'digest', lower(hex(digest)) FROM suppressed_digests`;
 
-/**
- * Remembers which erasures a backup knows: it was consistent when it was made, so they remove nothing from it. The function
- * that it returns removes the leads of the others: those whose IDs the receipts name, and those that match what was given.
- * It gives the number of leads.
- */
-export function rememberErasures(database: Connection): () => number {
+/** Remembers which erasures a backup knows: it was consistent when it was made, so they remove nothing from it. */
+export function rememberErasures(database: Connection): void {
   database.run(sql`CREATE TEMP TABLE known_erasures AS ${allErasures}`);
-  return () => {
-    const since = database.values<[...Erasure]>(sql`${allErasures} EXCEPT SELECT * FROM known_erasures`);
-    return Map.groupBy(since, ([account]) => account)
-      .entries()
-      .reduce((sum, [account, erasures]) => sum + eraseAgain(database, account, erasedHashesOf(erasures)), 0);
-  };
+}
+
+/**
+ * Removes the leads of erasures that the backup does not know: those whose IDs the receipts name, and those that match what
+ * was given. Returns the number of leads.
+ */
+export function repeatErasures(database: Connection): number {
+  const since = database.values<[...Erasure]>(sql`${allErasures} EXCEPT SELECT * FROM known_erasures`);
+  return Map.groupBy(since, ([account]) => account)
+    .entries()
+    .reduce((sum, [account, erasures]) => sum + eraseAgain(database, account, erasedHashesOf(erasures)), 0);
 }
 
 /** Hashes of identifiers, as `instance hash`, and digests. */

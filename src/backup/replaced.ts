@@ -110,6 +110,22 @@ function isUnreadable(failure: unknown): boolean {
   return isDamaged(failure) || codeOf(failure) === "SQLITE_IOERR_READ";
 }
 
+const readOld = <Row extends unknown[]>(database: Connection, query: SQL) =>
+  attempt(() => database.values<Row>(query)) ?? [];
+
+/** Returns whether `old` has a history with the backup. */
+export function isOfSameInstance(database: Connection): boolean {
+  return readOld(database, sql`SELECT 1 FROM old.instances JOIN main.instances USING (id)`).length > 0;
+}
+
+/** Returns whether `old` knows what was done since the backup: it has the last act that the backup has. */
+export function isContinued(database: Connection): boolean {
+  const missing = sql`
+    SELECT at, act, account, detail FROM (SELECT * FROM main.audit ORDER BY number DESC LIMIT 1)
+    EXCEPT SELECT at, act, account, detail FROM old.audit`;
+  return isOfSameInstance(database) && attempt(() => database.values(missing))?.length === 0;
+}
+
 /** The data that the replaced file has and the backup does not. */
 export interface Lost {
   readonly accounts: readonly string[];
@@ -119,32 +135,38 @@ export interface Lost {
   readonly leads: readonly { readonly account: string; readonly leads: number }[];
 }
 
-const nothing: Lost = { accounts: [], keys: 0, imports: [], leads: [] };
+/** The accounts of the replaced file that were not deleted since. */
+const theirs = sql`(SELECT * FROM old.accounts WHERE id NOT IN (SELECT id FROM main.deleted_accounts)) AS theirs`;
 
 /** Compares the replaced file with the backup, before anything is merged into it. */
-export function findLost(database: Connection, replaced: Replaced, nowMs: number): Lost {
-  if (replaced !== "attached") return nothing;
-  const read = <Row extends unknown[]>(query: SQL) => attempt(() => database.values<Row>(query)) ?? [];
+export function findLost(database: Connection, nowMs: number): Omit<Lost, "leads"> {
+  const read = <Row extends unknown[]>(query: SQL) => readOld<Row>(database, query);
   return {
     accounts: read<[string]>(
-      sql`SELECT name FROM old.accounts WHERE id NOT IN (SELECT id FROM main.accounts) ORDER BY number`,
+      sql`SELECT name FROM ${theirs} WHERE id NOT IN (SELECT id FROM main.accounts) ORDER BY number`,
     ).map(([name]) => name),
     keys: read(sql`
-      SELECT 1 FROM old.keys WHERE digest NOT IN (SELECT digest FROM main.keys WHERE revoked_at IS NULL)
+      SELECT 1 FROM old.keys AS key JOIN ${theirs} ON theirs.number = key.account
+      WHERE digest NOT IN (SELECT digest FROM main.keys WHERE revoked_at IS NULL)
         AND revoked_at IS NULL AND ifnull(expires_at, ${nowMs} + 1) > ${nowMs}`).length,
     imports: read<[string, string, number]>(sql`
       SELECT theirs.name, made.file, made.imported FROM old.imports AS made
-      JOIN old.accounts AS theirs ON theirs.number = made.account
+      JOIN ${theirs} ON theirs.number = made.account
       WHERE made.undone_at IS NULL AND NOT EXISTS (
         SELECT 1 FROM main.imports AS known
         WHERE known.number = made.number AND known.at = made.at AND known.undone_at IS NULL)
       ORDER BY made.number`).map(([account, file, leads]) => ({ account, file, leads })),
-    leads: read<[string, number]>(sql`
-      SELECT theirs.name, count(*) FROM old.stored_leads AS lead
-      JOIN old.accounts AS theirs ON theirs.number = lead.account
-      LEFT JOIN main.accounts AS ours ON ours.id = theirs.id
-      WHERE NOT EXISTS (
-        SELECT 1 FROM main.stored_leads AS known WHERE known.account = ours.number AND known.uuid = lead.uuid)
-      GROUP BY theirs.number ORDER BY theirs.number`).map(([account, leads]) => ({ account, leads })),
   };
+}
+
+/** Compares the leads, after all is merged: an undo or an erasure may have removed leads that were imported again since. */
+export function findLostLeads(database: Connection): Lost["leads"] {
+  const lost = sql`
+    SELECT theirs.name, count(*) FROM old.stored_leads AS lead
+    JOIN ${theirs} ON theirs.number = lead.account
+    LEFT JOIN main.accounts AS ours ON ours.id = theirs.id
+    WHERE NOT EXISTS (
+      SELECT 1 FROM main.stored_leads AS known WHERE known.account = ours.number AND known.uuid = lead.uuid)
+    GROUP BY theirs.number ORDER BY theirs.number`;
+  return readOld<[string, number]>(database, lost).map(([account, leads]) => ({ account, leads }));
 }

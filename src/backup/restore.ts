@@ -28,17 +28,27 @@ import {
 import { isServed, takeLock } from "../db/locks.ts";
 import { migrateSchema, refuseUnusable } from "../db/migrate.ts";
 import { ensureInstance } from "../db/open.ts";
-import { accounts, deletedAccounts } from "../db/schema.ts";
+import { accounts, deletedAccounts, ledgerGaps } from "../db/schema.ts";
 import { vacuum } from "../db/vacuum.ts";
 import { rowStatements } from "../privacy/delete-account.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type Backup, makeBackup } from "./backup.ts";
-import { type CarriedPart, carryOver, partNames } from "./carry-over.ts";
-import { applyReceipts, readReceipts, rememberErasures } from "./erasures.ts";
+import { type CarriedPart, carryOver } from "./carry-over.ts";
+import { applyReceipts, readReceipts, rememberErasures, repeatErasures } from "./erasures.ts";
 import { contentOf, type Manifest, readManifest } from "./manifest.ts";
 import { type FetchOptions, type FoundBackup, findBackup, unreadText } from "./places.ts";
-import { attachReplaced, attempt, detach, findLost, type Lost, type Replaced, refuseOpen } from "./replaced.ts";
+import {
+  attachReplaced,
+  detach,
+  findLost,
+  findLostLeads,
+  isContinued,
+  isOfSameInstance,
+  type Lost,
+  type Replaced,
+  refuseOpen,
+} from "./replaced.ts";
 import { type Ask, inThread } from "./thread.ts";
 
 export interface RestoreRequest extends Omit<FetchOptions, "folder"> {
@@ -135,17 +145,15 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
   let release = () => {};
   try {
     using database = closing(openDraft(file, draft, manifest));
-    const repeatErasures = rememberErasures(database);
+    rememberErasures(database);
     // It may take long to bring them. The database that is replaced stays in use until then.
     const newer = await carryFromNewer(database, found, work);
     if (!dryRun) release = takeLock(target, true) ?? refuseOpen(path);
     const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive", join(folder, "upgraded.db"));
-    const lost = findLost(database, replaced, nowMs);
-    const isSinceKnown = newer.isKnown || (replaced === "attached" && isOfSameInstance(database));
-    const merged = merge(database, { replaced, receipts, repeatErasures, nowMs });
-    const kept = existsSync(target) ? freeName(`${target}.replaced-${stamp(nowMs)}`) : null;
-    const madeMs = Date.parse(manifest.made_at);
-    const report = { madeMs, lost, isSinceKnown, kept, warnings: newer.warnings, ...merged };
+    const merged = merge(database, { replaced, receipts, manifest, nowMs });
+    const time = writeMoment(nowMs).replaceAll(/[:.]/g, "-");
+    const kept = existsSync(target) ? freeName(`${target}.replaced-${time}`) : null;
+    const report = { ...merged, isSinceKnown: newer.isKnown || merged.isContinuation, kept, warnings: newer.warnings };
     if (dryRun) return report;
     sync(draft);
     await confirm(report);
@@ -157,19 +165,6 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
     throw inWords(cause, file, target);
   } finally {
     release();
-  }
-}
-
-/** Restores a backup into a draft, as on an empty machine. The caller removes the draft. */
-export function restoreAside(file: string, draft: string, nowMs: number): { manifest: Manifest; database: Connection } {
-  const manifest = readManifest(file);
-  try {
-    const database = openDraft(file, draft, manifest);
-    const repeatErasures = rememberErasures(database);
-    merge(database, { replaced: "nothing there", receipts: [], repeatErasures, nowMs });
-    return { manifest, database };
-  } catch (cause) {
-    throw inWords(cause, file, draft);
   }
 }
 
@@ -204,37 +199,35 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
   return { isKnown, warnings };
 }
 
-/** Returns whether `old` has a history with the backup, so that it knows what was done since. */
-function isOfSameInstance(database: Connection): boolean {
-  const shared = sql`SELECT 1 FROM old.instances JOIN main.instances USING (id)`;
-  return (attempt(() => database.values(shared)) ?? []).length > 0;
-}
-
 interface Sources {
   readonly replaced: Replaced;
   readonly receipts: ReturnType<typeof readReceipts>;
-  readonly repeatErasures: () => number;
+  readonly manifest: Manifest;
   readonly nowMs: number;
 }
 
 /** Merges what must outlive the replaced file, repeats erasures, and leaves out what retention no longer keeps. */
-function merge(database: Connection, { replaced, receipts, repeatErasures, nowMs }: Sources) {
-  const { carried, unread } =
-    replaced === "attached"
-      ? carryOver(database, nowMs)
-      : { carried: [], unread: replaced === "unreadable" ? partNames() : [] };
+export function merge(database: Connection, { replaced, receipts, manifest, nowMs }: Sources) {
+  const madeMs = Date.parse(manifest.made_at);
+  const isContinuation = isContinued(database);
+  const lostBefore = findLost(database, nowMs);
+  const { carried, unread } = replaced === "nothing there" ? { carried: [], unread: [] } : carryOver(database, nowMs);
+  // The record of who received leads since the backup is in another file, or nowhere.
+  const gap = { from: madeMs, to: Math.max(madeMs, nowMs), reason: "lost in a restore" } as const;
+  if (!isContinuation || unread.length > 0) database.insert(ledgerGaps).values(gap).run();
   database.run(sql`BEGIN IMMEDIATE`);
   ensureInstance(database);
   applyReceipts(database, receipts);
   const deletedAccounts = leaveOutDeletedAccounts(database);
-  const erasedAgain = repeatErasures();
+  const erasedAgain = repeatErasures(database);
+  database.run(sql`COMMIT`);
+  const lost = { ...lostBefore, leads: findLostLeads(database) };
   const retainedOut = leaveOutOlder(database, nowMs);
   const leads = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;
   const detail = { leads, erased_again: erasedAgain, older: retainedOut };
   insertAct(database, { atMs: nowMs, act: "restore", account: null, detail }).run();
-  database.run(sql`COMMIT`);
   if (erasedAgain + retainedOut + deletedAccounts > 0) vacuum(database);
-  return { leads, erasedAgain, retainedOut, deletedAccounts, carried, unread };
+  return { madeMs, leads, erasedAgain, retainedOut, deletedAccounts, lost, carried, unread, isContinuation };
 }
 
 /** Removes accounts that were deleted since the backup, and returns their number. Their keys stay revoked (`deleted_keys`). */
@@ -259,7 +252,7 @@ function leaveOutOlder(database: Connection, nowMs: number): number {
 }
 
 /** Copies a backup and upgrades the copy to this version's schema; throws a UserError if it is not a sound backup. */
-function openDraft(file: string, draft: string, manifest: Manifest): Connection {
+export function openDraft(file: string, draft: string, manifest: Manifest): Connection {
   copyFileSync(file, draft);
   const { sha256, bytes } = fileDigestOf(draft);
   if (bytes !== manifest.bytes) {
@@ -295,11 +288,6 @@ function openDraft(file: string, draft: string, manifest: Manifest): Connection 
   }
 }
 
-/** A timestamp as part of a file name. */
-function stamp(ms: number): string {
-  return writeMoment(ms).replaceAll(/[:.]/g, "-");
-}
-
 /** Gives the draft the name of the database, and the replaced file the name `kept`. One of the two always has the path. */
 function putInPlace(draft: string, target: string, kept: string | null, replaced: Replaced): void {
   if (replaced === "nothing there" && sizeOf(target) > 0) refuseOpen(target);
@@ -333,7 +321,7 @@ function notABackup(what: string): UserError {
   return new UserError(what, `Pass a file that ${adminCommand} backup made.`);
 }
 
-function inWords(failure: unknown, file: string, path: string): unknown {
+export function inWords(failure: unknown, file: string, path: string): unknown {
   const cause = underlying(failure);
   if (isDamaged(cause)) return notABackup(`${file} is not a Leadfile database, or is damaged.`);
   return explainFailure(cause, path);

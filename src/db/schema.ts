@@ -273,7 +273,7 @@ export const ledgerGaps = sqliteTable("ledger_gaps", {
   from: integer("begins_at").notNull(),
   /** Null while it lasts. */
   to: integer("ends_at"),
-  reason: text().$type<"DISCLOSURES=off" | "disk full">().notNull(),
+  reason: text().$type<"DISCLOSURES=off" | "disk full" | "lost in a restore">().notNull(),
 });
 
 /** Addresses at which vendors deliver (webhooks): a token for writing alone, of which only the digest is kept. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { anAdmin } from "../../support/admin.ts";
 import { filesWith } from "../../support/bytes.ts";
-import { aBackup, header, kept, rows } from "./a-backup.ts";
+import { aBackup, backUp, header, kept, rows } from "./a-backup.ts";
 
 describe("a person erased after the backup", () => {
   const asked = ["lead", "erase", "acme", "--email"];
@@ -154,6 +154,16 @@ test.each([
   expect(stderr).toMatch(/^Left out: 1 account deleted since the backup of .*, with all leads\.$/m);
   expect(JSON.parse((await machine.run("account", "list", "--json")).stdout)).toEqual([]);
   expect((await machine.give(key, "key", "check", "--json")).json["state"]).toBe("revoked");
+});
+
+test("a restore over a file from before the deletion of an account does not report the account as lost", async () => {
+  const { admin, file } = await aBackup();
+  const other = anAdmin([]);
+  await other.run("restore", file);
+  await other.run("key", "create", "acme");
+  await admin.run("account", "delete", "acme", "--yes");
+  const { json } = await other.run("restore", await backUp(admin, "newer.db"), "--json");
+  expect(json["lost"]).toEqual({ leads: 0, imports: 0, keys: 0, accounts: 0 });
 });
 
 test("what belongs to a new account with the name of a deleted one is kept", async () => {

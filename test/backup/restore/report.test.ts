@@ -58,6 +58,22 @@ test("a restore names the file that it replaces, and the commands it prints copy
 });
 
 test.each([
+  ["an undo", [["import", "undo", "acme", "1"]], 20],
+  [
+    "an erasure and an unblock",
+    ["erase", "unblock"].map((verb) => ["lead", verb, "acme", "--email", "d7@example.com"]),
+    1,
+  ],
+])("leads that were imported again after %s are reported as lost", async (_, commands, leads) => {
+  const { admin, file } = await aBackup();
+  for (const words of commands) await admin.run(...words);
+  await admin.import(header + rows(0, 20));
+  const { json, stderr } = await admin.run("restore", file, "--json");
+  expect(json).toMatchObject({ leads: 20 - leads, lost: { leads, imports: 1 } });
+  expect(stderr).toContain("To carry over these leads: ");
+});
+
+test.each([
   ["more than a day before the backup was made", -1 * dayMs - 1, false],
   ["a day before it", -1 * dayMs, true],
   ["400 days after it", 400 * dayMs, true],

@@ -1,6 +1,7 @@
 /** Times in which it was not recorded who received leads are named instead of claiming that nobody received them. */
 import { expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openServedStore } from "../../../src/served-store.ts";
 import { anAdmin } from "../../support/admin.ts";
 
@@ -64,4 +65,21 @@ test("a disk that was full when the server was killed is a gap before and after 
   await serve(admin.file, true);
   const { json } = await admin.run(...find);
   expect(json).toMatchObject({ gaps: [{ from: new Date(sinceMs).toISOString(), reason: "disk full" }] });
+});
+
+test.each([
+  ["on an empty machine", [], 1],
+  ["over a file that an earlier backup became", ["early"], 2],
+  ["over the file of which it is a backup", null, 0],
+])("a restore %s leaves a gap since the backup if nothing knows who received leads since", async (_, before, gaps) => {
+  const admin = await anAccount();
+  for (const name of ["early", "late"]) {
+    await admin.run("backup", admin.put(`${name}/none`, "").replace("none", "copy.db"));
+    await admin.run("key", "create", "acme");
+  }
+  const machine = before === null ? admin : anAdmin([]);
+  for (const name of [...(before ?? []), "late"])
+    expect((await machine.run("restore", join(admin.folder, name, "copy.db"))).status).toBe(0);
+  const { json } = await machine.run(...find);
+  expect(json).toMatchObject({ received: [], gaps: Array(gaps).fill({ reason: "lost in a restore" }) });
 });
