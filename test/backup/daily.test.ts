@@ -119,11 +119,9 @@ test.each(["list", "upload"])(
     });
     const watch = admin.start("watch");
     await until(() => isReached);
-    const stoppedMs = performance.now();
+    // The requests would wait for their answer longer than this test may take.
     watch.kill("SIGTERM");
     expect([await watch.exited, await watch.stdout.text(), await watch.stderr.text()]).toEqual([0, "", ""]);
-    // Far less than the requests would wait for their answer, also on a busy machine.
-    expect(performance.now() - stoppedMs).toBeLessThan(15_000);
     expect(readdirSync(admin.folder).filter((name) => name.includes("draft"))).toEqual([]);
   },
 );

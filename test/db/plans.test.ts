@@ -1,5 +1,5 @@
 /** Every page of leads reads about as many rows as it returns: SQLite is asked how it goes about each statement. */
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { namesOf } from "../../src/contract/names.ts";
@@ -7,7 +7,11 @@ import type { LeadFilter } from "../../src/contract/parameters.ts";
 import { preparePage } from "../../src/db/leads.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
+import { openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
+import { openAdminStore } from "../support/admin-store.ts";
+import { newLead, noonMs, someLeads } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
+import { anAccount } from "../support/harness.ts";
 
 const columnOf: Readonly<Record<LeadFilter, string>> = {
   pixelId: "pixel",
@@ -42,4 +46,25 @@ test.each(combinations)("a page filtered by %s searches one index by all of it, 
     }
     expect(search).toContain("identified_at>? AND identified_at<?");
   }
+});
+
+test("an import of leads that share a time, with each other and with stored ones, looks for a free one once", () => {
+  const store = openAdminStore(join(aFolder(), "leadfile.db"));
+  onTestFinished(store.close);
+  const account = anAccount(store);
+  const searchesOf = (count: number) => {
+    const destination = openDestination(store.database.read, account.number, noonMs);
+    let searches = 0;
+    const firstFree = (ms: number) => {
+      searches++;
+      return destination.leads.firstFree(ms);
+    };
+    const leads = someLeads(count, { identified_at: "2026-01-31T00:00:00.000Z" }).map(newLead);
+    const options = { onDuplicate: "skip", createPixels: true, dryRun: false, nowMs: noonMs } as const;
+    const outcomes = writeLeads({ ...destination, leads: { ...destination.leads, firstFree } }, leads, options);
+    expect(outcomes.filter(({ kind }) => kind !== "imported")).toEqual([]);
+    return searches;
+  };
+  // A search goes through all leads that share the time.
+  expect([searchesOf(20), searchesOf(20)]).toEqual([1, 1]);
 });

@@ -9,6 +9,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { noonMs } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
+import { least } from "../support/least.ts";
 
 test("while another program writes, requests are answered and their counts are kept in memory", async () => {
   const { as, aKey, store, file } = await serve();
@@ -16,11 +17,14 @@ test("while another program writes, requests are answered and their counts are k
   await client.get("/leads");
   using other = new Database(file);
   other.run("BEGIN IMMEDIATE");
-  const startedMs = performance.now();
-  expect(store.flush()).toBe("locked");
+  // A flush that waited for the other program would wait to the end each time: that goes on in this thread.
+  const flushing = async () => {
+    const startedMs = performance.now();
+    expect(store.flush()).toBe("locked");
+    return performance.now() - startedMs;
+  };
+  expect(await least(lockWaitMs.toWrite / 2, flushing)).toBeLessThan(lockWaitMs.toWrite / 2);
   expect((await client.get("/usage")).body.requests_today).toBe(2);
-  // A flush that waited for the other program would have waited to the end: that goes on in this thread.
-  expect(performance.now() - startedMs).toBeLessThan(lockWaitMs.toWrite / 2);
   other.run("COMMIT");
   // What was to be written when the other was met, and what was counted since.
   expect([store.flush(), store.flush(), store.flush()]).toEqual(["done", "done", "idle"]);

@@ -188,24 +188,3 @@ describe("a doubtful time column", () => {
     expect(await anAdmin().import(text, ...px)).toMatchObject({ status: 0, json: { imported: 1 } });
   });
 });
-
-test("two files of one date without a time come in about as fast as those with times of their own", async () => {
-  const many = 6_000;
-  const importTwo = async (timeOf: (n: number) => string) => {
-    const admin = anAdmin();
-    let cpuMs = 0;
-    for (const name of ["a", "b"]) {
-      const lines = Array.from({ length: many }, (_, n) => `${timeOf(n)},${name}${n}@example.com\n`).join("");
-      const path = admin.put(`${name}.csv`, `date,email\n${lines}`);
-      const child = admin.start("lead", "import", "acme", path, "--pixel", "px", "--create-pixels", "--json");
-      expect(await new Response(child.stdout).json()).toMatchObject({ imported: many });
-      await child.exited;
-      cpuMs += Number(child.resourceUsage()?.cpuTime.total) / 1000;
-    }
-    return cpuMs;
-  };
-  const spreadMs = await importTwo((n) => new Date(1_769_850_900_000 + n * 1000).toISOString());
-  const tiedMs = await importTwo(() => "2026-01-31");
-  // To compare each lead with all others of the date would take tens of times as long.
-  expect(tiedMs).toBeLessThan(spreadMs * 4 + 1000);
-});

@@ -4,7 +4,7 @@
  * The least that a few tries give, such as a time. The first that is below what is promised is enough: other work on the
  * machine may hold up one of them, and what breaks the promise does so in each.
  */
-export async function least(promised: number, attempt: () => Promise<number>, tries = 4): Promise<number> {
+export async function least(promised: number, attempt: () => Promise<number>, tries = 20): Promise<number> {
   const given = await attempt();
   return given < promised || tries === 1 ? given : Math.min(given, await least(promised, attempt, tries - 1));
 }
