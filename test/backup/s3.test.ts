@@ -152,7 +152,7 @@ needing("versitygw").describe("an object store", async () => {
     const admin = aMachine(["acme"]);
     await admin.import(header + rows(0, 6_000));
     const place = "s3://leads/five";
-    for (const ms of [0, 20, 60, 120]) {
+    for (const ms of [0, 20, 80]) {
       const child = admin.start("backup", place);
       const isEncrypted = () =>
         readdirSync(admin.folder, { recursive: true }).some((name) => /\.age$/.test(String(name)));

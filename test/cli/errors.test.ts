@@ -52,12 +52,12 @@ test("a column with a long name is named by its beginning", async () => {
 
 test("of gzip that is cut off nothing is imported, and the whole file is accepted afterwards", async () => {
   const admin = anAdmin();
-  const rows = Array.from({ length: 20_000 }, (_, n) => `${crypto.randomUUID()},d${n}@example.com,2026-01-31\n`);
+  const rows = Array.from({ length: 3_000 }, (_, n) => `${crypto.randomUUID()},d${n}@example.com,2026-01-31\n`);
   const packed = gzipSync(`id,email,date\n${rows.join("")}`);
   const cut = await admin.import(packed.subarray(0, packed.length * 0.7), "--pixel", "px");
   expect(cut).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/truncated.*Nothing was imp/) });
   expect(await admin.leads()).toEqual([]);
-  expect(await admin.import(packed, "--pixel", "px")).toMatchObject({ status: 0, json: { imported: 20_000 } });
+  expect(await admin.import(packed, "--pixel", "px")).toMatchObject({ status: 0, json: { imported: 3_000 } });
 });
 
 test("an empty file imports nothing", async () => {

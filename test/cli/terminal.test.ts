@@ -111,7 +111,7 @@ describe("colors", () => {
 
 test("a dumb terminal gets progress as lines", async () => {
   const admin = anAdmin();
-  const file = admin.put("export.csv", `email,pixel_id\n${"a@example.com,px\n".repeat(20_000)}`);
+  const file = admin.put("export.csv", `email,pixel_id\n${"a@example.com,px\n".repeat(8_000)}`);
   const args = ["lead", "import", "acme", file, "--create-pixels"];
   const terminal = onTerminal(admin.file, [...args, "--stamp", "arrival"], { settings: { TERM: "dumb" } });
   await terminal.seen(/\[y\/N\]/);

@@ -32,7 +32,7 @@ test.each([
     expect({ seed, missed, surelyTooMuch }).toEqual({ seed, missed: 0, surelyTooMuch: 0 });
     expect(received).toBeGreaterThan(100);
   });
-  await fc.assert(property, { numRuns: 2 });
+  await fc.assert(property, { numRuns: 1 });
 });
 
 test("names nobody who did not receive a lead, if no lead is replaced or imported again", async () => {
