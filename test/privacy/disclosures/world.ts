@@ -39,7 +39,6 @@ export interface Comparison {
   /** Leads that the ledger names and a key did not receive, as `possibly`, and without it. */
   readonly possiblyTooMuch: number;
   readonly surelyTooMuch: number;
-  readonly rows: number;
 }
 
 const pixels = ["px_site", "px_shop", "px_blog"];
@@ -257,6 +256,5 @@ function difference(model: Model, said: ReadonlyMap<string, Pick<PersonalData, "
     missed: missed.length + missedInGaps.length,
     possiblyTooMuch: tooMuch.filter(({ possibly }) => possibly).length,
     surelyTooMuch: tooMuch.filter(({ possibly }) => !possibly).length,
-    rows: bySaying.size,
   };
 }
