@@ -6,6 +6,10 @@ import { seeded } from "../random.ts";
 import { breakBuild, project } from "./breaking/build.ts";
 import type { Attack, Breakage, Fault, Outcome } from "./fault.ts";
 
+/** Chance decides where a cut falls. If one attempt in six misses the broken line, less than one run in a million does. */
+const maxAttempts = 8;
+/** No attempt begins later than this, so that the last one of a test ends in time on a busy machine. */
+const attemptsMs = 400_000;
 /** More observations say nothing new. */
 const maxBroken = 20;
 
@@ -57,4 +61,15 @@ export async function attempt(fault: Fault, { times, seed, breakage, untilMs, pr
     rmSync(folder, { recursive: true, force: true });
     if (build !== project) rmSync(build, { recursive: true, force: true });
   }
+}
+
+/** Attacks a broken build until a promise is broken, a few times. Returns whether it was. */
+export async function isNoticed(fault: Fault, breakage: Breakage, { seed, progress }: Omit<Trial, "times">) {
+  const endMs = performance.now() + attemptsMs;
+  for (let again = 0; again < maxAttempts && performance.now() < endMs; again++) {
+    const trial = { times: breakage.times ?? fault.small, seed: seed + again, breakage };
+    const { broken } = await attempt(fault, progress === undefined ? trial : { ...trial, progress });
+    if (broken.length > 0) return true;
+  }
+  return false;
 }

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import { labCommand, readCount } from "../commands.ts";
 import { createProgress, note } from "../progress.ts";
-import { attempt, type Trial } from "./attempt.ts";
+import { attempt, isNoticed, type Trial } from "./attempt.ts";
 import { tryMutations } from "./breaking/notice.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
@@ -83,18 +83,19 @@ async function runOne(fault: Fault, { times, minutes, seed }: Options): Promise<
 /** An attack that fails itself has not shown that the promise holds. */
 async function runToItsEnd(fault: Fault, trial: Trial): Promise<Outcome> {
   try {
-    return await runWatched(fault.name, fault, trial);
+    return await watch(fault.name, trial.times, (progress) => attempt(fault, { ...trial, progress }));
   } catch (cause) {
     return { done: 0, broken: [`the attack itself failed: ${cause}`], figures: {} };
   }
 }
 
-async function runWatched(what: string, fault: Fault, trial: Trial): Promise<Outcome> {
-  const progress = createProgress(what, trial.times);
+/** Shows the progress of some work. */
+async function watch<Done>(what: string, times: number, work: (progress: (done: number) => void) => Promise<Done>) {
+  const bar = createProgress(what, times);
   try {
-    return await attempt(fault, { ...trial, progress: (done) => progress.update(done) });
+    return await work((done) => bar.update(done));
   } finally {
-    progress.stop();
+    bar.stop();
   }
 }
 
@@ -103,9 +104,11 @@ async function uncaughtBreakages(chosen: readonly Fault[], seed: number): Promis
   for (const fault of chosen.filter(({ missing }) => (missing?.() ?? null) === null)) {
     for (const breakage of fault.breakages) {
       const what = `${fault.name}, ${breakage.name}`;
-      const { broken } = await runWatched(what, fault, { times: breakage.times ?? fault.small, seed, breakage });
-      note(`${what}: ${broken.length > 0 ? "caught" : "not caught"}`);
-      if (broken.length === 0) uncaught.push(breakage.name);
+      const isCaught = await watch(what, breakage.times ?? fault.small, (progress) =>
+        isNoticed(fault, breakage, { seed, progress }),
+      );
+      note(`${what}: ${isCaught ? "caught" : "not caught"}`);
+      if (!isCaught) uncaught.push(breakage.name);
     }
   }
   return uncaught;
