@@ -40,6 +40,7 @@ export async function attempt(fault: Fault, { times, seed, breakage, untilMs, pr
     };
     const figures = await fault.run({
       build,
+      breakage: breakage ?? null,
       folder,
       file: join(folder, "leadfile.db"),
       times,

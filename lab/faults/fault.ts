@@ -22,6 +22,8 @@ export interface Turn {
 export interface Attack extends Findings {
   /** The folder of the build that is attacked: the project itself, or a broken copy of it. */
   readonly build: string;
+  /** What is broken in it. */
+  readonly breakage: Breakage | null;
   /** An empty folder for its files. */
   readonly folder: string;
   /** The path of its database, which is not there yet. */

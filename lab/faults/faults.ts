@@ -16,6 +16,7 @@ import { revocation } from "./attacks/requests/revocation.ts";
 import { slowClients } from "./attacks/requests/slow-clients.ts";
 import { powerCut } from "./attacks/storage/power-cut.ts";
 import { year } from "./attacks/year/year.ts";
+import { mutations } from "./breaking/mutations.ts";
 import type { Fault } from "./fault.ts";
 
 /** All attacks by the folder that they are in, in the order of what would be lost. */
@@ -26,6 +27,7 @@ export const faultsIn = {
   requests: [revocation, clock, hostile, slowClients],
   year: [year],
   cluster: [clusterRevocations, clusterCutOff, clusterFullDisk, clusterKills, clusterImports, clusterRolling],
+  lines: [mutations],
 } satisfies Readonly<Record<string, readonly Fault[]>>;
 
 export const faults: readonly Fault[] = Object.values(faultsIn).flat();

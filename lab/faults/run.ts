@@ -3,14 +3,13 @@ import { InvalidArgumentError } from "commander";
 import { labCommand, readCount } from "../commands.ts";
 import { createProgress, note } from "../progress.ts";
 import { attempt, isNoticed, type Trial } from "./attempt.ts";
-import { tryMutations } from "./breaking/notice.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
 
 const tell = (text: string) => process.stdout.write(`${text}\n`);
 
 const options = readOptions();
-process.exitCode = (await (options.mutations ? mutate : runAll)(options)) ? 0 : 1;
+process.exitCode = (await runAll(options)) ? 0 : 1;
 
 interface Options {
   /** The attacks that were chosen; all of them without it. */
@@ -21,7 +20,6 @@ interface Options {
   readonly minutes?: number;
   readonly seed: number;
   readonly broken?: true;
-  readonly mutations?: true;
   readonly json?: true;
 }
 
@@ -40,18 +38,9 @@ function readOptions(): Options {
     .option("--minutes <n>", "the most that each may take", readCount)
     .option("--seed <n>", "repeats the chances of a run, which prints its seed", readCount, 1 + (Date.now() % 999_999))
     .option("--broken", "also the builds that are broken on purpose, which have to be caught")
-    .option("--mutations", "only break lines of the product, one at a time: does a test notice?")
     .option("--json", "print one JSON value")
     .parse()
     .opts<Options>();
-}
-
-/** Returns whether every broken line was noticed. */
-async function mutate({ json }: Options): Promise<boolean> {
-  const { tried, unnoticed } = await tryMutations(note);
-  const text = `${tried - unnoticed.length} of ${tried} broken lines were noticed.`;
-  tell(json ? JSON.stringify({ tried, unnoticed }) : text);
-  return unnoticed.length === 0;
 }
 
 /** Returns whether every promise held. */

@@ -1,21 +1,18 @@
 /** Lines of the product as they must not be, each with the tests that should notice. */
-import type { Patch } from "./build.ts";
+import { type Attack, type Breakage, broken, type Fault, type Figures } from "../fault.ts";
 
-export interface Mutation {
-  readonly what: string;
-  readonly patch: Patch;
+interface Mutation extends Breakage {
   /** The tests that should notice it: files, or `FILE -t PART OF A NAME`. */
   readonly tests: readonly string[];
 }
 
-const line = (what: string, file: string, from: string, to: string, ...tests: string[]): Mutation => ({
-  what,
-  patch: { file, from, to },
+const line = (name: string, file: string, from: string, to: string, ...tests: string[]): Mutation => ({
+  ...broken(name, file, from, to),
   tests,
 });
 
 /** Each is one character or word that a tired person could have written, and that no attack has as a broken build. */
-export const mutations: readonly Mutation[] = [
+const lines: readonly Mutation[] = [
   line(
     "a page that begins with the cursor's own lead",
     "src/db/leads.ts",
@@ -213,3 +210,39 @@ export const mutations: readonly Mutation[] = [
     "test/cli/lead-export.test.ts",
   ),
 ];
+
+const allTests = [...new Set(lines.flatMap(({ tests }) => tests))];
+
+export const mutations: Fault = {
+  name: "broken lines",
+  attack: "a line of the product is broken, and the tests that should notice are run; files of tests",
+  promise: "the tests pass, and one of them fails for each broken line",
+  small: allTests.length,
+  full: allTests.length,
+  breakages: lines,
+  run,
+};
+
+async function run({ build, breakage, progress, expect }: Attack): Promise<Figures> {
+  // A name that does not exist would fail every test, whatever that test looks at.
+  if (!(await compiles(build))) return { compiles: "no" };
+  const tests = lines.find((mutation) => mutation === breakage)?.tests ?? allTests;
+  for (const [number, test] of tests.entries()) {
+    const [path = "", ...names] = test.split(" -t ");
+    const command = [process.execPath, "test", path, ...names.flatMap((name) => ["-t", name])];
+    const passes = await succeeds(build, command);
+    expect(passes, () => `${test} fails`);
+    progress(number + 1);
+  }
+  return {};
+}
+
+function compiles(build: string): Promise<boolean> {
+  const lenient = ["--noUnusedLocals", "false", "--noUnusedParameters", "false", "--allowUnreachableCode", "true"];
+  return succeeds(build, ["node_modules/.bin/tsc", "--noEmit", ...lenient]);
+}
+
+async function succeeds(build: string, command: string[]): Promise<boolean> {
+  const child = Bun.spawn(command, { cwd: build, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+  return (await child.exited) === 0;
+}

@@ -62,25 +62,32 @@ export async function startListening(command: readonly string[], env: Settings, 
   };
 }
 
-/** Starts one admin command of a build; `before` is what it runs under, such as a tracer. */
-export function startAdmin(build: string, file: string, args: readonly string[], before: readonly string[] = []) {
+interface Surroundings {
+  /** What the command runs under, such as a tracer. */
+  readonly before?: readonly string[];
+  readonly settings?: Settings;
+  readonly input?: string;
+}
+
+/** Starts one admin command of a build. */
+export function startAdmin(
+  build: string,
+  file: string,
+  args: readonly string[],
+  { before = [], settings, input = "" }: Surroundings = {},
+) {
   return Bun.spawn([...before, process.execPath, join(build, "src/admin.ts"), ...args], {
     cwd: build,
-    env: surroundings(file),
-    stdin: "ignore",
+    env: surroundings(file, settings),
+    stdin: Buffer.from(input),
     stdout: "pipe",
     stderr: "pipe",
   });
 }
 
 /** Runs one admin command to its end. */
-export async function admin(
-  build: string,
-  file: string,
-  args: readonly string[],
-  before: readonly string[] = [],
-): Promise<Ended> {
-  const child = startAdmin(build, file, args, before);
+export async function admin(...command: Parameters<typeof startAdmin>): Promise<Ended> {
+  const child = startAdmin(...command);
   const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { status, stdout, stderr };
 }

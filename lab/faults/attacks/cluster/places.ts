@@ -16,7 +16,7 @@ import type { AdminStore } from "../../../../test/support/admin-store.ts";
 import { mountAt } from "../../../../test/support/small-disk.ts";
 import type { Attack, Figures, Findings } from "../../fault.ts";
 import { documentsOf, type Key, look, prepare } from "../../product/contents.ts";
-import { type Ended, type Server, startServer } from "../../product/program.ts";
+import { admin, type Ended, type Server, startServer } from "../../product/program.ts";
 import { type Asked, statusAt, untilTrue } from "./hammer.ts";
 import { layNetwork, missingNamespaces, type Site } from "./network.ts";
 
@@ -160,17 +160,12 @@ async function placeOf(build: string, node: RunningNode, site: Site | null): Pro
     engine: node,
     site,
     server: await serve("0"),
-    async admin(args, input = "") {
-      const child = Bun.spawn([...(site?.before ?? []), process.execPath, join(build, "src/admin.ts"), ...args], {
-        cwd: build,
-        env: { PATH: process.env["PATH"] ?? "", HOME: node.folder, DATABASE_PATH: node.path, ...settings },
-        stdin: Buffer.from(input),
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-      return { status, stdout, stderr };
-    },
+    admin: (args, input = "") =>
+      admin(build, node.path, args, {
+        before: site?.before ?? [],
+        settings: { ...settings, HOME: node.folder },
+        input,
+      }),
     async kill() {
       place.engine.kill("SIGKILL");
       await place.engine.exited;

@@ -131,7 +131,7 @@ async function record(build: string, file: string, beside: boolean, promised: re
   const names = new Set(["", "-wal", "-journal"].map((suffix) => file + suffix)).add(dirname(file));
   async function recordAll(): Promise<void> {
     for (const promise of promised) {
-      const { status, stdout, stderr } = await admin(build, file, promise.args, recorder(trace));
+      const { status, stdout, stderr } = await admin(build, file, promise.args, { before: recorder(trace) });
       if (status !== 0) throw new Error(`${promise.what} ended with ${status}: ${stderr}`);
       const done = readStrokes(trace, (path) => names.has(path));
       made.push({
