@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -163,13 +164,14 @@ describe("the status is 1 for a warning, and 0 for none:", () => {
     expect(await examine(copy)).toMatchObject({ status: 1, said: expect.stringContaining("was not read") });
   });
 
-  test.each([
-    [25, 0],
-    [26.5, 1],
-  ])("with BACKUP_TO, a last verified backup of %p hours ago has status %i", async (hours, status) => {
-    const admin = await aHealthy({ BACKUP_TO: "/nowhere" });
+  test.each<[string, number, number, RegExp]>([
+    [".", 25, 0, /^$/],
+    [".", 26.5, 1, /^The last backup was made at/],
+    ["none", 25, 1, /^This user cannot write to the folder none \(BACKUP_TO\)\.$/],
+  ])("with BACKUP_TO=%s, a verified backup %p hours ago has status %i", async (BACKUP_TO, hours, status, says) => {
+    const admin = await aHealthy({ BACKUP_TO });
     change(admin, `INSERT INTO audit (at, act, detail) VALUES (${inDays(-hours / 24)}, 'backup.verified', '{}')`);
-    const said = expect.stringMatching(status === 0 ? /^$/ : /^The last backup was made at/);
+    const said = expect.stringMatching(says);
     expect(await examine(admin)).toMatchObject({ status, said });
   });
 });
@@ -185,6 +187,14 @@ test("an index that differs from its table is found with --full", async () => {
   writeFileSync(admin.file, bytes);
   expect((await examine(admin)).status).toBe(0);
   expect((await examine(admin, "--full")).said).toMatch(/damaged: .*leads_by_state/);
+});
+
+test("a check that fails is a finding, and hides no other one", async () => {
+  const admin = await aHealthy({ INBOX: "loop" });
+  change(admin, "DELETE FROM audit");
+  symlinkSync("loop", join(admin.folder, "loop"));
+  const said = expect.stringMatching(/^No backup has been made\.\nA check failed \(.*ELOOP/);
+  expect(await examine(admin)).toMatchObject({ status: 2, said });
 });
 
 describe("settings", () => {

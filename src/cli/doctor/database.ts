@@ -1,5 +1,6 @@
 /** Checks the database: its schema and integrity, and whether the clock, the keys, and the backups fit it. */
 import { statSync } from "node:fs";
+import { isS3 } from "../../config.ts";
 import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
 import { writeMoment } from "../../contract/time.ts";
@@ -9,6 +10,7 @@ import type { KeyRecord } from "../../db/keys.ts";
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
 import { andMore, bytesText } from "../terminal/numbers.ts";
+import { mayWrite } from "./files.ts";
 import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
 
 /** An import takes a time this far ahead of the clock as now. */
@@ -118,6 +120,10 @@ function named(keys: readonly KeyRecord[]): string {
 /** Checks the backups in BACKUP_TO; if that is not set, those by hand. */
 function checkBackups({ hasLeads, lastBackupMs, lastStoredMs }: Contents, to: string | null, nowMs: number): Finding {
   const lastMs = to === null ? lastBackupMs : (lastStoredMs ?? lastBackupMs);
+  if (to !== null && !isS3(to) && !mayWrite(to)) {
+    const advice = "Create it for the user of the server, or set BACKUP_TO to another folder.";
+    return warning("backups", `This user cannot write to the folder ${to} (BACKUP_TO).`, advice);
+  }
   const advice =
     to === null
       ? `Set BACKUP_TO for a daily backup (docs/operations.md), and make one now: ${adminCommand} backup FILE`

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
 import { examineFile } from "../../db/examine.ts";
+import { innermost } from "../../db/failure.ts";
 import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
@@ -9,7 +10,7 @@ import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";
 import { checkDatabase } from "./database.ts";
 import { checkFiles } from "./files.ts";
-import type { Examined, Finding } from "./finding.ts";
+import { broken, type Examined, type Finding } from "./finding.ts";
 import { checkServer } from "./server.ts";
 import { checkSettings } from "./settings.ts";
 
@@ -43,7 +44,13 @@ const checks: readonly ((examined: Examined) => readonly Finding[] | Promise<rea
 export async function findAll(nowMs: number, full: boolean): Promise<Finding[]> {
   const path = readDatabasePath();
   const examined = { path, contents: examineFile(path, full), ...examineSettings(), full, nowMs };
-  return (await Promise.all(checks.map((check) => check(examined)))).flat();
+  return (await Promise.all(checks.map((check) => Promise.try(check, examined).catch(failed)))).flat();
+}
+
+/** The finding of a check that failed. It must not hide the others, nor end the process that sends alerts. */
+function failed(cause: unknown): Finding[] {
+  const advice = "Correct the path and its permissions, or run the command as the user of the server.";
+  return [broken("doctor", `A check failed (${innermost(cause)}).`, advice)];
 }
 
 function text(findings: readonly Finding[]): string {
