@@ -78,11 +78,20 @@ function keyOf({ level, thing, what }: Finding): string {
   return `${level} ${thing} ${what.replaceAll(/(?<![^\s(])\d[\d.,:TZ-]*(?: (?:[kMGT]B|bytes|files?)\b)?/g, "#")}`;
 }
 
+/** The addresses of Slack and of servers that take its messages. They refuse a message without a text. */
+const slackHook = /^https:\/\/hooks\.slack\.com\/|\/hooks\/|\/slack$/;
+
 async function post(url: string, state: "firing" | "resolved", alert: Alert): Promise<void> {
   const answer = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ state, ...alert }),
+    body: JSON.stringify({
+      state,
+      ...alert,
+      ...(slackHook.test(url) ? { text: `${state} (${alert.level}): ${alert.what} ${alert.advice}` } : {}),
+    }),
+    // A POST that is redirected becomes a GET without the alert.
+    redirect: "manual",
     signal: AbortSignal.timeout(timeoutMs),
   });
   if (!answer.ok) throw new Error(`the answer was ${answer.status}`);

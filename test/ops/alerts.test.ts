@@ -18,7 +18,7 @@ interface Post {
 }
 
 /** Receives alerts while a simulated clock runs, and answers with the status that the test wants. */
-function aReceiver() {
+function aReceiver(path = "") {
   const posts: Post[] = [];
   const requests: { minute: number; type: string | null }[] = [];
   const clock = { nowMs: Date.parse("2026-05-20T12:00:00.000Z") };
@@ -31,7 +31,7 @@ function aReceiver() {
       requests.push({ minute: minuteNow(), type: request.headers.get("Content-Type") });
       const body: Omit<Post, "minute"> = JSON.parse(await request.text());
       if (receiver.status === 200) posts.push({ ...body, minute: minuteNow() });
-      return new Response("", { status: receiver.status });
+      return new Response("", { status: receiver.status, headers: { Location: "/" } });
     },
   });
   onTestFinished(() => server.stop(true));
@@ -40,7 +40,7 @@ function aReceiver() {
   const run = (minutes: number, find: (minute: number) => Finding[]) => {
     const endMs = clock.nowMs + minutes * minuteMs;
     return keepAlerting({
-      url: server.url.href,
+      url: server.url.href + path,
       file,
       now: () => clock.nowMs,
       async pause(ms) {
@@ -98,9 +98,9 @@ test("findings that differ in the digits of a name are posted each, and one whos
   ]);
 });
 
-test("a failed post is repeated with growing pauses until it succeeds", async () => {
+test.each([503, 302])("a post that gets %i is repeated with growing pauses until it succeeds", async (status) => {
   const { posts, requests, receiver, run } = aReceiver();
-  receiver.status = 503;
+  receiver.status = status;
   await run(60, () => [disk(900)]);
   expect(posts).toEqual([]);
   expect(requests.length).toBeGreaterThan(4);
@@ -108,6 +108,13 @@ test("a failed post is repeated with growing pauses until it succeeds", async ()
   receiver.status = 200;
   await run(16, () => [disk(900)]);
   expect(posts.map(({ state }) => state)).toEqual(["firing"]);
+});
+
+test("a hook as that of Slack gets the finding as a text, too", async () => {
+  const { posts, run } = aReceiver("hooks/T0/B0");
+  await run(1, () => [disk(900)]);
+  const text = "firing (warning): Only 900 MB are free. Free some space.";
+  expect(posts).toMatchObject([{ state: "firing", what: "Only 900 MB are free.", text }]);
 });
 
 test("a finding that ends before it could be posted is not posted at all", async () => {
