@@ -170,8 +170,6 @@ function reader<Name extends SettingName>(name: Name) {
 export const readDatabasePath = reader("DATABASE_PATH");
 /** Reads INBOX_KEEP_DAYS; null is off. */
 export const readInboxKeepDays = reader("INBOX_KEEP_DAYS");
-/** Reads the recipient for backups by hand; null if they are not encrypted. */
-export const readRecipient = reader("BACKUP_RECIPIENT");
 
 const readers = {
   host: reader("HOST"),
@@ -297,15 +295,20 @@ export function readCluster(environment: Environment = process.env) {
 
 /**
  * Reads the settings of the daily backups; null if BACKUP_TO is not set. All of them are checked in any case. `to` is a
- * folder or `s3://bucket/prefix`, `at` a local time, and `recipient` null if backups are not encrypted.
+ * folder or `s3://bucket/prefix`, `at` a local time, and `recipient` null if backups are not encrypted. `access` is null for a folder.
  */
 export function readBackups(environment: Environment = process.env) {
   const [to, at] = [read("BACKUP_TO", environment), read("BACKUP_AT", environment)];
-  const [keep, recipient] = [read("BACKUP_KEEP", environment), readRecipient(environment)];
-  if (to !== null && isS3(to) && recipient === null) {
-    throw wrong("BACKUP_RECIPIENT", "", "an age recipient (age1…), because backups in s3:// must be encrypted");
-  }
-  return to === null ? null : { to, at, keep, recipient };
+  const [keep, recipient] = [read("BACKUP_KEEP", environment), readRecipient(to, environment)];
+  return to === null ? null : { to, at, keep, recipient, access: readS3Access(to, environment) };
+}
+
+/** Reads the recipient of backups in a place; null if they are not encrypted. Throws a UserError if they must be. */
+export function readRecipient(place: string | null, environment: Environment = process.env): string | null {
+  const recipient = read("BACKUP_RECIPIENT", environment);
+  const accepts = `${settings.BACKUP_RECIPIENT.accepts}, because backups in s3:// must be encrypted`;
+  if (recipient === null && place !== null && isS3(place)) throw wrong("BACKUP_RECIPIENT", "", accepts);
+  return recipient;
 }
 
 /** Returns whether a word names a place in an object store. */

@@ -1,8 +1,8 @@
 /** Leads that arrive by themselves: files in an inbox, and webhooks of vendors. */
 import { wrong } from "../../src/config.ts";
-import { spoolOf } from "../../src/db/files.ts";
+import { isFolder, spoolOf } from "../../src/db/files.ts";
 import type { Extension } from "../../src/extension.ts";
-import { isFolder, readQueue, total } from "./inbox/queue.ts";
+import { readQueue, total } from "./inbox/queue.ts";
 
 export const extension: Extension = {
   commands: [

@@ -3,7 +3,6 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { dayMs } from "../contract/calendar.ts";
 import { createDraftFolder, fileDigestOf } from "../db/files.ts";
-import { UserError } from "../user-error.ts";
 import type { Backup } from "./backup.ts";
 import { drill } from "./drill.ts";
 import { encryptedSuffix, encryptFile } from "./encryption.ts";
@@ -31,12 +30,6 @@ export async function storeBackup({
   nowMs,
   stop,
 }: StoreRequest): Promise<Backup> {
-  if (place.folder === null && recipient === null) {
-    throw new UserError(
-      "A backup in an object store must be encrypted.",
-      "Set BACKUP_RECIPIENT to an age recipient (age1…). To create one: age-keygen -o identity.txt",
-    );
-  }
   using folder = createDraftFolder(place.folder ?? dirname(databasePath));
   const made = await backups.make(join(folder.path, backupName(nowMs)), nowMs, stop);
   const { leads } = await drill(made.file, nowMs, stop);
@@ -53,8 +46,7 @@ async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "l
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */
 export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {
-  const old = (await place.list(nowMs)).slice(keep);
-  for (const { file } of old) await place.remove(file);
+  const old = await place.rotate(keep, nowMs);
   const copy = new RegExp(`^${RegExp.escape(basename(databasePath))}\\.before-\\S+$`);
   const folder = dirname(databasePath);
   const copies = readdirSync(folder)
@@ -62,7 +54,7 @@ export async function rotate(place: Place, keep: number, databasePath: string, n
     .map((name) => join(folder, name))
     .filter((path) => nowMs - statSync(path).mtimeMs > keep * dayMs);
   for (const path of copies) rmSync(path);
-  return [...old.map(({ file }) => file), ...copies];
+  return [...old, ...copies];
 }
 
 /** The next time of day, in local time, after a time. */

@@ -62,29 +62,15 @@ function countDiffering(database: Connection, file: string, nowMs: number): numb
   return differing;
 }
 
-/** The result of trying an upgrade. */
-export interface TriedUpgrade {
-  /** The build that wrote the file last, and this one. */
-  readonly from: string;
-  readonly to: string;
-  /** The number of migrations that the file lacks; 0 if it needs no upgrade. */
-  readonly migrations: number;
-  readonly leads: number;
-  readonly seconds: number;
-  /** The disk space that the upgrade needs. */
-  readonly neededBytes: number;
-  readonly freeBytes: number;
-}
-
 /** Upgrades a copy of the database, compares every lead, and changes nothing. Throws a UserError if the copy differs. */
-export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal): Promise<TriedUpgrade> {
+export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal) {
   if (!existsSync(path)) throw noDatabase(path);
   using folder = createDraftFolder(dirname(path));
-  return await inThread<TriedUpgrade>("upgradeCopy", { path, folder: folder.path, nowMs }, stop);
+  return await inThread<ReturnType<typeof upgradeCopy>>("upgradeCopy", { path, folder: folder.path, nowMs }, stop);
 }
 
 /** The work of the thread. */
-export function upgradeCopy({ path, folder, nowMs }: Trial & { readonly path: string }): TriedUpgrade {
+export function upgradeCopy({ path, folder, nowMs }: Trial & { readonly path: string }) {
   const startMs = performance.now();
   const copy = join(folder, "copy.db");
   const { bytes } = copyUnchanged(path, copy, nowMs);
@@ -93,8 +79,10 @@ export function upgradeCopy({ path, folder, nowMs }: Trial & { readonly path: st
   const database = drizzle({ client });
   const behind = migrationsBehind(database);
   return {
+    // The build that wrote the file last, and this one.
     from: lastBuild(database),
     to: build,
+    // 0 if the file needs no upgrade.
     migrations: typeof behind === "number" ? behind : 0,
     leads,
     seconds: Math.round((performance.now() - startMs) / 100) / 10,

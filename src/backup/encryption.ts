@@ -1,8 +1,7 @@
 /** Encrypts backups for an age recipient, and decrypts them with its identity (https://age-encryption.org). */
-import { readFileSync } from "node:fs";
 import { Decrypter, Encrypter } from "age-encryption";
 import { codeOf } from "../db/failure.ts";
-import { sync } from "../db/files.ts";
+import { readText, sync } from "../db/files.ts";
 import { UserError } from "../user-error.ts";
 
 /** The end of the name of an encrypted backup. */
@@ -42,13 +41,7 @@ export async function decryptFile(from: string, to: string, { name, identityFile
 
 function readIdentities(path: string): string[] {
   const advice = "Pass the file that age-keygen wrote.";
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new UserError(`${path} cannot be read (${codeOf(cause)}).`, advice);
-  }
-  const identities = text.match(/^AGE-SECRET-KEY-1[0-9A-Z]+\s*$/gm) ?? [];
+  const identities = readText(path, advice).match(/^AGE-SECRET-KEY-1[0-9A-Z]+\s*$/gm) ?? [];
   if (identities.length === 0) throw new UserError(`${path} has no age identity (AGE-SECRET-KEY-1…).`, advice);
   return identities.map((identity) => identity.trim());
 }

@@ -1,11 +1,11 @@
 /** Repeats the erasures that a backup does not know yet, by their receipts. */
-import { readFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, eq, sql } from "drizzle-orm";
 import type { Lead } from "../contract/lead.ts";
 import type { PersonIdentifier } from "../contract/person.ts";
 import type { Connection } from "../db/connection.ts";
+import { readText } from "../db/files.ts";
 import { accounts, leads } from "../db/schema.ts";
 import { readLeads } from "../privacy/find.ts";
 import { digestsOf, identifiersOf } from "../privacy/identifiers.ts";
@@ -42,15 +42,7 @@ const Line = Type.Union([Receipt, Deletion, Type.Object({ receipt: Type.Union([R
 
 /** Reads a file of receipts, one per line; throws a UserError that names the first line that is none. */
 export function readReceipts(path: string): (Receipt | Deletion)[] {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch {
-    throw new UserError(
-      `${path} cannot be read.`,
-      "Pass --receipts a file with the output of receipt list or lead erase.",
-    );
-  }
+  const text = readText(path, "Pass --receipts a file with the output of receipt list or lead erase.");
   return text.split("\n").flatMap((line, number) => {
     if (/^\s*\]?\s*$/.test(line)) return [];
     const receipt = parseLine(line);

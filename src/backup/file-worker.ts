@@ -26,7 +26,7 @@ const ask: Ask<unknown> = (question) => {
 };
 
 function failed(cause: unknown): Reply {
-  const failure = explainFailure(cause, "the database");
+  const failure = explainFailure(cause, "The database");
   return failure instanceof UserError
     ? { refusal: [failure.message, failure.advice] }
     : { failure: innermost(failure) };

@@ -1,12 +1,11 @@
 /** The manifest next to a backup: its size, its digest, and its numbers of rows. */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
 import type { Connection } from "../db/connection.ts";
-import { codeOf } from "../db/failure.ts";
-import { sync } from "../db/files.ts";
+import { readText, sync } from "../db/files.ts";
 import { readLeadGroups } from "../db/leads.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
@@ -35,18 +34,11 @@ export function readManifest(file: string): Manifest {
     throw new UserError(`There is no file ${file}.`, `Pass a file that ${adminCommand} backup made.`);
   }
   const path = manifestPath(file);
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new UserError(
-      `${path} cannot be read (${codeOf(cause)}), but without its manifest, a backup cannot be checked.`,
-      "Put the manifest of the backup next to it, and check that this user can read both. " +
-        `For a copy without a manifest, run DATABASE_PATH=COPY ${adminCommand} doctor --full, and then make a ` +
-        "backup of it, also with DATABASE_PATH=COPY.",
-    );
-  }
-  const manifest = parseManifest(text);
+  const advice =
+    "Without its manifest, a backup cannot be checked. Put it next to the backup, and check that this user can read both. " +
+    `For a copy without a manifest, run DATABASE_PATH=COPY ${adminCommand} doctor --full, and then make a backup of it, ` +
+    "also with DATABASE_PATH=COPY.";
+  const manifest = parseManifest(readText(path, advice));
   if (manifest !== null) return manifest;
   throw new UserError(`${path} is not the manifest of a backup.`, "Use the manifest that was made with the backup.");
 }

@@ -1,10 +1,12 @@
 /** The places where backups are kept: a folder, or a prefix of an S3 bucket. */
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { S3Client } from "bun";
+import { dayMs } from "../contract/calendar.ts";
 import { writeMoment } from "../contract/time.ts";
 import { codeOf, isFull } from "../db/failure.ts";
-import { publish, sizeOf, sync } from "../db/files.ts";
+import { isFolder, publish, sizeOf, sync } from "../db/files.ts";
+import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { decryptFile, encryptedSuffix } from "./encryption.ts";
 import { manifestPath, parseManifest, readManifest, writeManifest } from "./manifest.ts";
@@ -34,11 +36,13 @@ export function backupName(ms: number): string {
     .replaceAll(/[-:]/g, "")}.db`;
 }
 
-const namePattern = /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/;
+const isOurs = (name: string) => /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/.test(name);
 
 const adviceByCode: Readonly<Record<string, string>> = {
   NoSuchBucket: "Create the bucket, or correct its name.",
-  NoSuchKey: "List the backups in this place: backup list.",
+  InvalidBucketName: "Correct the name of the bucket.",
+  ERR_S3_INVALID_PATH: "Name a bucket: s3://bucket/prefix.",
+  NoSuchKey: `List the backups in this place: ${adminCommand} backup list PLACE`,
   InvalidAccessKeyId: "Check AWS_ACCESS_KEY_ID.",
   XAdminUserNotFound: "Check AWS_ACCESS_KEY_ID.",
   SignatureDoesNotMatch: "Check AWS_SECRET_ACCESS_KEY and AWS_REGION.",
@@ -55,35 +59,13 @@ export function openPlace(place: string, access: S3Access | null) {
   const storage = access === null ? openFolder(place) : openBucket(place, access);
   const naming = openNaming(place, access === null);
 
-  /** Lists the complete backups whose names fit, newest first, and the addresses of those whose manifest is none. */
-  async function listFitting(fits: (name: string) => boolean) {
-    const sizes = await storage.sizes();
-    const names = [...sizes.keys()].filter((name) => fits(name) && sizes.has(manifestPath(name)));
-    const backups: StoredBackup[] = [];
-    const unreadable: string[] = [];
-    const read = async (name: string) => {
-      const text = await storage.read(manifestPath(name));
-      // A server deletes its oldest backups while others are listed.
-      if (text === null) return;
-      const manifest = parseManifest(text);
-      const file = storage.addressOf(name);
-      if (manifest === null) return void unreadable.push(file);
-      const { made_at, counts } = manifest;
-      const encrypted = name.endsWith(encryptedSuffix);
-      backups.push({ file, made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted });
-    };
-    await Promise.all(names.map(read));
-    return { backups: backups.toSorted((one, other) => other.made_at.localeCompare(one.made_at)), unreadable };
-  }
-
   return {
     /** The folder; null for an object store. */
     folder: access === null ? place : null,
     /** The complete backups, newest first: in a folder those with other names as well. */
-    listAll: () => naming("read", () => listFitting((name) => access === null || namePattern.test(name))),
+    listAll: () => naming("read", () => listFitting(storage, (name) => access === null || isOurs(name))),
     /** The complete backups with a name of ours, newest first, but those dated in the future last. */
-    list: (nowMs: number) =>
-      naming("read", async () => aheadLast((await listFitting((name) => namePattern.test(name))).backups, nowMs)),
+    list: (nowMs: number) => naming("read", async () => aheadLast((await listFitting(storage, isOurs)).backups, nowMs)),
     /** Moves a backup and its manifest into the place, and returns the address of the backup. */
     put: (file: string) =>
       naming("written", async () => {
@@ -92,10 +74,20 @@ export function openPlace(place: string, access: S3Access | null) {
         await storage.put(manifestPath(name), manifestPath(file));
         return storage.addressOf(name);
       }),
-    remove: (address: string) =>
+    /** Removes all but the newest backups, and halves that were left over a day ago. Returns their addresses. */
+    rotate: (keep: number, nowMs: number) =>
       naming("written", async () => {
-        const name = basename(address);
-        for (const one of [manifestPath(name), name]) await storage.remove(one);
+        const stored = [...(await storage.sizes()).keys()];
+        const { backups } = await listFitting(storage, isOurs);
+        const old = aheadLast(backups, nowMs).slice(keep);
+        const isHalf = (name: string) => name < backupName(nowMs - dayMs) && !stored.includes(manifestPath(name));
+        const gone = [
+          ...old.map(({ file }) => basename(file)),
+          ...stored.filter((name) => isOurs(name) && isHalf(name)),
+        ];
+        // The manifest goes first: a backup that is deleted in part is not listed.
+        for (const name of gone) for (const one of [manifestPath(name), name]) await storage.remove(one);
+        return gone.map(storage.addressOf);
       }),
     /** Returns the path of a backup with its manifest next to it: its own, or that of a copy in a folder. */
     bring: (address: string, folder: string) =>
@@ -105,6 +97,27 @@ export function openPlace(place: string, access: S3Access | null) {
         return storage.bring(name, folder);
       }),
   };
+}
+
+/** Lists the complete backups whose names fit, newest first, and the addresses of those whose manifest is none. */
+async function listFitting(storage: ReturnType<typeof openFolder>, fits: (name: string) => boolean) {
+  const sizes = await storage.sizes();
+  const names = [...sizes.keys()].filter((name) => fits(name) && sizes.has(manifestPath(name)));
+  const backups: StoredBackup[] = [];
+  const unreadable: string[] = [];
+  const read = async (name: string) => {
+    const text = await storage.read(manifestPath(name));
+    // A server deletes its oldest backups while others are listed.
+    if (text === null) return;
+    const manifest = parseManifest(text);
+    const file = storage.addressOf(name);
+    if (manifest === null) return void unreadable.push(file);
+    const { made_at, counts } = manifest;
+    const encrypted = name.endsWith(encryptedSuffix);
+    backups.push({ file, made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted });
+  };
+  await Promise.all(names.map(read));
+  return { backups: backups.toSorted((one, other) => other.made_at.localeCompare(one.made_at)), unreadable };
 }
 
 /** Orders backups so that those dated in the future come last: a clock was ahead, so it is unknown which of them are new. */
@@ -133,7 +146,7 @@ function openNaming(place: string, isFolder: boolean) {
 }
 
 function openFolder(folder: string) {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(folder)) {
     throw new UserError(`There is no folder ${folder}.`, "Create it, or set BACKUP_TO to another one.");
   }
   const addressOf = (name: string) => join(folder, name);
@@ -209,15 +222,14 @@ export type FoundBackup = Awaited<ReturnType<typeof findBackup>>;
  */
 export async function findBackup(named: string, { folder, identity, access, nowMs }: FetchOptions) {
   const isRemote = access !== null;
+  const isOne = isRemote ? isOurs(basename(named)) : !isFolder(named);
   // A name that was mistyped is no empty place.
-  if (!isRemote) readManifest(named);
-  const isOne = !isRemote || namePattern.test(basename(named));
+  if (!isRemote && isOne) readManifest(named);
   const place = isOne ? dirname(isRemote ? named : resolve(named)) : named;
   const { listAll, bring } = openPlace(place, access);
   const { backups, unreadable } = await listAll();
   const wanted = isOne ? named : aheadLast(backups, nowMs)[0]?.file;
-  if (wanted === undefined)
-    throw new UserError(`There are no backups in ${named}.`, "Check the bucket and the prefix.");
+  if (wanted === undefined) throw new UserError(`There are no backups in ${named}.`, "Check its name.");
   const fetch = async (address: string, into: string) => decrypted(address, await bring(address, into), into, identity);
   const isWanted = ({ file }: StoredBackup) => basename(file) === basename(wanted);
   const made = backups.find(isWanted)?.made_at ?? "";

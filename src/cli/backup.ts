@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import type { Backup } from "../backup/backup.ts";
 import { storeBackup } from "../backup/daily.ts";
 import { drill } from "../backup/drill.ts";
+import { encryptedSuffix } from "../backup/encryption.ts";
 import { openPlace, type StoredBackup } from "../backup/places.ts";
 import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
@@ -30,6 +31,10 @@ export function backupCommand(context: CommandContext): Command {
     )
     .action(async (file: string, options: { drill?: boolean; json?: boolean }) => {
       const output = outputOf(options);
+      if (options.drill === true && file.endsWith(encryptedSuffix)) {
+        const advice = `To test it, run: ${adminCommand} restore ${file} --identity FILE --dry-run`;
+        throw new UserError(`${file} is encrypted.`, advice, 2);
+      }
       if (isS3(file)) print(output, await storeIn(context, file), true);
       else await makeFile(context, output, file, options.drill === true);
     })
@@ -39,18 +44,13 @@ export function backupCommand(context: CommandContext): Command {
 const nothingMade = "No backup was made, and the partial copy was deleted.";
 
 async function makeFile(context: CommandContext, output: Output, file: string, isDrill: boolean): Promise<void> {
-  const isThere = isDrill && existsSync(file);
   const stop = stopSignal();
-  const making = async () => (await loadBackups()).make(file, context.now(), stop);
-  const made = isThere ? null : await unlessStopped(making(), nothingMade);
-  if (made !== null) await record(context, "backup", { sha256: made.sha256, leads: made.leads });
-  const testing = () => drill(file, context.now(), stop);
-  const backup =
-    made !== null && !isDrill
-      ? made
-      : await unlessStopped(testing(), `${file} exists, but its test was not completed.`);
-  print(output, backup, isDrill);
-  if (made === null) return;
+  const test = () => unlessStopped(drill(file, context.now(), stop), `${file} exists, but its test was not completed.`);
+  if (isDrill && existsSync(file)) return print(output, await test(), true);
+  const making = (await loadBackups()).make(file, context.now(), stop);
+  const made = await unlessStopped(making, nothingMade);
+  await record(context, "backup", { sha256: made.sha256, leads: made.leads });
+  print(output, isDrill ? await test() : made, isDrill);
   output.say(`It contains personal data: protect it like the database. A restore also needs ${file}.manifest.json.`);
 }
 
@@ -76,7 +76,7 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
       backups: await loadBackups(),
       databasePath: readDatabasePath(),
       place: openPlace(place, readS3Access(place)),
-      recipient: readRecipient(),
+      recipient: readRecipient(place),
       nowMs: context.now(),
       stop,
     }),
@@ -128,7 +128,7 @@ export async function storedCopiesText(nowMs: number): Promise<string> {
   try {
     const place = readBackups();
     if (place === null) return "";
-    const backups = await openPlace(place.to, readS3Access(place.to)).list(nowMs);
+    const backups = await openPlace(place.to, place.access).list(nowMs);
     const [newest] = backups;
     if (newest === undefined) return "";
     const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);

@@ -26,7 +26,7 @@ interface Options {
 
 export function restoreCommand(context: CommandContext): Command {
   return jsonCommand("restore")
-    .argument("<FILE>", "a backup, or s3://bucket/prefix for the newest backup there", typedPath)
+    .argument("<FILE>", "a backup, or the newest one in a folder or s3://bucket/prefix", typedPath)
     .option("--identity <FILE>", "the age identity that decrypts the backup", typedPath)
     .option("--receipts <FILE>", "repeat the erasures of these receipts, as receipt list prints them", typedPath)
     .option("--dry-run", "report what would be removed and lost, and change nothing")
@@ -61,13 +61,12 @@ export function restoreCommand(context: CommandContext): Command {
       const report = await unlessStopped(restoring, `${path} has not changed.`);
       if (dryRun) say(report);
       const { leads, erasedAgain, retainedOut, lost } = report;
-      const total = (counts: readonly { readonly leads: number }[]) => counts.reduce((sum, one) => sum + one.leads, 0);
       const value = {
         leads,
         erased_again: erasedAgain,
         retained_out: retainedOut,
         lost: {
-          leads: total(lost.leads),
+          leads: lost.leads.reduce((sum, one) => sum + one.leads, 0),
           imports: lost.imports.length,
           keys: lost.keys,
           accounts: lost.accounts.length,
@@ -119,17 +118,13 @@ async function confirmLoss(report: Restoration, { yes }: Options, nowMs: number)
     nowMs - madeMs > maxAgeDays * dayMs && `the backup of ${made} is more than ${maxAgeDays} days old`,
     retainedOut > leads && `retention leaves out ${leadsText(retainedOut)} and keeps ${leadsText(leads)}`,
   ].filter((doubt) => doubt !== false);
-  if (canAsk()) {
-    const isLosing = lost.leads.length + lost.imports.length + lost.keys + lost.accounts.length > 0;
-    const why = doubts.length === 0 ? "" : `Note that ${doubts.join(", and ")}. `;
-    if (isLosing || doubts.length > 0) await confirm(`${why}Replace the database?`, {});
-    return;
+  if (doubts.length > 0 && !canAsk()) {
+    const advice = "Check the clock and the backup (--dry-run shows what would be lost), then pass --yes.";
+    throw new UserError(`Nothing was restored: ${doubts.join(", and ")}.`, advice);
   }
-  if (doubts.length === 0) return;
-  throw new UserError(
-    `Nothing was restored: ${doubts.join(", and ")}.`,
-    "Check the clock and the backup (--dry-run shows what would be lost), then pass --yes.",
-  );
+  const isLosing = lost.leads.length + lost.imports.length + lost.keys + lost.accounts.length > 0;
+  const why = doubts.length === 0 ? "" : `Note that ${doubts.join(", and ")}. `;
+  if (isLosing || doubts.length > 0) await confirm(`${why}Replace the database?`, {});
 }
 
 /** Returns what the operator may want to do next. */

@@ -21,8 +21,7 @@ export function upgradeCommand(context: CommandContext): Command {
         output.result({ to: build }, `${path} is upgraded to ${build}.`);
         return;
       }
-      const trying = tryUpgrade(path, context.now(), stopSignal());
-      const trial = await unlessStopped(trying, "Nothing has changed.");
+      const trial = await unlessStopped(tryUpgrade(path, context.now(), stopSignal()), "Nothing has changed.");
       const { from, to, migrations, leads, seconds, neededBytes, freeBytes } = trial;
       if (neededBytes > freeBytes) {
         throw new UserError(

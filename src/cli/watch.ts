@@ -4,7 +4,7 @@ import { keepAlerting } from "../alerts.ts";
 import { keepDaily, rotate } from "../backup/daily.ts";
 import { openPlace } from "../backup/places.ts";
 import { untilStopped } from "../backup/thread.ts";
-import { type BackupConfig, readConfig, readDatabasePath, readS3Access } from "../config.ts";
+import { type BackupConfig, readConfig, readDatabasePath } from "../config.ts";
 import { innermost } from "../db/failure.ts";
 import { openLog } from "../log.ts";
 import { statusOfService } from "../process.ts";
@@ -68,11 +68,11 @@ export function watchCommand(context: CommandContext): Command {
 /** The work of a daily backup. A backup counts even if old ones cannot be deleted after it. */
 function backupWork(
   context: CommandContext,
-  { to, keep }: BackupConfig,
+  { to, keep, access }: BackupConfig,
   stop: AbortSignal,
   sayFailure: (what: string) => (cause: unknown) => void,
 ) {
-  const place = () => openPlace(to, readS3Access(to));
+  const place = () => openPlace(to, access);
   async function deleteOld(): Promise<number> {
     try {
       return (await untilStopped(rotate(place(), keep, readDatabasePath(), context.now()), stop)).length;

@@ -1,5 +1,6 @@
 /** Failures of SQLite and the system, and their messages for people. */
 import { SQLiteError } from "bun:sqlite";
+import { statSync } from "node:fs";
 import { DrizzleError } from "drizzle-orm";
 import { adminCommand } from "../program-name.ts";
 import { printable, UserError } from "../user-error.ts";
@@ -83,6 +84,12 @@ export function lastCountsLost(reason: string): UserError {
 
 /** The refusal of a command that needs a database, where there is none. */
 export function noDatabase(databasePath: string): UserError {
+  try {
+    statSync(databasePath, { throwIfNoEntry: false });
+  } catch (cause) {
+    const advice = "Run the command as the user of the server (leadfile-admin does), or correct DATABASE_PATH.";
+    return new UserError(`${printable(databasePath)} cannot be read (${codeOf(cause)}).`, advice);
+  }
   const create = `${adminCommand} account create NAME`;
   return new UserError(
     `There is no database at ${printable(databasePath)} yet.`,

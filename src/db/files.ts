@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -66,6 +67,19 @@ export function isFileOfNode(path: string): boolean {
 /** The size of a file in bytes; 0 if there is none. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Reads a file that a user named; throws a UserError with advice if it cannot be read. */
+export function readText(path: string, advice: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new UserError(`${path} cannot be read (${codeOf(cause)}).`, advice);
+  }
 }
 
 /** Returns the bytes that are free on the disk of a file. */
@@ -171,7 +185,7 @@ export interface DraftFolder extends Disposable {
  * process creates are for its user alone.
  */
 export function createDraftFolder(parent: string): DraftFolder {
-  if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(parent)) {
     throw new UserError(`There is no folder ${parent}.`, "Create it, or pass a file in another folder.");
   }
   removeAbandonedDrafts(parent, 3_600_000);
@@ -181,8 +195,7 @@ export function createDraftFolder(parent: string): DraftFolder {
     const path = mkdtempSync(join(parent, `.leadfile-draft-${process.pid}-`));
     return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
   } catch (cause) {
-    const advice =
-      "Free some space, or use a folder that this user can write to. A backup needs its manifest next to it.";
+    const advice = "Free some space, or run the command as a user that can write to it.";
     throw new UserError(`The folder ${parent} is not writable (${codeOf(cause)}).`, advice);
   }
 }

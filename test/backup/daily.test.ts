@@ -197,22 +197,28 @@ test("a server makes its backup although it cannot delete an old copy", async ()
   expect(await server.end("SIGTERM")).toBe(0);
 });
 
-test("a backup without its manifest is not listed", async () => {
+test("half of a backup is not listed, and is deleted by the rotation when it is a day old", async () => {
   const admin = anAdmin();
   const place = join(admin.folder, "backups");
   mkdirSync(place);
   const file = join(place, "by hand.db");
   await admin.run("backup", file);
   expect(await listed(admin, place)).toHaveLength(1);
+  expect((await admin.run("restore", place, "--dry-run")).status).toBe(0);
   rmSync(`${file}.manifest.json`);
-  writeFileSync(join(place, "leadfile-20260502T031500Z.db.manifest.json"), "{}");
+  const [old = "", recent = ""] = [dayMs + hourMs, dayMs - hourMs].map((ageMs) => backupName(Date.now() - ageMs));
+  for (const name of [old, recent]) writeFileSync(join(place, name), "the first half");
   expect(await listed(admin, place)).toEqual([]);
+  expect((await admin.run("restore", place)).stderr).toStartWith(`There are no backups in ${place}.`);
+  expect(await rotate(openPlace(place, null), 14, admin.file, Date.now())).toEqual([join(place, old)]);
+  expect(readdirSync(place).toSorted()).toEqual(["by hand.db", recent]);
 });
 
 test.each([
   [["backup", "list"], "BACKUP_TO is not set."],
   [["watch"], "Neither BACKUP_TO nor ALERT_URL is set."],
   [["backup", "s3://bucket/prefix"], "AWS_ACCESS_KEY_ID is not set."],
+  [["backup", "--drill", "x.db.age"], "To test it, run: bun admin restore x.db.age --identity FILE --dry-run"],
 ])("rejects %p without its settings and names them", async (words, says) => {
   const { status, stderr } = await anAdmin().run(...words);
   expect([status, stderr]).toEqual([2, expect.stringContaining(says)]);

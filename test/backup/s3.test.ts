@@ -120,17 +120,19 @@ needing("versitygw").describe("an object store", async () => {
 
   test("rejects a missing recipient, wrong keys, a missing bucket, and a missing network", async () => {
     const refused: [Record<string, string>, string, RegExp][] = [
-      [{ BACKUP_RECIPIENT: "" }, "s3://leads/three", /must be encrypted[^\n]+BACKUP_RECIPIENT/],
+      [{ BACKUP_RECIPIENT: "" }, "s3://leads/three", /^BACKUP_RECIPIENT [^\n]+must be encrypted/],
       [{ AWS_SECRET_ACCESS_KEY: "another" }, "s3://leads/three", /AWS_SECRET_ACCESS_KEY/],
       [{ AWS_ACCESS_KEY_ID: "nobody" }, "s3://leads/three", /AWS_ACCESS_KEY_ID/],
       [{}, "s3://nothing/three", /Create the bucket/],
+      [{}, "s3://Un_named/three", /Correct the name of the bucket/],
+      [{}, "s3:///three", /Name a bucket/],
       [{ AWS_ENDPOINT_URL: "http://127.0.0.1:1" }, "s3://leads/three", /AWS_ENDPOINT_URL/],
     ];
     const expected = aMachine([]);
     for (const [over, place, says] of refused) {
       const admin = aMachine(["acme"], over);
       const { status, stderr } = await admin.run("backup", place);
-      expect([status, stderr]).toEqual([1, expect.stringMatching(says)]);
+      expect([status, stderr]).toEqual(["BACKUP_RECIPIENT" in over ? 2 : 1, expect.stringMatching(says)]);
       expect(stderr.trimEnd()).not.toContain("\n");
       expect(readdirSync(admin.folder).filter((name) => name.includes("draft"))).toEqual([]);
     }

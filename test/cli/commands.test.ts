@@ -128,6 +128,15 @@ describe("without a database", () => {
     expect(existsSync(admin.file)).toBe(false);
   });
 
+  test.each(["backup x.db", "upgrade --check"])("%s says so if the path leads nowhere", async (line) => {
+    const admin = anAdmin([], { DATABASE_PATH: `${import.meta.path}/leads.db` });
+    const { status, stderr } = await admin.run(...line.split(" "));
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^\S+leads\.db cannot be read \(ENOTDIR\)\. .*leadfile-admin/),
+    ]);
+  });
+
   test.each([
     ["account list --json", 0, /^\[\]\n$/, false],
     ["doctor", 2, /There is no database at/, false],

@@ -8,6 +8,8 @@ import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 
+const recipient = `age1${"q".repeat(58)}`;
+
 const wrong: [name: string, value: string][] = Object.entries({
   HOST: ["no host", "a/b", "http://127.0.0.1"],
   PORT: ["-1", "65536", "http", "80.5", "0x50", "1e3"],
@@ -54,8 +56,9 @@ describe("an invalid setting", () => {
     [{ NODE_NAME: "n1" }, "CLUSTER"],
     [{ CLUSTER: "http://127.0.0.1:4001" }, "NODE_NAME"],
     [{ BACKUP_TO: "s3://bucket/leads" }, "BACKUP_RECIPIENT"],
+    [{ BACKUP_TO: "s3://bucket/leads", BACKUP_RECIPIENT: recipient }, "AWS_ACCESS_KEY_ID"],
   ])("that requires another one names it: %j", (environment, name) => {
-    expect(() => readConfig(environment)).toThrow(new RegExp(`^${name} is not set, `));
+    expect(() => readConfig(environment)).toThrow(new RegExp(`^${name} is not set[,.]`));
   });
 
   test.each<[Record<string, string>, string]>([
@@ -120,12 +123,12 @@ describe("a valid setting", () => {
   });
 
   test("accepts the backup settings together", () => {
-    const recipient = `age1${"q".repeat(58)}`;
     const environment = {
       BACKUP_TO: "s3://b-1/leads",
       BACKUP_AT: "23:05",
       BACKUP_KEEP: "1",
       BACKUP_RECIPIENT: recipient,
+      ...{ AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" },
     };
     const backups = { to: "s3://b-1/leads", at: { hour: 23, minute: 5 }, keep: 1, recipient };
     expect(readConfig(environment)).toMatchObject({ backups });

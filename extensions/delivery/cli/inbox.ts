@@ -5,11 +5,11 @@ import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/com
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
+import { isFolder } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { statusOfService } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { Inbox } from "../inbox/inbox.ts";
-import { isFolder } from "../inbox/queue.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 import { importWith } from "./unattended.ts";
 

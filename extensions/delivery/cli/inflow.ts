@@ -5,10 +5,10 @@ import { andMore, bytesText, counted, grouped } from "../../../src/cli/terminal/
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { writeMoment } from "../../../src/contract/time.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
-import { spoolOf } from "../../../src/db/files.ts";
+import { isFolder, spoolOf } from "../../../src/db/files.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { UserError } from "../../../src/user-error.ts";
-import { type FolderQueue, isFolder, readQueue, total } from "../inbox/queue.ts";
+import { type FolderQueue, readQueue, total } from "../inbox/queue.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 
 /** If leads arrive automatically and none has come for this many days, something has stopped. */

@@ -1,6 +1,7 @@
 /** Counts the files in an inbox or in the spool: those that wait for their import, failed files, and rejected rows. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isFolder } from "../../../src/db/files.ts";
 import { failedFolder, namesIn, rejectedFolder } from "./archive.ts";
 import { isDropped } from "./drop-folder.ts";
 
@@ -42,10 +43,6 @@ export function readQueue(folder: string): FolderQueue[] {
       rejected: sum(namesIn(rejectedPath).map((file) => countIn(rejectedPath, file, rowsIn))),
     };
   });
-}
-
-export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Adds up one kind of several folders. */

@@ -1,7 +1,7 @@
 /** Checks the database file, its log, and their folder: who can read and write them, and the free space on the disk. */
-import { accessSync, constants, type Stats, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { filesOf, isFileOfNode, walOf } from "../../db/files.ts";
+import { filesOf, freeBytesAt, isFileOfNode, walOf } from "../../db/files.ts";
 import { adminCommand } from "../../program-name.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, onlyFound, orFine, warning } from "./finding.ts";
@@ -73,8 +73,7 @@ function checkNames(path: string, { nlink }: Stats): Finding[] {
 export function checkDisk(path: string, usedBytes: number): Finding[] {
   const folder = dirname(path);
   if (statOf(folder) === null) return [];
-  const { bavail, bsize } = statfsSync(folder);
-  const freeBytes = bavail * bsize;
+  const freeBytes = freeBytesAt(path);
   const free = `${bytesText(freeBytes)} are free on the disk of ${folder}`;
   if (freeBytes < minFreeBytes) {
     return [broken("disk", `Only ${free}.`, "Free some space: writes fail on a full disk.")];

@@ -1,8 +1,8 @@
 /** The persons that commands take: one by email address, phone, or ID of a lead, or a list of many. */
-import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import type { Account } from "../../db/accounts.ts";
+import { readText } from "../../db/files.ts";
 import { listPixels } from "../../db/pixels.ts";
 import { idFromSource, uuid } from "../../import/map/identity.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
@@ -70,17 +70,9 @@ export async function readPersons(
     );
   }
   if (list === undefined) return [await readIdentifier(context, account, options)];
-  const text = list === "-" ? await readAll(context.standardInput(), "the list") : readListFile(list);
+  const advice = "Pass --list a file with a line for each person, or - for standard input.";
+  const text = list === "-" ? await readAll(context.standardInput(), "the list") : readText(list, advice);
   return readList(list === "-" ? "standard input" : basename(list), text, openReader(context, account));
-}
-
-function readListFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    const advice = "Pass --list a file with a line for each person, or - for standard input.";
-    throw new UserError(`${path} cannot be read.`, advice);
-  }
 }
 
 /** Reads the identifier that the options name. Throws a UserError likewise. */
