@@ -66,8 +66,7 @@ function statusCommand(context: CommandContext): Command {
     .description("show the nodes, the leader, the progress of each node, and which servers respond")
     .examples("cluster status", "cluster status --json")
     .action(async (options: Options) => {
-      using file = openNodeFile(readDatabasePath());
-      const status = await askCluster(localNode(), file.current().connection, context.now());
+      const status = await withDatabase(({ node, read }) => askCluster(node, read, context.now()));
       outputOf(options).result(status, statusText(status));
       if (!status.has_majority) context.endWith(1);
     });

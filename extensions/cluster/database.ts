@@ -3,7 +3,6 @@
  * local file shows it.
  */
 import { sql } from "drizzle-orm";
-import { randomText } from "../../src/contract/key.ts";
 import { DatabaseUnavailable, type Statement, WriteRefused, type WriteScope } from "../../src/db/connection.ts";
 import { residues } from "../../src/db/schema.ts";
 import { adminCommand } from "../../src/program-name.ts";
@@ -12,50 +11,59 @@ import { type Member, openMembers } from "./members.ts";
 import { NoAnswer, query, type RqliteNode } from "./node.ts";
 import type { NodeFile } from "./node-file.ts";
 import { nodes, writes } from "./tables.ts";
-import { incrementRevision, lastPosition, type Position, readPosition, send } from "./transaction.ts";
+import { incrementRevision, lastPosition, readPosition, send, transactionId } from "./transaction.ts";
 
 export type ClusterDatabase = ReturnType<typeof openClusterDatabase>;
 
-/** The timeout of the first try. If every node has to be waited for, a leader that hangs is given up soon. */
-const firstTimeoutMs = { everywhere: 400, local: 2_000 };
-
 const behind = "The local rqlite node has not caught up with the cluster.";
+const notShown = "The write is applied, but the local rqlite node has not caught up with it.";
 
-/** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
-export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreachable = (_: readonly string[]) => {}) {
+/** Applies transactions, and brings the local file up to those of others. */
+function openTransactions(file: NodeFile, node: RqliteNode) {
   const retry = createRetry();
-  const list = openMembers(node);
+  const isShown = (id: string) => file.current().chainOf(id) !== undefined;
 
   async function catchUp(withinMs?: number): Promise<void> {
-    const last = await retry("read", firstTimeoutMs.everywhere, (ms) => askLastPosition(node, ms), withinMs);
+    const question = sql.raw(`SELECT ${lastPosition}`);
+    const last = readPosition(await retry("read", (ms) => query(node, question, "linearizable", ms), withinMs));
     if (last === null) return;
     // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
     const shownMs = withinMs === undefined ? patienceMs.inProgress : patienceMs.behind;
-    const chain = await untilShown(() => file.current().chainOf(last.id), behind, shownMs);
-    if (chain !== last.chain) throw new NodesDiffer();
+    if ((await untilShown(file, last.id, behind, shownMs)) === last.chain) return;
+    throw new NodesDiffer(
+      "The local rqlite node and the leader of the cluster differ: one of them lacks writes, as after a full disk.",
+      `Run ${adminCommand} cluster status to see which one. Stop it, delete its folder, and start it with -join.`,
+    );
   }
 
-  /** Resolves when the local file shows the transaction. */
-  async function apply(id: string, statements: readonly Statement[], firstMs: number): Promise<void> {
+  /** Resolves when the local file shows the transaction. Throws like `write`. Can be repeated with the same ID. */
+  async function apply(id: string, statements: readonly Statement[], withinMs?: number): Promise<void> {
     try {
-      await retry("write", firstMs, (ms) => send(node, id, statements, ms));
+      await retry("write", (ms) => send(node, id, statements, ms), withinMs);
     } catch (cause) {
       if (!(cause instanceof WriteRefused)) throw cause;
       // A leader that lacks writes may have refused it. Then the local file has it from an earlier try.
       await catchUp();
-      if (file.current().chainOf(id) === undefined) throw cause;
+      if (!isShown(id)) throw cause;
     }
-    await untilShown(() => file.current().chainOf(id));
+    await untilShown(file, id, notShown, withinMs ?? patienceMs.inProgress);
   }
 
-  /** Writes statements under an ID. Throws like `write`. */
-  async function commit(id: string, statements: readonly Statement[], scope: WriteScope = "local"): Promise<void> {
-    if (scope === "local") return await apply(id, statements, firstTimeoutMs.local);
+  return { catchUp, apply, isShown };
+}
+
+/** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
+export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreachable = (_: readonly string[]) => {}) {
+  const { apply, ...transactions } = openTransactions(file, node);
+  const list = openMembers(node);
+
+  /** Writes statements for all nodes. Returns the names of those that do not show them in time. */
+  async function writeEverywhere(statements: readonly Statement[]): Promise<string[]> {
+    const id = transactionId();
     // A node that hangs delays the list of the members, which is needed when the write is applied.
-    const listing = list(300).catch(() => null);
-    await apply(id, [...statements, incrementRevision], firstTimeoutMs.everywhere);
-    const unreachable = await waitForAll(file, id, list, await listing);
-    if (unreachable.length > 0) onUnreachable(unreachable);
+    const listing = list(reachWithinMs).catch(() => null);
+    await apply(id, [...statements, incrementRevision]);
+    return await waitForAll(file, id, list, (await listing) ?? (await list()));
   }
 
   return {
@@ -65,18 +73,18 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
     get read() {
       return file.current().connection;
     },
-    write: (statements: readonly Statement[], scope?: WriteScope) => commit(randomText(20), statements, scope),
-    commit,
-    catchUp,
-    /** Waits until every node shows all writes until now. Returns the names of those that do not in time. */
-    async findBehind() {
-      const id = randomText(20);
-      await commit(id, []);
-      return await waitForAll(file, id, list, null);
+    async write(statements: readonly Statement[], scope: WriteScope = "local"): Promise<void> {
+      if (scope === "local") return await apply(transactionId(), statements);
+      const unreachable = await writeEverywhere(statements);
+      if (unreachable.length > 0) onUnreachable(unreachable);
     },
+    ...transactions,
+    apply,
+    /** Waits until every node shows all writes until now. Returns the names of those that do not in time. */
+    findBehind: () => writeEverywhere([]),
     async removeResidualBytes() {
       // Nothing erased is served any more, but the logs of all nodes hold it until they are scrubbed.
-      await commit(randomText(20), [sql`DELETE FROM ${residues}`]);
+      await apply(transactionId(), [sql`DELETE FROM ${residues}`]);
       return (await list()).map(({ name }) => name);
     },
     close: () => file.release(),
@@ -85,6 +93,8 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
 
 /** The time between two looks at all nodes. */
 const lookMs = 5;
+/** A list of the members waits for each node no longer than this. */
+const reachWithinMs = 300;
 const listEveryMs = 1_000;
 /** A majority that has received a write applies it sooner, unless the disks of several nodes are full. */
 const maxApplyMs = 30_000;
@@ -97,60 +107,47 @@ async function waitForAll(
   file: NodeFile,
   id: string,
   list: ReturnType<typeof openMembers>,
-  listed: readonly Member[] | null,
+  listed: readonly Member[],
 ): Promise<string[]> {
-  let members = listed ?? (await list());
   const question = sql`SELECT count(*) FROM ${writes} WHERE id = ${id}`;
-  const voters = members.filter(({ isVoter }) => isVoter).map(({ name }) => name);
+  const voters = listed.filter(({ isVoter }) => isVoter).map(({ name }) => name);
   // A server without a row yet asks the majority after the write.
   const servers = file.current().connection.select({ name: nodes.name }).from(nodes).all();
-  const missing = new Set([...members, ...servers].map(({ name }) => name));
-  let endMs = performance.now() + maxApplyMs;
+  const missing = new Set([...listed, ...servers].map(({ name }) => name));
+  let members = listed;
+  let listedMs = performance.now();
+  let endMs = listedMs + maxApplyMs;
   let isKnownToMajority = false;
 
-  async function shows(name: string): Promise<boolean> {
+  async function askNode(name: string): Promise<void> {
     const member = members.find((one) => one.name === name);
-    if (member === undefined) return false;
     const timeoutMs = Math.max(1, Math.min(500, endMs - performance.now()));
-    try {
-      return Number(await query(member, question, "none", timeoutMs)) > 0;
-    } catch {
-      // It is asked again until the time is up.
-      return false;
-    }
+    // A node that does not answer is asked again until the time is up.
+    const shown = member && (await query(member, question, "none", timeoutMs).catch(() => null));
+    if (Number(shown) > 0) missing.delete(name);
   }
 
-  async function waitFor(name: string): Promise<void> {
-    while (!(await shows(name))) {
-      if (performance.now() > endMs) return;
-      await Bun.sleep(lookMs);
-    }
-    missing.delete(name);
+  for (; missing.size > 0 && performance.now() < endMs; await Bun.sleep(lookMs)) {
+    await Promise.all([...missing].map(askNode));
     // The lease of a node ends without answers from a majority, and a node of this majority has the write.
-    if (isKnownToMajority || voters.filter((voter) => !missing.has(voter)).length * 2 <= voters.length) return;
-    isKnownToMajority = true;
-    endMs = performance.now() + leaseMs + clockMarginMs;
-  }
-
-  const listing = setInterval(async () => {
+    if (!isKnownToMajority && voters.filter((voter) => !missing.has(voter)).length * 2 > voters.length) {
+      isKnownToMajority = true;
+      endMs = performance.now() + leaseMs + clockMarginMs;
+    }
+    if (performance.now() - listedMs < listEveryMs) continue;
     // The last list is good enough until the next try.
-    members = await list().catch(() => members);
-  }, listEveryMs);
-  await Promise.all([...missing].map(waitFor));
-  clearInterval(listing);
+    members = await list(reachWithinMs).catch(() => members);
+    listedMs = performance.now();
+  }
   return [...missing];
 }
 
-/** Waits until the file shows something. */
-async function untilShown<Shown>(
-  read: () => Shown | undefined,
-  otherwise = "The write is applied, but the local rqlite node has not caught up with it.",
-  withinMs = patienceMs.inProgress,
-): Promise<Shown> {
+/** Waits until the file shows a transaction, and returns its chain. */
+async function untilShown(file: NodeFile, id: string, otherwise: string, withinMs: number): Promise<number> {
   for (const endMs = performance.now() + withinMs; performance.now() < endMs; await Bun.sleep(5)) {
     try {
-      const shown = read();
-      if (shown !== undefined) return shown;
+      const chain = file.current().chainOf(id);
+      if (chain !== undefined) return chain;
     } catch {
       // rqlite is rebuilding the file.
     }
@@ -159,14 +156,7 @@ async function untilShown<Shown>(
 }
 
 /** The local node or the leader lacks writes, so that neither can be trusted. */
-class NodesDiffer extends DatabaseUnavailable {
-  constructor() {
-    super(
-      "The local rqlite node and the leader of the cluster differ: one of them lacks writes, as after a full disk.",
-      `Run ${adminCommand} cluster status to see which one. Stop it, delete its folder, and start it with -join.`,
-    );
-  }
-}
+class NodesDiffer extends DatabaseUnavailable {}
 
 /** The reason why the cluster could not be read or written; null if it could. Throws what waiting does not solve. */
 export async function reasonFor(work: Promise<unknown>): Promise<string | null> {
@@ -185,45 +175,38 @@ export async function reasonFor(work: Promise<unknown>): Promise<string | null> 
  */
 const patienceMs = { inProgress: 30_000, unanswered: 8_000, behind: 5_000 };
 
-/** Asks for the last transaction of the cluster; null if it has none. */
-async function askLastPosition(node: RqliteNode, timeoutMs: number): Promise<Position | null> {
-  return readPosition(await query(node, sql.raw(`SELECT ${lastPosition}`), "linearizable", timeoutMs));
-}
+/** The timeout of the first try, in which a leader answers unless it hangs. */
+const firstTimeoutMs = 1_000;
 
 /** Makes a function that tries until there is a result, each time with a longer timeout, while a cluster has no leader. */
 function createRetry() {
-  let maxMs = patienceMs.unanswered;
+  let patience = patienceMs.unanswered;
 
   /** Throws DatabaseUnavailable with the last reason. */
   return async <Result>(
     what: "read" | "write",
-    firstMs: number,
     attempt: (timeoutMs: number) => Promise<Result>,
-    withinMs = maxMs,
+    withinMs = patience,
   ): Promise<Result> => {
     const endMs = performance.now() + withinMs;
     let wasSent = false;
-    for (let timeoutMs = firstMs; ; timeoutMs = Math.min(10_000, timeoutMs * 1.5)) {
-      const tried = await attempt(timeoutMs).catch(unlessAnswered);
-      if (!(tried instanceof NoAnswer)) {
-        maxMs = patienceMs.inProgress;
-        return tried;
-      }
-      // If no rqlite node listens at the address, nothing is sent.
-      wasSent ||= tried.kind !== "unsent";
-      if (performance.now() > endMs) {
-        // The next one, such as the record of an import that failed, is tried once.
-        if (what === "write") maxMs = 0;
-        throw gaveUp(tried, what, wasSent);
+    for (let timeoutMs = firstTimeoutMs; ; timeoutMs = Math.min(10_000, timeoutMs * 1.5)) {
+      try {
+        const result = await attempt(timeoutMs);
+        patience = patienceMs.inProgress;
+        return result;
+      } catch (cause) {
+        if (!(cause instanceof NoAnswer)) throw cause;
+        // If no rqlite node listens at the address, nothing is sent.
+        wasSent ||= cause.kind !== "unsent";
+        if (performance.now() > endMs) {
+          patience = patienceMs.unanswered;
+          throw gaveUp(cause, what, wasSent);
+        }
       }
       await Bun.sleep(100);
     }
   };
-}
-
-function unlessAnswered(cause: unknown): NoAnswer {
-  if (cause instanceof NoAnswer) return cause;
-  throw cause;
 }
 
 function gaveUp(last: NoAnswer, what: "read" | "write", wasSent: boolean): DatabaseUnavailable {

@@ -4,7 +4,6 @@ import { dirname, join, resolve } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { makeBackup } from "../../src/backup/backup.ts";
 import type { Backups } from "../../src/backup/restore.ts";
-import type { CommandDatabase } from "../../src/cli/command.ts";
 import type { ClusterConfig } from "../../src/config.ts";
 import { createDraftFolder } from "../../src/db/files.ts";
 import { migrateSchema, refuseUnusable } from "../../src/db/migrate.ts";
@@ -16,7 +15,6 @@ import { type ClusterDatabase, openClusterDatabase, reasonFor } from "./database
 import { nodeAt, request } from "./node.ts";
 import { openNodeFile } from "./node-file.ts";
 import { openClusterStore } from "./served-store.ts";
-import { dropStatements } from "./tables.ts";
 
 /** The time for which a command looks for a majority before it reads without one. */
 const patienceMs = 2_000;
@@ -26,17 +24,17 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
   const node = nodeAt(cluster);
   const database = openClusterDatabase(openNodeFile(path), node, nameUnreachable);
   return {
-    openForServing: async (keepsLedger) => openClusterStore(path, node, cluster.name, keepsLedger),
+    openForServing: async (keepsLedger) => openClusterStore(path, node, keepsLedger),
     async prepareForCommands() {
-      const open = (): CommandDatabase =>
-        Object.assign(database, { importer: async () => (await import("./import.ts")).clusterImporter(database) });
       const [tried] = await Promise.allSettled([reasonFor(database.catchUp(patienceMs))]);
       database.close();
       // Commands such as cluster status do not open the database.
       return () => {
         if (tried.status === "rejected") throw tried.reason;
         if (tried.value !== null) warnOfAge(tried.value);
-        return open();
+        return Object.assign(database, {
+          importer: async () => (await import("./import.ts")).clusterImporter(database),
+        });
       };
     },
     openBackups: async () => openBackups(database),
@@ -87,7 +85,8 @@ function openBackups(database: ClusterDatabase): Backups {
 function migrateCopy(path: string): void {
   using client = new Database(path);
   // A server without a cluster has no use for them.
-  for (const statement of dropStatements) client.run(statement);
+  const tables = client.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE name GLOB 'cluster_*'");
+  for (const { name } of tables.all()) client.run(`DROP TABLE ${name}`);
   const database = drizzle({ client });
   refuseUnusable(database, path);
   migrateSchema(database, path, "no copy");

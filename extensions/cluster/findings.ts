@@ -17,7 +17,7 @@ const maxClockOffMs = 2_000;
 /** Looks for problems of the cluster. Finds nothing if CLUSTER is not set. */
 export async function checkCluster({ path, config, nowMs }: Examined): Promise<Finding[]> {
   if (config === null || config.cluster === null) return [];
-  const ofNodes = await checkNodes(path, nodeAt(config.cluster), config.cluster.name, nowMs);
+  const ofNodes = await checkNodes(path, nodeAt(config.cluster), nowMs);
   return [...checkNodeFolder(path), ...checkDisk(path, sizeOf(path)), ...ofNodes];
 }
 
@@ -35,13 +35,13 @@ function checkNodeFolder(path: string): Finding[] {
   );
 }
 
-async function checkNodes(path: string, node: RqliteNode, name: string, nowMs: number): Promise<Finding[]> {
+async function checkNodes(path: string, node: RqliteNode, nowMs: number): Promise<Finding[]> {
   try {
-    await checkLocalNode(node, name, path);
+    await checkLocalNode(node, path);
     using file = openNodeFile(path);
     const status = await askCluster(node, file.current().connection, nowMs);
-    const isMember = status.nodes.some((one) => one.name === name);
-    const removed = `${name} is no longer a node of the cluster, which has ${namesOf(status.nodes)}.`;
+    const isMember = status.nodes.some(({ name }) => name === node.name);
+    const removed = `${node.name} is no longer a node of the cluster, which has ${namesOf(status.nodes)}.`;
     const advice = "Stop it and its server, and delete its folder. To add it again, start it with -join.";
     const allFine = fine("cluster", `All ${status.nodes.length} nodes are reachable.`);
     return orFine(allFine, !isMember && broken("cluster", removed, advice), ...problemsOf(status));

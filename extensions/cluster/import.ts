@@ -3,7 +3,7 @@
  * local file, and the plan is written in one transaction. If others have written in between, it is planned again.
  */
 import { tmpdir } from "node:os";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { AccountNumber } from "../../src/db/accounts.ts";
 import { premise, type Statement, WriteRefused } from "../../src/db/connection.ts";
 import { insertPixel } from "../../src/db/pixels.ts";
@@ -17,7 +17,7 @@ import type { Placed, StoredLeads } from "../../src/import/write/stored-leads.ts
 import type { Work } from "../../src/import/write/transactions.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { type Opening, openReadOnly } from "./node-file.ts";
-import { importId, isUnchangedSince } from "./transaction.ts";
+import { revision } from "./tables.ts";
 
 /**
  * A small step takes most of its time on the way to the nodes and their disks. All nodes serve under their leases while they
@@ -72,7 +72,7 @@ async function* inSteps(work: Work, write: ReturnType<typeof openPlans>["write"]
 }
 
 /** Opens the plans of an import. `write` does work with the plan that it opens, and writes the plan. */
-function openPlans(database: Pick<ClusterDatabase, "file" | "commit">, account: AccountNumber) {
+function openPlans(database: Pick<ClusterDatabase, "file" | "write">, account: AccountNumber) {
   let statements: () => Statement[] = () => [];
   return {
     open(nowMs: number): Destination {
@@ -85,7 +85,7 @@ function openPlans(database: Pick<ClusterDatabase, "file" | "commit">, account: 
       for (let plans = 0; plans < maxPlans; plans++) {
         const result = work();
         try {
-          await database.commit(importId(account), statements());
+          await database.write(statements());
           return result;
         } catch (cause) {
           if (!(cause instanceof WriteRefused)) throw cause;
@@ -102,11 +102,11 @@ function openPlans(database: Pick<ClusterDatabase, "file" | "commit">, account: 
 }
 
 /** A destination that collects the statements of a transaction. */
-export function openPlan({ connection, lastPosition }: Opening, account: AccountNumber, nowMs: number) {
-  // The first statement fails if others have written since, and the transaction with it.
-  const statements = [premise(isUnchangedSince(lastPosition(), account))];
-  const run: Destination["run"] = (statement) => void statements.push(statement);
+export function openPlan({ connection, revision: revisionNow }: Opening, account: AccountNumber, nowMs: number) {
   const file = openDestination(connection, account, nowMs);
+  // The first statement fails if the plan is outdated, and the transaction with it.
+  const statements = [premise(isPlannedOn(revisionNow(), file.leads.newest()?.at ?? Number.MIN_SAFE_INTEGER, account))];
+  const run: Destination["run"] = (statement) => void statements.push(statement);
   const { leads, isFull, insertStatements } = planLeads(file, account);
   const destination: Destination = {
     ...file,
@@ -118,6 +118,15 @@ export function openPlan({ connection, lastPosition }: Opening, account: Account
     run,
   };
   return { destination, statements: () => [...statements, ...insertStatements()] };
+}
+
+/**
+ * True while nothing was written that a plan depends on and that no constraint protects. What keeps leads out, such as the block
+ * of an erased person, increments the revision. A lead that is newer than the newest one may have been read by clients that poll.
+ */
+function isPlannedOn(revisionThen: number, newestMs: number, account: AccountNumber): SQL {
+  const newer = sql`SELECT 1 FROM ${stored} WHERE account = ${account} AND identified_at > ${newestMs}`;
+  return sql`(SELECT coalesce(max(count), 0) FROM ${revision}) = ${revisionThen} AND NOT EXISTS (${newer})`;
 }
 
 function planPixels(file: Destination, account: AccountNumber, nowMs: number, run: Destination["run"]) {
@@ -169,24 +178,32 @@ function planLeads({ read, leads: inFile }: Destination, account: AccountNumber)
   return {
     leads,
     isFull: () => characters >= maxCharacters,
-    /** A time or an ID that is taken ends the transaction, unless its lead is replaced. */
+    /** A time or an ID that is taken ends the transaction. */
     insertStatements: () => [
-      ...(added.size === 0 ? [] : [insertStatement([...added.values()], account)]),
-      ...(replaced.size === 0 ? [] : [insertStatement([...replaced.values()], account, replacing)]),
+      ...(added.size === 0 ? [] : [insertStatement(account, [...added.values()])]),
+      ...(replaced.size === 0 ? [] : [replaceStatement(account, [...replaced.values()])]),
     ],
   };
 }
 
-/** A replaced lead keeps its time, its ID, and its import. */
-const replacing = sql`WHERE TRUE ON CONFLICT (account, identified_at) DO UPDATE SET pixel = excluded.pixel,
-  state = excluded.state, city_key = excluded.city_key, has_email = excluded.has_email, doc = excluded.doc`;
-
 /** The leads are a list among the values: within a JSON text, each quote of a document would be escaped again. */
-function insertStatement(leads: readonly PlannedLead[], account: AccountNumber, otherwise = sql``): Statement {
+function insertStatement(account: AccountNumber, leads: readonly PlannedLead[]): Statement {
+  return sql`INSERT INTO ${stored} (account, identified_at, uuid, pixel, state, city_key, has_email, doc, import)
+    SELECT value ->> 0, value ->> 1, unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
+      value ->> 8 FROM json_each(${rowsOf(account, leads)})`;
+}
+
+/** A replaced lead keeps its time, its ID, and its import. One that others have deleted is not stored again. */
+function replaceStatement(account: AccountNumber, leads: readonly PlannedLead[]): Statement {
+  return sql`UPDATE ${stored} SET pixel = value ->> 3, state = value ->> 4, city_key = value ->> 5,
+    has_email = value ->> 6, doc = value ->> 7 FROM json_each(${rowsOf(account, leads)})
+    WHERE account = value ->> 0 AND identified_at = value ->> 1 AND uuid = unhex(value ->> 2)`;
+}
+
+/** With the account in each row, SQLite has to look up one lead after the other. */
+function rowsOf(account: AccountNumber, leads: readonly PlannedLead[]): SQLWrapper {
   const rows = leads.map(({ id, at, pixel, state, cityKey, hasEmail, doc, batch }) => {
     return [account, at, id.replaceAll("-", ""), pixel, state, cityKey, Number(hasEmail), doc, batch];
   });
-  return sql`INSERT INTO ${stored} (account, identified_at, uuid, pixel, state, city_key, has_email, doc, import)
-    SELECT value ->> 0, value ->> 1, unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
-      value ->> 8 FROM json_each(${sql.param(rows)}) ${otherwise}`;
+  return sql.param(rows);
 }

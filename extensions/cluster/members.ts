@@ -28,20 +28,20 @@ interface ListedNode {
  * Lists all nodes, with and without a vote. The local node waits for each other one up to `reachWithinMs`. Throws NoAnswer if
  * it does not answer itself.
  */
-export async function listMembers({ url, authorization }: RqliteNode, reachWithinMs = 1_000) {
+export async function listMembers(node: RqliteNode, reachWithinMs = 1_000) {
   const endMs = performance.now() + patienceMs;
   let listed: readonly ListedNode[];
   do {
     const path = `/nodes?nonvoters&ver=2&timeout=${reachWithinMs}ms`;
-    const text = await request({ url, authorization }, "GET", path, timeoutMs);
+    const text = await request(node, "GET", path, timeoutMs);
     listed = parseAnswer<{ readonly nodes: readonly ListedNode[] }>(text).nodes;
   } while (listed.some(({ error }) => brokenConnection.test(error ?? "")) && performance.now() < endMs);
-  const scheme = url.slice(0, url.indexOf("//"));
+  const scheme = node.url.slice(0, node.url.indexOf("//"));
   return listed.map(({ id, api_addr: address = "", leader, voter }) => ({
     name: id,
     // rqlite does not give the address of an unreachable node. A request to it fails, as it should.
     url: address.includes("://") ? address : `${scheme}//${address || "0.0.0.0:1"}`,
-    authorization,
+    authorization: node.authorization,
     isLeader: leader === true,
     isVoter: voter === true,
     /** True if the local node reaches it. If not, its address is unknown. */
@@ -98,11 +98,11 @@ export async function untilReady(node: RqliteNode): Promise<void> {
  * Checks that the node at CLUSTER is the one at NODE_NAME, and that the file at DATABASE_PATH is its file. Throws a UserError
  * otherwise. A node that does not answer passes.
  */
-export async function checkLocalNode(node: RqliteNode, name: string, path: string): Promise<void> {
-  const actual = (await stateOf(node))?.store?.node_id ?? name;
-  if (actual !== name) {
+export async function checkLocalNode(node: RqliteNode, path: string): Promise<void> {
+  const actual = (await stateOf(node))?.store?.node_id ?? node.name;
+  if (actual !== node.name) {
     throw new UserError(
-      `NODE_NAME is ${name}, but the node at CLUSTER is ${actual}.`,
+      `NODE_NAME is ${node.name}, but the node at CLUSTER is ${actual}.`,
       "Set NODE_NAME to its -node-id, or CLUSTER to the node whose file is at DATABASE_PATH.",
     );
   }

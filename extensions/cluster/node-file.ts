@@ -14,8 +14,6 @@ import { openShownWrites } from "./transaction.ts";
 
 /** The inodes are compared no more often than this. Until then, requests read the old file under its lease. */
 const compareEveryMs = 5;
-/** While the node rebuilds its file, each request would try to open it. After a failure, it is tried again after this time. */
-const reopenMs = 20;
 
 export type NodeFile = ReturnType<typeof openNodeFile>;
 
@@ -30,21 +28,26 @@ export function openNodeFile(path: string) {
   let opened: Opening | null = null;
   let openings = 0;
   let comparedMs = 0;
-  let failedMs = Number.NEGATIVE_INFINITY;
 
   /** Returns the current file. Throws DatabaseUnavailable while the node rebuilds it. */
   function current(): Opening {
     const nowMs = performance.now();
     if (opened !== null && nowMs - comparedMs < compareEveryMs) return opened;
     comparedMs = nowMs;
-    if (opened?.inodes === inodesOf(path)) return opened;
-    release();
-    if (nowMs - failedMs < reopenMs) throw unreadable(path);
-    try {
-      return (opened = openStable(path, ++openings));
-    } catch {
-      fail();
-      throw unreadable(path);
+    // rqlite may replace the file while it is opened: one would be read, and the other one watched.
+    for (let tries = 0; ; tries++) {
+      const inodes = inodesOf(path);
+      // SQLite creates the index if rqlite does not run.
+      if (opened !== null && (opened.inodes === inodes || tries === 5)) return opened;
+      release();
+      try {
+        opened = open(path, inodes, ++openings);
+      } catch {
+        throw new DatabaseUnavailable(
+          `${path} cannot be read: its rqlite node is starting, or has no data yet.`,
+          `Try again in a moment. To see how far each node is, run ${adminCommand} cluster status.`,
+        );
+      }
     }
   }
 
@@ -54,13 +57,7 @@ export function openNodeFile(path: string) {
     opened = null;
   }
 
-  /** Closes the file because reading it failed. */
-  function fail(): void {
-    release();
-    failedMs = performance.now();
-  }
-
-  return { path, current, release, fail, [Symbol.dispose]: release };
+  return { path, current, release, [Symbol.dispose]: release };
 }
 
 /** The inodes of the file, its log, and the index of the log. A node that restarts may replace any of them. */
@@ -68,25 +65,7 @@ function inodesOf(path: string): string {
   return [path, walOf(path), shmOf(path)].map(inodeOf).join();
 }
 
-function unreadable(path: string): DatabaseUnavailable {
-  return new DatabaseUnavailable(
-    `${path} cannot be read: its rqlite node is starting, or has no data yet.`,
-    `Try again in a moment. To see how far each node is, run ${adminCommand} cluster status.`,
-  );
-}
-
-/** Opens a file that rqlite does not replace at the same time: one would be read, and the other one watched. */
-function openStable(path: string, number: number): Opening {
-  for (let tries = 1; ; tries++) {
-    const before = inodesOf(path);
-    const opening = open(path, number);
-    // SQLite creates the index if rqlite does not run.
-    if (opening.inodes === before || tries === 5) return opening;
-    opening.close();
-  }
-}
-
-function open(path: string, number: number) {
+function open(path: string, inodes: string, number: number) {
   const connection = openReadOnly(path);
   const close = () => connection.$client.close();
   let serving: Serving | null = null;
@@ -100,7 +79,7 @@ function open(path: string, number: number) {
       close,
       /** Numbers the openings. */
       number,
-      inodes: inodesOf(path),
+      inodes,
       /** Prepares the reads of requests. Throws if the schema of the file is too old for them. */
       serving: () => (serving ??= openServing(connection, path)),
     };

@@ -4,6 +4,8 @@ import type { ClusterConfig } from "../../src/config.ts";
 import { DatabaseUnavailable, type Statement, WriteRefused } from "../../src/db/connection.ts";
 
 export interface RqliteNode {
+  /** Its -node-id. */
+  readonly name: string;
   /** `http://127.0.0.1:4001`, without a path. */
   readonly url: string;
   /** The value of the header Authorization; null if the node requires none. */
@@ -11,8 +13,9 @@ export interface RqliteNode {
 }
 
 /** Returns the node that the settings name. */
-export function nodeAt({ url, credentials }: ClusterConfig): RqliteNode {
-  return { url, authorization: credentials === null ? null : `Basic ${Buffer.from(credentials).toString("base64")}` };
+export function nodeAt({ name, url, credentials }: ClusterConfig): RqliteNode {
+  const authorization = credentials === null ? null : `Basic ${Buffer.from(credentials).toString("base64")}`;
+  return { name, url, authorization };
 }
 
 /**

@@ -1,9 +1,7 @@
 /** Changes of the cluster itself: its first node, its schema, and a node that leaves. */
-import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { count, type SQL, sql } from "drizzle-orm";
-import { randomText } from "../../src/contract/key.ts";
 import { createDraftFolder, isFileOfNode } from "../../src/db/files.ts";
 import { takeLock } from "../../src/db/locks.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
@@ -13,8 +11,9 @@ import { UserError } from "../../src/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import { listMembers, stateOf, untilReady } from "./members.ts";
-import { execute, NoAnswer, query, type RqliteNode, request } from "./node.ts";
-import { nodes, tableStatements } from "./tables.ts";
+import { NoAnswer, query, type RqliteNode, request } from "./node.ts";
+import { nodes } from "./tables.ts";
+import { createTables } from "./transaction.ts";
 
 const timeoutMs = 10_000;
 /** A large file takes as long as the disk does. */
@@ -36,8 +35,8 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
   try {
     database.run(sql`VACUUM INTO ${draft}`);
     const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
-    addTables(draft);
     await request(node, "POST", "/boot", bootTimeoutMs, { body: Bun.file(draft) });
+    await createTables(node);
     const received = await countIn(node, sql`${leads}`);
     if (received !== all) throw new NoAnswer(`it has ${received} leads, but the file has ${all}`);
     return { leads: all };
@@ -45,12 +44,6 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
     database.$client.close();
     release();
   }
-}
-
-/** rqlite rejects a file in WAL mode, which opening it as a database of Leadfile would set. */
-function addTables(path: string): void {
-  using client = new Database(path);
-  for (const statement of tableStatements) client.run(statement);
 }
 
 /** A boot replaces everything that a node has. */
@@ -102,18 +95,13 @@ export async function removeNode(database: ClusterDatabase, name: string): Promi
  * nothing that they use may be removed: a table that a migration drops remains in the files of the cluster.
  */
 export async function migrateCluster(database: ClusterDatabase): Promise<number> {
-  // No transaction can be numbered before the tables exist.
-  await execute(
-    database.node,
-    tableStatements.map((statement) => sql.raw(statement)),
-    timeoutMs,
-  );
+  await createTables(database.node);
   await database.catchUp();
   const pending = pendingMigrations(database.read);
   for (const { statements, hash, madeMs } of pending) {
     const adding = statements.filter((statement) => !/^\s*DROP TABLE/i.test(statement)).map((each) => sql.raw(each));
     const record = sql`INSERT INTO __drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`;
-    await database.commit(randomText(20), [...adding, record]);
+    await database.write([...adding, record]);
   }
   return pending.length;
 }

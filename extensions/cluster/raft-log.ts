@@ -2,7 +2,7 @@
  * The file in which rqlite keeps its Raft log, raft.db, in the format of bbolt: pages of a B+ tree, and a list of the free
  * ones. Free pages keep the bytes of deleted entries.
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 
 const magic = 0xed0cdaed;
 const headerBytes = 16;
@@ -16,17 +16,16 @@ const maxCount = 0xffff;
  * Throws if the file is not as bbolt writes it.
  */
 export function copyUsedPages(from: string, to: string): void {
-  const source = openSync(from, "r");
+  const source = readFileSync(from);
+  const { pageSize, freelist, pages } = newestMeta(source);
+  const free = readFreePages(source, freelist, pageSize);
   const target = openSync(to, "wx", 0o600);
   try {
-    const { pageSize, freelist, pages } = newestMeta(source);
-    const free = readFreePages(source, freelist, pageSize);
-    ftruncateSync(target, fstatSync(source).size);
+    ftruncateSync(target, source.length);
     for (let page = 0; page < pages; page++) {
-      if (!free.has(page)) writeSync(target, readAt(source, page * pageSize, pageSize), 0, pageSize, page * pageSize);
+      if (!free.has(page)) writeSync(target, source, page * pageSize, pageSize, page * pageSize);
     }
   } finally {
-    closeSync(source);
     closeSync(target);
   }
 }
@@ -37,10 +36,9 @@ export function diskBytesOf(path: string): number {
 }
 
 /** The first two pages describe the file in turns, so that one of them is complete at any time. */
-function newestMeta(file: number) {
-  const first = readMeta(readAt(file, 0, 4_096));
-  const pageSize = first?.pageSize ?? 4_096;
-  const second = readMeta(readAt(file, pageSize, pageSize));
+function newestMeta(file: Buffer) {
+  const first = readMeta(file);
+  const second = readMeta(file.subarray(first?.pageSize ?? 4_096));
   const complete = [first, second].filter((meta) => meta !== null);
   const [newest] = complete.toSorted((one, other) => Number(other.transaction - one.transaction));
   if (newest === undefined) throw new Error("it is no file of bbolt");
@@ -68,18 +66,11 @@ function checksumOf(bytes: Buffer): bigint {
   return hash;
 }
 
-function readFreePages(file: number, freelist: bigint, pageSize: number): Set<number> {
+function readFreePages(file: Buffer, freelist: bigint, pageSize: number): Set<number> {
   if (freelist === noFreelist) throw new Error("it has no list of free pages");
-  const at = Number(freelist) * pageSize;
-  const header = readAt(file, at, headerBytes + 8);
-  const isLong = header.readUInt16LE(10) === maxCount;
-  const count = isLong ? Number(header.readBigUInt64LE(headerBytes)) : header.readUInt16LE(10);
-  const list = readAt(file, at + headerBytes + (isLong ? 8 : 0), count * 8);
-  return new Set(Array.from({ length: count }, (_, place) => Number(list.readBigUInt64LE(place * 8))));
-}
-
-function readAt(file: number, position: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  if (readSync(file, bytes, 0, length, position) !== length) throw new Error("it ends too early");
-  return bytes;
+  const list = file.subarray(Number(freelist) * pageSize);
+  const isLong = list.readUInt16LE(10) === maxCount;
+  const count = isLong ? Number(list.readBigUInt64LE(headerBytes)) : list.readUInt16LE(10);
+  const ids = list.subarray(headerBytes + (isLong ? 8 : 0));
+  return new Set(Array.from({ length: count }, (_, place) => Number(ids.readBigUInt64LE(place * 8))));
 }

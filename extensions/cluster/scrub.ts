@@ -13,8 +13,8 @@ import { takeLock } from "../../src/db/locks.ts";
 import { audit } from "../../src/db/schema.ts";
 import { UserError } from "../../src/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
-import { listMembers, stateOf, untilReady } from "./members.ts";
-import { execute, handOverLeadership, NoAnswer, type RqliteNode, reasonOf, request } from "./node.ts";
+import { stateOf, untilReady } from "./members.ts";
+import { execute, NoAnswer, type RqliteNode, reasonOf, request } from "./node.ts";
 import { copyUsedPages, diskBytesOf } from "./raft-log.ts";
 import { locks, scrubs } from "./tables.ts";
 
@@ -36,13 +36,11 @@ export async function scrubNode(database: ClusterDatabase, restarting: Restartin
   const release = takeLock(log);
   if (release === null) throw new UserError("Another command is scrubbing this node.", "Wait until it has finished.");
   try {
-    const name = (await stateOf(database.node))?.store?.node_id;
-    if (name === undefined) throw new NoAnswer("it does not report its name");
-    await lockCluster(database, name);
+    await lockCluster(database);
     try {
-      return await scrub(database, name, log, restarting);
+      return await scrub(database, log, restarting);
     } finally {
-      await database.write([sql`DELETE FROM ${locks} WHERE name = 'scrub' AND holder = ${name}`]);
+      await database.write([sql`DELETE FROM ${locks} WHERE name = 'scrub' AND holder = ${database.node.name}`]);
     }
   } finally {
     release();
@@ -50,7 +48,8 @@ export async function scrubNode(database: ClusterDatabase, restarting: Restartin
 }
 
 /** A second node that is away may cost the cluster its majority. */
-async function lockCluster(database: ClusterDatabase, name: string): Promise<void> {
+async function lockCluster(database: ClusterDatabase): Promise<void> {
+  const { name } = database.node;
   const nowMs = Date.now();
   await database.write([
     sql`INSERT INTO ${locks} (name, holder, expires_at) VALUES ('scrub', ${name}, ${nowMs + maxMs})
@@ -66,7 +65,7 @@ async function lockCluster(database: ClusterDatabase, name: string): Promise<voi
   }
 }
 
-async function scrub(database: ClusterDatabase, name: string, log: string, restarting: Restarting) {
+async function scrub(database: ClusterDatabase, log: string, restarting: Restarting) {
   const { node } = database;
   await refuseBehind(database);
   const upTo = lastAct(database.read)?.number ?? 0;
@@ -75,11 +74,11 @@ async function scrub(database: ClusterDatabase, name: string, log: string, resta
   // This entry remains in the log.
   await database.write([]);
   await truncateLog(node);
-  await handOver(node, name);
 
   const bytesBefore = diskBytesOf(log);
   const stoppedMs = performance.now();
   try {
+    // A leader hands its role over before it stops.
     await restarting.stop();
     await untilStopped(node);
     replaceLog(log);
@@ -90,10 +89,10 @@ async function scrub(database: ClusterDatabase, name: string, log: string, resta
   const awayMs = Math.round(performance.now() - stoppedMs);
   await refuseBehind(database);
   await database.write([
-    sql`INSERT INTO ${scrubs} (node, audit, at) VALUES (${name}, ${upTo}, ${Date.now()})
+    sql`INSERT INTO ${scrubs} (node, audit, at) VALUES (${node.name}, ${upTo}, ${Date.now()})
       ON CONFLICT (node) DO UPDATE SET audit = excluded.audit, at = excluded.at`,
   ]);
-  return { node: name, bytesBefore, bytesAfter: diskBytesOf(log), awayMs };
+  return { node: node.name, bytesBefore, bytesAfter: diskBytesOf(log), awayMs };
 }
 
 async function refuseBehind(database: ClusterDatabase): Promise<void> {
@@ -121,12 +120,6 @@ async function truncateLog(node: RqliteNode): Promise<void> {
     // If nothing was written since the last snapshot, there is nothing to remove.
     if (!/nothing new to snapshot/i.test(reasonOf(cause))) throw cause;
   });
-}
-
-/** A leader hands its role over before it stops, so that no write waits for an election. */
-async function handOver(node: RqliteNode, name: string): Promise<void> {
-  const members = await listMembers(node);
-  if (members.length > 1 && members.find(({ isLeader }) => isLeader)?.name === name) await handOverLeadership(node);
 }
 
 function replaceLog(log: string): void {

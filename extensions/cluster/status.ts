@@ -9,6 +9,7 @@ import { listMembers, type Member, type NodeState, stateOf } from "./members.ts"
 import { query, type RqliteNode } from "./node.ts";
 import { healthOf } from "./served-store.ts";
 import { nodes, scrubs, servings, writes } from "./tables.ts";
+import type { Position } from "./transaction.ts";
 
 const timeoutMs = 3_000;
 /** Acts after which a log holds residual bytes. */
@@ -94,34 +95,26 @@ function wrongFlagsOf(state: NodeState | null): string[] {
   ];
 }
 
-/** The chain and the number of some transactions on a node, by their IDs. */
-type Chains = Readonly<Record<string, readonly [chain: number, number: number]>>;
-
 /**
- * Finds the names of nodes that lack transactions: of two nodes that differ, the one that agrees with fewer nodes; if both
- * agree with as many, the one that has fewer transactions.
+ * Finds the names of nodes that lack transactions: those that have the last one of any node in another chain than most nodes
+ * or, if as many have each chain, than the node with the most transactions.
  */
 async function findLacking(members: readonly Asked[]): Promise<Set<string>> {
   const ids = JSON.stringify(members.flatMap(({ position }) => position?.last?.id ?? []));
-  const question = sql`SELECT json_group_object(id, json_array(chain, number)) FROM ${writes}
+  const question = sql`SELECT json_group_array(json_object('id', id, 'chain', chain, 'number', number)) FROM ${writes}
     WHERE id IN (SELECT value FROM json_each(${ids}))`;
-  const all = await Promise.all(
-    members.map(async (member) => {
-      const value = await query(member, question, "none", timeoutMs).catch(() => null);
-      const chains: Chains = JSON.parse(typeof value === "string" ? value : "{}"); // As asked for.
-      return { name: member.name, chains };
-    }),
-  );
-  /** The number of transactions one node is ahead of another one, at each that both have in different chains. */
-  const differences = (one: Chains, other: Chains) =>
-    Object.entries(one).flatMap(([id, [chain, number]]) => {
-      const theirs = other[id];
-      return theirs === undefined || theirs[0] === chain ? [] : [number - theirs[1]];
-    });
-  const agreeing = (one: Chains) => all.filter(({ chains }) => differences(one, chains).length === 0).length;
-  const lacks = (one: Chains, other: Chains) =>
-    differences(one, other).some((ahead) => (agreeing(one) - agreeing(other) || ahead) < 0);
-  return new Set(all.filter(({ chains }) => all.some((other) => lacks(chains, other.chains))).map(({ name }) => name));
+  const asking = members.map(async (member) => {
+    const value = await query(member, question, "none", timeoutMs).catch(() => null);
+    const found: Position[] = JSON.parse(typeof value === "string" ? value : "[]"); // As asked for.
+    return found.map((one) => ({ ...one, name: member.name }));
+  });
+  const byId = Map.groupBy((await Promise.all(asking)).flat(), ({ id }) => id);
+  const lacking = [...byId.values()].flatMap((having) => {
+    const agreeing = ({ chain }: Position) => having.filter((one) => one.chain === chain).length;
+    const [right] = having.toSorted((one, other) => agreeing(other) - agreeing(one) || other.number - one.number);
+    return having.filter(({ chain }) => chain !== right?.chain).map(({ name }) => name);
+  });
+  return new Set(lacking);
 }
 
 /** Counts from earlier say nothing about the current configuration of the balancer. */

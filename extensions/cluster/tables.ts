@@ -1,4 +1,4 @@
-/** The tables that only a cluster has. `cluster init` and `cluster migrate` create them. */
+/** The tables that only a cluster has. Their names begin with `cluster_`. */
 import { getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** One row with a counter that each write for all nodes increments, such as a revocation. */
@@ -37,9 +37,6 @@ export const nodes = sqliteTable("cluster_nodes", {
   leaving: integer({ mode: "boolean" }).notNull(),
 });
 
-/** A server, by the name of its node and the random name of its process. */
-export type Server = Pick<typeof nodes.$inferSelect, "name" | "process">;
-
 /** The last act in the audit record whose residual bytes were removed from a node. */
 export const scrubs = sqliteTable("cluster_scrubs", {
   node: text().primaryKey(),
@@ -65,8 +62,3 @@ export const tableStatements: readonly string[] = tables.map(({ name, columns })
   });
   return `CREATE TABLE IF NOT EXISTS ${name} (${defined.join(", ")}) STRICT`;
 });
-
-/** Removes them, and one of an earlier version, from a copy that is to be served without a cluster. */
-export const dropStatements: readonly string[] = [...tables.map(({ name }) => name), "cluster_flushes"].map(
-  (name) => `DROP TABLE IF EXISTS ${name}`,
-);

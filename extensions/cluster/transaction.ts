@@ -3,11 +3,11 @@
  * unknown, and is applied once. A node whose disk was full continues without what it could not write, and rqlite does not
  * report it. The rows form a chain, which shows on which node one is missing.
  */
-import { eq, type SQL, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { randomText } from "../../src/contract/key.ts";
 import { type Connection, type Statement, WriteRefused } from "../../src/db/connection.ts";
 import { execute, type RqliteNode } from "./node.ts";
-import { revision, writes } from "./tables.ts";
+import { revision, tableStatements, writes } from "./tables.ts";
 
 /** The number of transactions that are remembered, which are hours of an import. A time limit would need correct clocks. */
 const maxRemembered = 100_000;
@@ -22,24 +22,13 @@ export interface Position {
   readonly number: number;
 }
 
-/** IDs of transactions that change nothing on which an import depends begin with this. */
-const independent = "~";
+/** Returns a random ID for a transaction. */
+export const transactionId = () => randomText(20);
 
-/** Returns the ID of a transaction that an import may ignore, such as one of usage counts. */
-export function independentId(): string {
-  return `${independent}${randomText(20)}`;
-}
-
-/** Returns the ID of a transaction of an import, which imports into other accounts may ignore. */
-export function importId(account: number): string {
-  return `import ${account} ${randomText(20)}`;
-}
-
-/** Returns true if nothing was written since a position that an import into an account depends on, apart from the last transaction. */
-export function isUnchangedSince(position: Position | null, account: number): SQL {
-  return sql`NOT EXISTS (SELECT 1 FROM ${writes} WHERE number > ${position?.number ?? 0}
-    AND number < (SELECT max(number) FROM ${writes}) AND id NOT GLOB ${`${independent}*`}
-    AND (id NOT GLOB 'import *' OR id GLOB ${`import ${account} *`}))`;
+/** Creates the tables that are missing, as in a cluster of an earlier version. No transaction can be numbered before. */
+export async function createTables(node: RqliteNode): Promise<void> {
+  const statements = tableStatements.map((statement) => sql.raw(statement));
+  await execute(node, statements, 10_000);
 }
 
 /** Deleted bytes are overwritten. A node forgets this setting at each start, so it is sent with every transaction. */
@@ -59,12 +48,7 @@ export function transactionOf(id: string, statements: readonly Statement[]): Sta
 }
 
 /** Sends a transaction once. Throws like `execute`. It may be sent again under the same ID, and is applied once. */
-export async function send(
-  node: RqliteNode,
-  id: string,
-  statements: readonly Statement[],
-  timeoutMs = 2_000,
-): Promise<void> {
+export async function send(node: RqliteNode, id: string, statements: readonly Statement[], timeoutMs: number) {
   try {
     await execute(node, transactionOf(id, statements), timeoutMs);
   } catch (cause) {
@@ -75,14 +59,12 @@ export async function send(
 }
 
 /** Selects the last transaction as JSON; null if there is none. */
-export const lastPosition = "(SELECT json_array(id, chain, number) FROM cluster_writes ORDER BY number DESC LIMIT 1)";
+export const lastPosition = `(SELECT json_object('id', id, 'chain', chain, 'number', number)
+  FROM cluster_writes ORDER BY number DESC LIMIT 1)`;
 
-/** Reads what `lastPosition` selects, which SQLite gives as a text, or as an array within another one. */
+/** Reads what `lastPosition` selects. */
 export function readPosition(value: unknown): Position | null {
-  const selected: unknown = typeof value === "string" ? JSON.parse(value) : value;
-  if (!Array.isArray(selected)) return null;
-  const [id, chain, number]: [string, number, number] = selected as [string, number, number]; // As lastPosition selects it.
-  return { id, chain, number };
+  return typeof value === "string" ? JSON.parse(value) : null;
 }
 
 /** The transactions that a file shows. */

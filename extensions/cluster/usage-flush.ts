@@ -9,12 +9,13 @@ import type { KeyNumber } from "../../src/db/keys.ts";
 import { type CountedUsage, type UsagePart, usageStatement } from "../../src/db/usage.ts";
 import { type DisclosurePart, disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
 import type { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
-import type { RqliteNode } from "./node.ts";
+import type { ClusterDatabase } from "./database.ts";
 import { servings } from "./tables.ts";
-import { independentId, send } from "./transaction.ts";
+import { transactionId } from "./transaction.ts";
 
-/** The local file shows a transaction some milliseconds after it was committed, and a lagging one later. */
-const maxShownMs = 2_000;
+/** A cluster may be without a leader for a second or two. The next flush tries again, but not the last one. */
+const patienceMs = 2_000;
+const lastMs = 5_000;
 /** The keys whose pages one transaction records: to plan them takes some milliseconds, in which no request is answered. */
 const maxKeysAtOnce = 20;
 /** The number of keys that a transaction names: enough to notice a balancer that spreads each key over all nodes. */
@@ -26,8 +27,10 @@ interface Pending {
   readonly ledger: Pick<ReturnType<typeof createPendingPages<DisclosurePart>>, "next" | "drop">;
 }
 
-/** Creates the flush of the server next to a node. `isShown` returns whether the local file shows a transaction. */
-export function createFlush(node: RqliteNode, name: string, pending: Pending, isShown: (id: string) => boolean) {
+type Transactions = Pick<ClusterDatabase, "apply" | "isShown">;
+
+/** Creates the flush of the server next to a node. */
+export function createFlush(name: string, pending: Pending, { apply, isShown }: Transactions) {
   let leaving: ReturnType<typeof takePart> = null;
   let sending: Promise<void> | null = null;
   let isMoreCounted = false;
@@ -50,8 +53,8 @@ export function createFlush(node: RqliteNode, name: string, pending: Pending, is
       leaving ??= takePart(name, pending);
       if (leaving === null) return;
       const { id, statements, isFull } = leaving;
-      await send(node, id, statements);
-      await until(dropShown);
+      await apply(id, statements, isAll ? lastMs : patienceMs);
+      dropShown();
       isMore = isAll || isFull || isMoreCounted;
     }
   }
@@ -64,8 +67,8 @@ export function createFlush(node: RqliteNode, name: string, pending: Pending, is
       return !isComplete && dropShown() ? pending.usage.of(key, nowMs) : counts;
     },
     /** Begins to send what is pending, unless it is being sent. */
-    begin(isAll = false): void {
-      sending ??= sendPending(isAll).finally(() => {
+    begin(): void {
+      sending ??= sendPending(false).finally(() => {
         sending = null;
       });
       // `settle` reports it.
@@ -73,13 +76,12 @@ export function createFlush(node: RqliteNode, name: string, pending: Pending, is
     },
     /** Resolves when nothing is being sent. Throws if something could not be sent; the next flush sends it again. */
     settle: async (): Promise<void> => void (await sending),
+    /** Sends all that is left. What is being sent may have begun before the last request. */
+    async finish(): Promise<void> {
+      await sending?.catch(() => {});
+      await sendPending(true);
+    },
   };
-}
-
-async function until(isShown: () => boolean): Promise<void> {
-  for (const endMs = performance.now() + maxShownMs; !isShown(); await Bun.sleep(10)) {
-    if (performance.now() > endMs) throw new Error("the local node does not show the counts");
-  }
 }
 
 /** Takes what one transaction can have of what is pending; null if there is nothing. The counts stay until they are dropped. */
@@ -89,7 +91,7 @@ function takePart(name: string, { usage, ledger }: Pending) {
   if (counts === null && pages.length === 0) return null;
   const ofCounts = counts === null ? [] : [usageStatement(counts), nameKeys(name, counts, Date.now())];
   const statements = [...ofCounts, ...pages.flatMap(disclosureStatements)];
-  return { id: independentId(), counts, statements, isFull: pages.length === maxKeysAtOnce };
+  return { id: transactionId(), counts, statements, isFull: pages.length === maxKeysAtOnce };
 }
 
 /** Takes plans of pages, one for each key: a plan does not know an earlier one of the same key. */

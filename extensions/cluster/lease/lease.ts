@@ -13,17 +13,13 @@ const maxLagMs = 30_000;
 /** The margin for an unreachable node, because clocks run at slightly different speeds. */
 export const clockMarginMs = 200;
 /** A clock that differs more from those of the majority expires keys and subscriptions at the wrong time. */
-export const maxClockOffMs = 30_000;
+const maxClockOffMs = 30_000;
 
-export interface Clocks {
-  /** Milliseconds that only increase. They may stop while the machine is suspended. */
-  monotonicMs(): number;
-  /** Unix milliseconds, which somebody may set. */
-  wallMs(): number;
-}
-
+/** The time of a question, by both clocks of the machine. */
 export interface Question {
+  /** Milliseconds that only increase. They may stop while the machine is suspended. */
   readonly monotonicMs: number;
+  /** Unix milliseconds, which somebody may set. */
   readonly wallMs: number;
 }
 
@@ -58,17 +54,22 @@ type Shown = Pick<ShownWrites, "revision" | "chainOf">;
 
 export type Lease = ReturnType<typeof createLease>;
 
-/** Creates a lease that has not begun. */
-export function createLease(clocks: Clocks) {
+/** The answers before the first question. */
+const nobody = { voters: 0, isVoter: false, isLeader: false, others: [] };
+const noAnswers: Answers = { ...nobody, revision: 0, own: null, lag: 0, clockOffMs: 0 };
+
+/** Creates a lease that has not begun. `now` reads the clocks. */
+export function createLease(now: () => Question) {
   let waiting: { readonly question: Question; readonly answers: Answers }[] = [];
   let basis: Question | null = null;
   /** The last question whose answers the file contains completely. */
   let complete: Question | null = null;
+  let last = noAnswers;
+  let failure: string | null = null;
   let lacks = false;
-  let hasNews = false;
 
   /** Returns true if this server may serve now. */
-  const isValid = () => isWithin(clocks, basis, leaseMs) && isWithin(clocks, complete, maxLagMs);
+  const isValid = () => isWithin(now(), basis, leaseMs) && isWithin(now(), complete, maxLagMs);
 
   /** Ends the lease, as when another file is at the path: what the old one has shown means nothing. */
   function end(): void {
@@ -78,21 +79,25 @@ export function createLease(clocks: Clocks) {
 
   return {
     /** To be called before the others are asked. */
-    begin: (): Question => ({ monotonicMs: clocks.monotonicMs(), wallMs: clocks.wallMs() }),
+    begin: now,
     answered(question: Question, answers: Answers) {
+      last = answers;
+      failure = null;
       if (Math.abs(answers.clockOffMs) > maxClockOffMs) return end();
       // The file must contain one within this time.
       waiting = waiting.filter((one) => question.monotonicMs - one.question.monotonicMs <= maxLagMs);
       waiting.push({ question, answers });
-      hasNews = true;
     },
-    /** True if the local file lags behind an answer. */
-    isWaiting: () => waiting.length > 0,
-    /** True if there was an answer since the file was seen. */
-    hasNews: () => hasNews,
-    /** Must be called when the local file shows a new transaction, or when `hasNews` returns true. */
+    /** To be called if there was no answer, or if the file cannot be read. */
+    failed(reason: string) {
+      failure = reason;
+    },
+    /** The last answers. */
+    answers: () => last,
+    /** The reason why this server may not serve, for the log. */
+    refusal: () => refusalOf(lacks, Math.abs(last.clockOffMs), failure),
+    /** Must be called when the local file shows a new transaction, and when there are new answers. */
     seen(shown: Shown) {
-      hasNews = false;
       const compared = waiting.map((one) => ({ ...one, ...compare(one.answers, shown) }));
       lacks = compared.some(({ isRefuted }) => isRefuted);
       if (lacks) return end();
@@ -109,14 +114,20 @@ export function createLease(clocks: Clocks) {
     /** True if the local file lacks writes that a majority has. */
     lacksWrites: () => lacks,
     /** The time since the question on which the lease is based; null if there is none. */
-    ageMs: () => (basis === null ? null : clocks.monotonicMs() - basis.monotonicMs),
+    ageSeconds: () => (basis === null ? null : (now().monotonicMs - basis.monotonicMs) / 1_000),
   };
 }
 
-function isWithin(clocks: Clocks, question: Question | null, ms: number): boolean {
-  if (question === null || clocks.monotonicMs() - question.monotonicMs > ms) return false;
-  // The monotonic clock may stop while a machine is suspended.
-  return Math.abs(clocks.wallMs() - question.wallMs) <= ms;
+function refusalOf(lacks: boolean, clockOffMs: number, failure: string | null): string {
+  if (lacks) return "this node lacks writes that the majority of its cluster has";
+  if (clockOffMs > maxClockOffMs) return `the clock of this machine is ${Math.round(clockOffMs / 1_000)} s off`;
+  if (failure === null) return "this node has not yet caught up with the majority of its cluster";
+  return `this node has no answer from the majority of its cluster (${failure})`;
+}
+
+function isWithin(now: Question, question: Question | null, ms: number): boolean {
+  if (question === null || now.monotonicMs - question.monotonicMs > ms) return false;
+  return Math.abs(now.wallMs - question.wallMs) <= ms;
 }
 
 function laterOf(before: Question | null, question: Question): Question {

@@ -14,11 +14,11 @@ import { aFolder } from "../../support/folder.ts";
 import { standIn } from "./nodes.ts";
 
 function aLease() {
-  const clocks = { monotonic: 1_000_000, wall: 1_800_000_000_000 };
-  const lease = createLease({ monotonicMs: () => clocks.monotonic, wallMs: () => clocks.wall });
+  const clocks = { monotonicMs: 1_000_000, wallMs: 1_800_000_000_000 };
+  const lease = createLease(() => ({ ...clocks }));
   const pass = (ms: number) => {
-    clocks.monotonic += ms;
-    clocks.wall += ms;
+    clocks.monotonicMs += ms;
+    clocks.wallMs += ms;
   };
   /** Asks at this time, and is answered at once. */
   const ask = (given: Answers) => lease.answered(lease.begin(), given);
@@ -70,8 +70,8 @@ describe("a lease", () => {
 
   test.each<[string, (lease: ReturnType<typeof aLease>) => void]>([
     ["another file is at the path", ({ lease }) => lease.end()],
-    ["the wall clock is set forward", ({ clocks }) => void (clocks.wall += leaseMs + 1)],
-    ["the wall clock is set back", ({ clocks }) => void (clocks.wall -= leaseMs + 1)],
+    ["the wall clock is set forward", ({ clocks }) => void (clocks.wallMs += leaseMs + 1)],
+    ["the wall clock is set back", ({ clocks }) => void (clocks.wallMs -= leaseMs + 1)],
     ["the clock of the machine is 31 s behind", ({ ask }) => ask(answers(0, { clockOffMs: 31_000 }))],
     ["the clock of the machine is 31 s ahead", ({ ask }) => ask(answers(0, { clockOffMs: -31_000 }))],
   ])("ends when %s", (_, happen) => {
@@ -136,9 +136,8 @@ describe("a lease on a lagging file", () => {
   });
 });
 
-const holder = { name: "n1", process: "p1" };
 const nothingToSee = { see: () => undefined, lastPosition: () => null };
-const clocks = { monotonicMs: () => performance.now(), wallMs: () => Date.now() };
+const clocks = () => ({ monotonicMs: performance.now(), wallMs: Date.now() });
 
 /** A node without others, and the consistency level of each question to it. */
 function aNode(isAnswered: (question: number) => boolean = () => true) {
@@ -158,7 +157,7 @@ describe("a question for a lease", () => {
     const { levels, node } = aNode((question) => question !== 3);
     const lease = createLease(clocks);
     const see = () => lease.seen(showing(7));
-    onTestFinished(keepLease(node, holder, lease, { ...nothingToSee, see }).end);
+    onTestFinished(keepLease(node, "p1", lease, { ...nothingToSee, see }));
     await until(() => levels.length >= 6 && levels.includes("linearizable") && lease.isValid());
     expect([levels[0], levels[3]]).toEqual(["strong", "strong"]);
   });
@@ -180,16 +179,16 @@ describe("a question for a lease", () => {
       const [monotonicMs = 0, wallMs = 0] = times[asked++] ?? [];
       return { monotonicMs, wallMs };
     };
-    onTestFinished(keepLease(node, holder, { ...createLease(clocks), begin }, nothingToSee).end);
+    onTestFinished(keepLease(node, "p1", { ...createLease(clocks), begin }, nothingToSee));
     await until(() => levels.length >= times.length);
     expect([levels[2], levels[4], levels[6]]).toEqual(["strong", "strong", "strong"]);
   });
 
   test("without an answer is the reason why there is no lease", async () => {
     const lease = createLease(clocks);
-    const asking = keepLease({ url: "http://127.0.0.1:1", authorization: null }, holder, lease, nothingToSee);
-    onTestFinished(asking.end);
-    await until(() => /^this node has no answer from the majority of its cluster \(.+\)$/.test(asking.refusal()));
+    const node = { name: "n1", url: "http://127.0.0.1:1", authorization: null };
+    onTestFinished(keepLease(node, "p1", lease, nothingToSee));
+    await until(() => /^this node has no answer from the majority of its cluster \(.+\)$/.test(lease.refusal()));
     expect(lease.isValid()).toBe(false);
   });
 });
@@ -197,15 +196,15 @@ describe("a question for a lease", () => {
 describe("a file under a lease", () => {
   test("has a new version after a commit that brings the lease while a request checks the file", () => {
     let nowMs = 0;
-    const lease = createLease({ monotonicMs: () => nowMs, wallMs: () => nowMs });
+    const lease = createLease(() => ({ monotonicMs: nowMs, wallMs: nowMs }));
     const { file, incrementNext } = aFileThatChanges();
-    const { see, version } = readUnderLease(file, lease, () => "the lease has ended");
+    const { see, version } = readUnderLease(file, lease);
     see();
     lease.answered(lease.begin(), answers(0));
     const cached = version();
     expect(version()).toBe(cached);
     nowMs += leaseMs + 1;
-    expect(version).toThrow("the lease has ended");
+    expect(version).toThrow("this node has not yet caught up");
     lease.answered(lease.begin(), answers(1));
     incrementNext();
     expect(version()).not.toBe(cached);

@@ -23,7 +23,6 @@ export const nodeFlags = [
 ];
 
 export interface LocalNode extends RqliteNode {
-  readonly name: string;
   readonly folder: string;
   /** The SQLite file. */
   readonly path: string;
@@ -144,5 +143,5 @@ export async function printedBy<Value>(
 export function standIn(fetch: (request: Request) => Response | Promise<Response>): RqliteNode {
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
   onTestFinished(() => server.stop(true));
-  return { url: server.url.origin, authorization: null };
+  return { name: "n1", url: server.url.origin, authorization: null };
 }

@@ -2,12 +2,14 @@
 import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
+import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { openPlan } from "../../../extensions/cluster/import.ts";
 import { textAndValues } from "../../../extensions/cluster/node.ts";
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
-import { importId, independentId, transactionOf } from "../../../extensions/cluster/transaction.ts";
+import { incrementRevision, transactionId, transactionOf } from "../../../extensions/cluster/transaction.ts";
+import type { Statement } from "../../../src/db/connection.ts";
 import { writeLeads } from "../../../src/import/write/lead-writer.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
@@ -44,26 +46,40 @@ test("no statement of a step scans the leads of the account", () => {
       database.query<{ detail: string }, [string]>(`EXPLAIN QUERY PLAN ${text}`).all(values),
     );
   const details = steps.map(({ detail }) => detail);
-  // The latest transactions are found by their numbers.
-  expect(details).toContain("SEARCH cluster_writes USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)");
   expect(details.filter((detail) => /^SCAN (?!json_each|CONSTANT)|\(account=\?\)/.test(detail))).toEqual([]);
 });
 
+/** A transaction that adds a lead to an account. */
+const aLeadOf = (account: number, at: number) => [
+  sql`INSERT INTO stored_leads (account, identified_at, uuid, pixel, has_email, import, doc)
+    VALUES (${account}, ${at}, randomblob(16), 1, 0, 0, '{}')`,
+];
+
 test.each([
-  ["a write of any command", "written", false],
-  ["an import into the same account", importId(1), false],
-  ["an import into another account", importId(2), true],
-  ["usage counts", independentId(), true],
-])("a plan since which %s was written is refused, unless it cannot depend on that", (_, id, isAccepted) => {
+  ["what every node has to show, such as an erasure,", [incrementRevision], false],
+  ["a newer lead of the account", aLeadOf(1, 2_000), false],
+  ["an older lead of the account", aLeadOf(1, 500), true],
+  ["a lead of another account", aLeadOf(2, 2_000), true],
+  ["anything else", [], true],
+])("a plan since which %s was written is refused, unless it cannot depend on that", (_, since, isAccepted) => {
   const { database, opened } = aNodeFile();
-  const write = (transaction: ReturnType<typeof transactionOf>) =>
-    database.transaction(() => run(database, transaction))();
-  write(transactionOf("before", []));
+  const write = (statements: readonly Statement[]) =>
+    database.transaction(() => run(database, transactionOf(transactionId(), statements)))();
+  write(aLeadOf(1, 1_000));
   const { statements } = openPlan(opened.current(), 1, 2);
-  write(transactionOf(id, []));
-  const writePlan = () => write(transactionOf(importId(1), statements()));
+  write(since);
+  const writePlan = () => write(statements());
   if (isAccepted) expect(writePlan).not.toThrow();
   else expect(writePlan).toThrow("NOT NULL");
+});
+
+test("a plan that replaces a lead does not store it again after others have deleted it", () => {
+  const { database, opened } = aNodeFile();
+  const lead = newLead(aLead());
+  const { destination, statements } = openPlan(opened.current(), 1, noonMs);
+  destination.leads.replace(lead, { at: 1, batch: 1, pixel: 1, doc: "{}" });
+  run(database, transactionOf(transactionId(), statements()));
+  expect(database.query("SELECT * FROM stored_leads").all()).toEqual([]);
 });
 
 const ids = Array.from({ length: 12 }, () => crypto.randomUUID());
@@ -103,7 +119,7 @@ test("a plan matches the outcome of an import, whatever leads exist", () => {
     const stored = () => [...store.leads.export(number)].flat();
     const client = store.database.read.$client;
     client.run("BEGIN");
-    run(client, transactionOf(importId(number), statements()));
+    run(client, transactionOf(transactionId(), statements()));
     const storedByPlan = stored();
     client.run("ROLLBACK");
     const outcomes = store.leads.beginImport(number, options).write(leads, noonMs);
