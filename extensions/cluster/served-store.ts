@@ -23,6 +23,7 @@ import { checkLocalNode } from "./members.ts";
 import type { RqliteNode } from "./node.ts";
 import { openNodeFile, type Serving } from "./node-file.ts";
 import { nodes } from "./tables.ts";
+import { createTables } from "./transaction.ts";
 import { createFlush } from "./usage-flush.ts";
 
 /** Opens the store of a server next to a node. `keepsLedger` is whether disclosures are recorded. */
@@ -123,6 +124,8 @@ async function register(
   for (; !isOver(); await Bun.sleep(1_000)) {
     await checkLocalNode(node, file.path);
     try {
+      // This server may be started before `cluster migrate`.
+      await createTables(node);
       const own = eq(nodes.name, node.name);
       const registered = file.current().connection.select({ url: nodes.url }).from(nodes).where(own).get()?.url ?? url;
       if (registered === url || (await healthOf(registered)) === null) return await write(statements);

@@ -10,6 +10,7 @@ import { problemsOf } from "../../../extensions/cluster/findings.ts";
 import { listMembers } from "../../../extensions/cluster/members.ts";
 import { execute, NoAnswer, query, textAndValues } from "../../../extensions/cluster/node.ts";
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
+import { openClusterStore } from "../../../extensions/cluster/served-store.ts";
 import { askCluster } from "../../../extensions/cluster/status.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
 import { transactionOf } from "../../../extensions/cluster/transaction.ts";
@@ -18,9 +19,11 @@ import { WriteRefused } from "../../../src/db/connection.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { createUsageCounter } from "../../../src/db/usage.ts";
 import { anAdmin } from "../../support/admin.ts";
+import { openAdminStore } from "../../support/admin-store.ts";
 import { noonMs } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
+import { aKey, anAccount } from "../../support/harness.ts";
 import { standIn } from "./nodes.ts";
 
 test.each([
@@ -79,6 +82,46 @@ test("a read after an abandoned write is tried with longer timeouts until there 
   isUp = true;
   await database.catchUp();
 });
+
+test("a server that was started before cluster migrate creates the tables of its flush", async () => {
+  const path = join(aFolder(), "db.sqlite");
+  const store = openAdminStore(path);
+  aKey(store, anAccount(store));
+  for (const statement of tableStatements) store.database.read.run(statement);
+  store.database.read.run("DROP TABLE cluster_servings");
+  const server = openClusterStore(path, aSimulatedNode(store.database.read.$client), true);
+  await server.listening("http://127.0.0.1:1");
+  server.usage.count(1, noonMs);
+  server.flush();
+  await server.settle();
+  expect(server.usage.of(1, noonMs)).toEqual({ today: 1, month: 1 });
+  expect(store.database.read.$client.query("SELECT requests FROM usage").all()).toEqual([{ requests: 1 }]);
+  await server.close();
+  store.close();
+});
+
+/** A node without others that runs statements on its file. */
+function aSimulatedNode(file: Database) {
+  const node = standIn(async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/nodes") {
+      return Response.json({ nodes: [{ id: "n1", api_addr: node.url, voter: true, leader: true }] });
+    }
+    if (pathname === "/status") return Response.json({});
+    const statements = (await request.json()) as [text: string, values: string][]; // As execute and query send them.
+    try {
+      const results = file.transaction(() =>
+        statements.map(([text, values]) => ({
+          values: file.query(text).values(...(text.includes("?1") ? [values] : [])),
+        })),
+      )();
+      return Response.json({ results });
+    } catch (cause) {
+      return Response.json({ results: [{ error: String(cause) }] });
+    }
+  });
+  return node;
+}
 
 test("a node that was restarted is listed, although other nodes have broken connections to it", async () => {
   let broken = 3;
