@@ -8,7 +8,7 @@ import { askPosition, medianOf } from "./lease/leased-file.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
 import { query, type RqliteNode } from "./node.ts";
 import { healthOf } from "./served-store.ts";
-import { nodes, scrubs, servings, writes } from "./tables.ts";
+import { flushes, nodes, scrubs, writes } from "./tables.ts";
 import type { Position } from "./transaction.ts";
 
 const timeoutMs = 3_000;
@@ -122,8 +122,8 @@ const spreadWithinMs = 2 * windowMs;
 
 function listSpreadKeys(file: Connection, nowMs: number): string[] {
   const since = Math.floor((nowMs - spreadWithinMs) / windowMs);
-  const spread = sql`SELECT one.value FROM ${servings}, json_each(${servings.keys}) AS one
-    WHERE ${gte(servings.minute, since)} GROUP BY ${servings.minute}, one.value HAVING count(*) > 1`;
+  const spread = sql`SELECT one.value FROM ${flushes}, json_each(${flushes.keys}) AS one
+    WHERE ${gte(flushes.minute, since)} GROUP BY ${flushes.minute}, one.value HAVING count(*) > 1`;
   const found = file.select({ id: keys.id }).from(keys).where(sql`${keys.number} IN (${spread})`);
   return found.all().map(({ id }) => id);
 }

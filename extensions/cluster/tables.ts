@@ -15,9 +15,11 @@ export const writes = sqliteTable("cluster_writes", {
   chain: integer().notNull(),
 });
 
-/** The keys that each server counted in the minute of its last requests: a balancer sends each key to one node. */
-export const servings = sqliteTable("cluster_servings", {
+/** The last flush of each server, with the keys that it counted in that minute: a balancer sends each key to one node. */
+export const flushes = sqliteTable("cluster_last_flushes", {
   node: text().primaryKey(),
+  /** The ID of its transaction. */
+  id: text().notNull(),
   /** Since 1970. */
   minute: integer().notNull(),
   /** A JSON list of their numbers. */
@@ -52,7 +54,7 @@ export const locks = sqliteTable("cluster_locks", {
   expiresAt: integer("expires_at").notNull(),
 });
 
-const tables = [revision, writes, servings, nodes, scrubs, locks].map(getTableConfig);
+const tables = [revision, writes, flushes, nodes, scrubs, locks].map(getTableConfig);
 
 /** Creates the tables that are missing. */
 export const tableStatements: readonly string[] = tables.map(({ name, columns }) => {

@@ -7,7 +7,7 @@ import { eq, sql } from "drizzle-orm";
 import { randomText } from "../../src/contract/key.ts";
 import { type Connection, type Statement, WriteRefused } from "../../src/db/connection.ts";
 import { execute, type RqliteNode } from "./node.ts";
-import { revision, tableStatements, writes } from "./tables.ts";
+import { flushes, revision, tableStatements, writes } from "./tables.ts";
 
 /** The number of transactions that are remembered, which are hours of an import. A time limit would need correct clocks. */
 const maxRemembered = 100_000;
@@ -43,7 +43,9 @@ export function transactionOf(id: string, statements: readonly Statement[]): Sta
   const last = sql`(SELECT ${writes.chain} FROM ${writes} ORDER BY number DESC LIMIT 1)`;
   const link = sql`(coalesce(${last}, 0) * 31 + ${Bun.hash.crc32(id)}) % ${sql.raw(String(chainModulus))}`;
   const remember = sql`INSERT INTO ${writes} (id, chain) VALUES (${id}, ${link})`;
-  const forget = sql`DELETE FROM ${writes} WHERE number <= (SELECT max(number) FROM ${writes}) - ${maxRemembered}`;
+  // A server that was cut off for a day sends its last flush again.
+  const forget = sql`DELETE FROM ${writes} WHERE number <= (SELECT max(number) FROM ${writes}) - ${maxRemembered}
+    AND id NOT IN (SELECT id FROM ${flushes})`;
   return [overwriting, remember, forget, ...statements];
 }
 

@@ -10,7 +10,7 @@ import { type CountedUsage, type UsagePart, usageStatement } from "../../src/db/
 import { type DisclosurePart, disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
 import type { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
 import type { ClusterDatabase } from "./database.ts";
-import { servings } from "./tables.ts";
+import { flushes } from "./tables.ts";
 import { transactionId } from "./transaction.ts";
 
 /** A cluster may be without a leader for a second or two. The next flush tries again, but not the last one. */
@@ -89,9 +89,11 @@ function takePart(name: string, { usage, ledger }: Pending) {
   const counts = usage.next();
   const pages = planPages(ledger);
   if (counts === null && pages.length === 0) return null;
-  const ofCounts = counts === null ? [] : [usageStatement(counts), nameKeys(name, counts, Date.now())];
-  const statements = [...ofCounts, ...pages.flatMap(disclosureStatements)];
-  return { id: transactionId(), counts, statements, isFull: pages.length === maxKeysAtOnce };
+  const id = transactionId();
+  const ofCounts = counts === null ? [] : [usageStatement(counts)];
+  const named = nameFlush(name, id, counts?.counts ?? [], Date.now());
+  const statements = [named, ...ofCounts, ...pages.flatMap(disclosureStatements)];
+  return { id, counts, statements, isFull: pages.length === maxKeysAtOnce };
 }
 
 /** Takes plans of pages, one for each key: a plan does not know an earlier one of the same key. */
@@ -105,12 +107,12 @@ function planPages(ledger: Pending["ledger"]): DisclosurePart[] {
   return [...plans.values()];
 }
 
-/** Adds the keys to those that the server has served in this minute. */
-function nameKeys(name: string, { counts }: UsagePart, nowMs: number): SQL {
+/** Records the last flush of a server, and adds its keys to those that the server has served in this minute. */
+function nameFlush(name: string, id: string, counts: UsagePart["counts"], nowMs: number): SQL {
   const minute = Math.floor(nowMs / windowMs);
   const keys = JSON.stringify(counts.slice(0, maxNamedKeys).map(([key]) => key));
   const before = sql`CASE WHEN minute = excluded.minute THEN keys ELSE '[]' END`;
   const all = sql`SELECT value FROM json_each(${before}) UNION SELECT value FROM json_each(excluded.keys) LIMIT ${maxNamedKeys}`;
-  return sql`INSERT INTO ${servings} (node, minute, keys) VALUES (${name}, ${minute}, ${keys})
-    ON CONFLICT (node) DO UPDATE SET minute = excluded.minute, keys = (SELECT json_group_array(value) FROM (${all}))`;
+  return sql`INSERT INTO ${flushes} (node, id, minute, keys) VALUES (${name}, ${id}, ${minute}, ${keys})
+    ON CONFLICT (node) DO UPDATE SET id = excluded.id, minute = excluded.minute, keys = (SELECT json_group_array(value) FROM (${all}))`;
 }

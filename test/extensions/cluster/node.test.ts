@@ -88,7 +88,7 @@ test("a server that was started before cluster migrate creates the tables of its
   const store = openAdminStore(path);
   aKey(store, anAccount(store));
   for (const statement of tableStatements) store.database.read.run(statement);
-  store.database.read.run("DROP TABLE cluster_servings");
+  store.database.read.run("DROP TABLE cluster_last_flushes");
   const server = openClusterStore(path, aSimulatedNode(store.database.read.$client), true);
   await server.listening("http://127.0.0.1:1");
   server.usage.count(1, noonMs);

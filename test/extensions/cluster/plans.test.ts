@@ -9,7 +9,9 @@ import { textAndValues } from "../../../extensions/cluster/node.ts";
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
 import { incrementRevision, transactionId, transactionOf } from "../../../extensions/cluster/transaction.ts";
+import { createFlush } from "../../../extensions/cluster/usage-flush.ts";
 import type { Statement } from "../../../src/db/connection.ts";
+import { createUsageCounter } from "../../../src/db/usage.ts";
 import { writeLeads } from "../../../src/import/write/lead-writer.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
@@ -80,6 +82,25 @@ test("a plan that replaces a lead does not store it again after others have dele
   destination.leads.replace(lead, { at: 1, batch: 1, pixel: 1, doc: "{}" });
   run(database, transactionOf(transactionId(), statements()));
   expect(database.query("SELECT * FROM stored_leads").all()).toEqual([]);
+});
+
+test("a flush that is sent again after a day in which its node was cut off is applied once", async () => {
+  const { database } = aNodeFile();
+  const counted = createUsageCounter({ between: () => [] });
+  counted.count(1, noonMs);
+  const sent: ReturnType<typeof transactionOf>[] = [];
+  const apply = async (id: string, statements: readonly Statement[]) => void sent.push(transactionOf(id, statements));
+  const ledger = { next: () => null, drop: () => false };
+  const flush = createFlush("n1", { usage: counted, ledger }, { apply, isShown: () => false });
+  for (const _ of ["its answer is lost", "again"]) {
+    flush.begin();
+    await flush.settle();
+  }
+  const [first = [], again = []] = sent;
+  run(database, first);
+  database.run("INSERT INTO cluster_writes (number, id, chain) VALUES (1000000, 'of a day', 1)");
+  run(database, transactionOf(transactionId(), []));
+  expect(() => run(database, again)).toThrow("UNIQUE constraint failed: cluster_writes.id");
 });
 
 const ids = Array.from({ length: 12 }, () => crypto.randomUUID());
