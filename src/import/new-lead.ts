@@ -30,10 +30,9 @@ export interface NewLead {
 
 export type ImportOutcome =
   | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
-  | { readonly kind: "duplicate" | "suppressed" }
+  | { readonly kind: "duplicate" | "suppressed" | "rejected" }
   /** `ofOther` if the replaced lead is from another import. */
-  | { readonly kind: "replaced"; readonly ofOther: boolean }
-  | { readonly kind: "rejected"; readonly why: "unknown pixel" | "too old" };
+  | { readonly kind: "replaced"; readonly ofOther: boolean };
 
 /** read = imported + duplicates + replaced + suppressed + rejected. */
 export interface ImportCounts {

@@ -127,7 +127,7 @@ class Stage {
     if (this.waitsFor === null) return;
     this.waiting.push(row);
     this.waitingBytes += bytesOf(row);
-    if (this.rules.orders.of(this.waitsFor.column) !== null) this.release(nowMs);
+    if (this.rules.orders.use(this.waitsFor.column) !== null) this.release(nowMs);
     else if (this.waitingBytes > maxWaitingBytes) throw undecidedColumn(this.waitsFor);
   }
 

@@ -26,7 +26,7 @@ export function beginModelImport({ rows, account, options, hasPixel, createPixel
     const mayReplace = options.onDuplicate === "replace" && existing?.pixelId === lead.pixelId;
     if (existing !== undefined && !mayReplace) return { kind: "duplicate" };
     if (options.createPixels) createPixel(lead.pixelId);
-    else if (!hasPixel(lead.pixelId)) return { kind: "rejected", why: "unknown pixel" };
+    else if (!hasPixel(lead.pixelId)) return { kind: "rejected" };
     if (existing === undefined) return place(lead, lead.identifiedMs ?? Math.max(nowMs, newest() + 1));
     rows[rows.indexOf(existing)] = { ...lead, account, at: existing.at };
     return { kind: "replaced", ofOther: false };

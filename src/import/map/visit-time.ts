@@ -159,11 +159,6 @@ export class DateOrders {
   /** An order that is given holds for all columns. */
   constructor(private readonly given: DateOrder | null) {}
 
-  /** Returns the order of a column; null while it is not decided. */
-  of(column: string): DateOrder | null {
-    return this.given ?? this.decided.get(column)?.order ?? null;
-  }
-
   /** Takes a date into account. Throws a UserError if it contradicts an earlier one of a column that is used. */
   note(column: string, text: string, line: number): void {
     const order = this.given === null ? onlyOrderOf(text) : null;
@@ -173,11 +168,14 @@ export class DateOrders {
     if (this.used.has(column)) this.refuse(column);
   }
 
-  /** Returns the order of a column of which a lead gets its time. Throws a UserError if its dates contradict each other. */
+  /**
+   * Returns the order of a column of which a lead gets its time; null while it is not decided. Throws a UserError if its
+   * dates contradict each other.
+   */
   use(column: string): DateOrder | null {
     this.used.add(column);
     if (this.contradicted.has(column)) this.refuse(column);
-    return this.of(column);
+    return this.given ?? this.decided.get(column)?.order ?? null;
   }
 
   private refuse(column: string): never {

@@ -11,24 +11,23 @@ import type { Format } from "./format.ts";
 /** A failure at the rejects file, not at the file that is imported. */
 export class RejectsNotWritten extends UserError {}
 
-/** Returns the path for rejected rows that names no file yet: `rejects.csv`, else `rejects-2.csv`, and so on. */
-export function unusedPath(path: string): string {
-  const { dir, name, ext } = parse(path);
-  return naming(path, () => {
-    for (let number = 2, unused = path; ; number++) {
-      // A folder is refused, and a device is written to.
-      if (statSync(unused, { throwIfNoEntry: false })?.isFile() !== true) return unused;
-      unused = join(dir, `${name}-${number}${ext}`);
+/**
+ * Returns the path at which rejected rows can be written: `rejects.csv`, or `rejects-2.csv` and so on, because no file is
+ * overwritten unless it may be replaced. Throws a UserError before anything is read; touches nothing.
+ */
+export function writablePath(wanted: string, mayReplace: boolean): string {
+  const { dir, name, ext } = parse(wanted);
+  const entryAt = (path: string) => statSync(path, { throwIfNoEntry: false });
+  return naming(wanted, () => {
+    let path = wanted;
+    // A device is written to.
+    for (let number = 2; !mayReplace && entryAt(path)?.isFile() === true; number++) {
+      path = join(dir, `${name}-${number}${ext}`);
     }
-  });
-}
-
-/** Throws a UserError if the file could not be written, before anything is read; it touches nothing. */
-export function checkWritable(path: string): void {
-  naming(path, () => {
-    const found = statSync(path, { throwIfNoEntry: false });
+    const found = entryAt(path);
     if (found?.isDirectory()) throw new UserError(`--rejects names ${path}, which is a folder.`, "Name a file in it.");
     accessSync(found === undefined ? dirname(path) : path, constants.W_OK);
+    return path;
   });
 }
 

@@ -132,7 +132,7 @@ export class LeadWriter {
     const stored = leads.find(lead.id);
     if (stored !== null) return this.keepOrReplace(lead, null, stored);
     if (this.options.createPixels) return pixels.make(lead.pixelId, this.context.nowMs);
-    return { kind: "rejected", why: "unknown pixel" };
+    return { kind: "rejected" };
   }
 }
 
@@ -150,8 +150,7 @@ function openGuard(database: Connection, account: AccountNumber, nowMs: number) 
     /** Returns why a lead is kept out, or null. */
     objection(lead: NewLead): ImportOutcome | null {
       if (isBlocked?.(identifiersOfNew(lead)) === true) return { kind: "suppressed" };
-      if (lead.identifiedMs === null || lead.identifiedMs >= oldestMs) return null;
-      return { kind: "rejected", why: "too old" };
+      return lead.identifiedMs === null || lead.identifiedMs >= oldestMs ? null : { kind: "rejected" };
     },
     /** Returns true if no lead from a time on can meet an objection. */
     acceptsAllFrom: (ms: number): boolean => isBlocked === null && ms >= oldestMs,

@@ -9,7 +9,7 @@ import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
 import { emptyCounts, type ImportOrigin } from "../../../import/new-lead.ts";
-import { checkWritable, unusedPath, writeRejects } from "../../../import/parse/rejects.ts";
+import { writablePath, writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/write/batch.ts";
@@ -56,15 +56,14 @@ interface Imported extends MergeProgress {
 /** Reads a file to its end, then writes its leads. */
 export async function importFile(context: CommandContext, asked: Asked): Promise<Imported> {
   const { idOrName, file, output, stop } = asked;
-  const request = withUnusedRejects(asked.request);
-  const columns = new Columns(readMapping(request.map ?? null));
+  const columns = new Columns(readMapping(asked.request.map ?? null));
   const database = context.database();
   const account = accountOf(context, idOrName);
   const { number, retainDays } = account;
-  const rules = readRules(account.id, request);
-  checkPixel(context, account, request);
+  const rules = readRules(account.id, asked.request);
+  checkPixel(context, account, asked.request);
   checkRejects(asked.request);
-  if (request.rejects !== undefined) checkWritable(request.rejects);
+  const request = withWritableRejects(asked.request);
   if (file === "-") sayThatItWaits("the export");
   const source = openSource(file, context.standardInput, request.followsNoLink);
   const importer = await context.database().importer();
@@ -119,10 +118,10 @@ async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): 
   }
 }
 
-/** No file is overwritten by rejected rows. The inbox names a file of its own. */
-function withUnusedRejects(request: ImportRequest): ImportRequest {
+/** The inbox names a file of its own, which an earlier try may have left. */
+function withWritableRejects(request: ImportRequest): ImportRequest {
   const { rejects, followsNoLink } = request;
-  return rejects === undefined || followsNoLink === true ? request : { ...request, rejects: unusedPath(rejects) };
+  return rejects === undefined ? request : { ...request, rejects: writablePath(rejects, followsNoLink === true) };
 }
 
 /** Reads the file to its end, says which column is which field, and shows the progress. */
