@@ -11,16 +11,7 @@ import { erase as erasePersons } from "../../support/privacy.ts";
 import { connected, take } from "./connected.ts";
 import { aCheckpoint, at, followFor } from "./followed.ts";
 
-test("a restart repeats nothing, loses nothing, and ignores another since", async () => {
-  const leads = someLeads(7);
-  const server = await connected({ leads });
-  const checkpoint = aCheckpoint();
-  const first = await followFor(server, 3, { checkpoint, since: leads[1]?.identified_at });
-  const second = await followFor(server, 3, { checkpoint, since: new Date() });
-  expect([...first, ...second]).toEqual(leads.slice(1));
-});
-
-test("the checkpoint is saved before the first lead", async () => {
+test("the checkpoint is saved before the first lead, and a restart ignores another since", async () => {
   const server = await connected();
   const checkpoint = aCheckpoint();
   const controller = new AbortController();

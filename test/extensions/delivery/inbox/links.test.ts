@@ -26,10 +26,14 @@ test("a file that becomes a link is not imported", async () => {
   expect(inbox.said).toContain("acme/b.csv: it is a link; put the file itself in its place.");
 });
 
-test.each(["done", "rejected"])("a folder %s that becomes a link during the import receives nothing", async (own) => {
+test.each([
+  ["done", ["a.csv"], { kind: "done", rejected: 1 }],
+  ["rejected", ["a.csv"], { kind: "done", rejected: 1 }],
+  ["failed", ["a.csv", "a.csv.txt"], { kind: "failed", reason: "It is a picture." }],
+] as const)("a folder %s that becomes a link during the import receives nothing", async (own, files, outcome) => {
   const inbox = anInbox(() => {
     if (inbox.taken.length === 1) symlinkSync("../acme-2", inbox.path(`acme/${own}`));
-    return { kind: "done", rejected: 1 };
+    return outcome;
   });
   mkdirSync(inbox.path("acme-2"));
   inbox.drop("acme/a.csv");
@@ -37,7 +41,7 @@ test.each(["done", "rejected"])("a folder %s that becomes a link during the impo
   expect([inbox.in("acme-2"), inbox.taken.length]).toEqual([[], 1]);
   rmSync(inbox.path(`acme/${own}`));
   await inbox.lookAfter(1);
-  expect([inbox.in("acme/done"), inbox.in("acme/rejected"), inbox.taken.length]).toEqual([["a.csv"], ["a.csv"], 1]);
+  expect([inbox.in(`acme/${own}`), inbox.taken.length]).toEqual([[...files], 1]);
 });
 
 test("the text that says why is never written through a link", async () => {

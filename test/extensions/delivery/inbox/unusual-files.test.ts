@@ -84,19 +84,6 @@ test.each([
   },
 );
 
-test("a file that cannot be moved to failed/ is read once, and moved later", async () => {
-  const inbox = anInbox(() => {
-    symlinkSync(inbox.path("nowhere"), inbox.path("acme/failed"));
-    return { kind: "failed", reason: "It is a picture." };
-  });
-  inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.taken).toHaveLength(1);
-  rmSync(inbox.path("acme/failed"));
-  await inbox.lookAfter(1);
-  expect([inbox.taken.length, inbox.in("acme/failed")]).toEqual([1, ["a.csv", "a.csv.txt"]]);
-});
-
 test("a file that could not be moved is imported again after it changed", async () => {
   const inbox = anInbox(() => {
     if (inbox.taken.length > 1) return { kind: "done", rejected: 0 };
