@@ -7,6 +7,7 @@ import { anAdmin } from "../../support/admin.ts";
 import { aLead, noonMs, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { serve } from "../../support/harness.ts";
+import { start } from "../../support/process.ts";
 import { aLine } from "../client/line.ts";
 import { anAgent, anAgentOf, aProcess, everyTable, program, tableOf } from "./agent.ts";
 
@@ -97,13 +98,8 @@ test("the help has a configuration that starts it from any folder", async () => 
 });
 
 test("without a key it does not start", async () => {
-  const child = Bun.spawn([process.execPath, program, "mcp", "http://127.0.0.1:9"], {
-    cwd: aFolder(),
-    env: { PATH: process.env["PATH"] ?? "" },
-    stdin: "ignore",
-    stderr: "pipe",
-  });
-  expect([await child.exited, await child.stderr.text()]).toEqual([2, expect.stringContaining("LEADFILE_KEY")]);
+  const { exited, errors } = start({}, aFolder(), [process.execPath, program, "mcp", "http://127.0.0.1:9"]);
+  expect([await exited, errors()]).toEqual([2, expect.stringContaining("LEADFILE_KEY")]);
 });
 
 describe("an error is a clear response", () => {
