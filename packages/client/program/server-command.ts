@@ -33,7 +33,5 @@ export function messageOf(error: LeadfileError): string {
     .replaceAll("baseUrl", "URL")
     .replace("allowPlainHttp: true", "--allow-plain-http")
     .replace(/^(every|overlap|since)\b/, "--$1")
-    .replace(/\bwith since (?=\d)/, "with --since ")
-    .replace("takes milliseconds, or a text", "takes a time")
-    .replace("takes a Date, or a", "takes a");
+    .replace(/\bwith since (?=\d)/, "with --since ");
 }

@@ -144,12 +144,6 @@ export const errorCodes = {
 /** Every code of an error (§7). */
 export type ErrorCode = keyof typeof errorCodes;
 
-type Rest<All> = All extends readonly [unknown, ...infer Others] ? Others : never;
-
-/** Returns the error of a code; null for a code that this API does not have. */
-export function apiError(code: string, ...rest: Rest<ConstructorParameters<typeof ApiError>>): ApiError | null {
-  if (!Object.hasOwn(errorCodes, code)) return null;
-  const known = code as ErrorCode; // The table has it.
-  const [, Class] = errorCodes[known];
-  return new Class(known, ...rest);
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === "string" && Object.hasOwn(errorCodes, code);
 }

@@ -1,7 +1,8 @@
 /** Sends one request, and interprets its response: as a body, or as the error to throw. */
 import {
   type ApiError,
-  apiError,
+  errorCodes,
+  isErrorCode,
   type LeadfileError,
   NetworkError,
   RedirectError,
@@ -97,10 +98,11 @@ interface ErrorBody {
 function errorIn(body: unknown, { status, headers }: Response, redact: (text: string) => string): ApiError | null {
   // Each field is checked: a proxy may have answered.
   const { code, message, docs } = (body as ErrorBody | null | undefined)?.error ?? {};
-  if (typeof code !== "string") return null;
+  if (!isErrorCode(code)) return null;
+  const [, Class] = errorCodes[code];
   const shown = (text: unknown) => (typeof text === "string" ? redact(text) : null);
   const requestId = shown(headers.get("x-request-id"));
-  return apiError(code, shown(message) ?? code, status, shown(docs) ?? "", requestId, retryAfter(headers));
+  return new Class(code, shown(message) ?? code, status, shown(docs) ?? "", requestId, retryAfter(headers));
 }
 
 /** Reads Retry-After, which is seconds or a date (RFC 9110), in milliseconds. */

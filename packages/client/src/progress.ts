@@ -36,7 +36,7 @@ function timeOf(since: string | Date): number {
   const isWhole = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
   const ms = typeof since !== "string" || isWhole.test(since) ? new Date(since).getTime() : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new SettingError("since takes a Date, or a day or a time with its offset, such as 2026-01-31T09:15:00Z.");
+  throw new SettingError("since takes a day, or a time with its offset, such as 2026-01-31T09:15:00Z.");
 }
 
 /** Reads what was written. Throws a SettingError for anything else: to begin anew would give every lead again. */

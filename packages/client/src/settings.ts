@@ -51,10 +51,10 @@ export function readSettings(options: LeadfileOptions) {
 /** Returns the address without a slash at its end. */
 function readBaseUrl(text: string, allowPlainHttp: boolean): string {
   const url = readAddress("baseUrl", text, "https://www.example.com", allowPlainHttp);
-  if (/[?#]/.test(text))
-    throw new SettingError("baseUrl takes an address without ? and #, such as https://www.example.com.");
-  if (/\/api(?:\/v1)?\/*$/.test(url.pathname)) {
-    throw new SettingError("baseUrl is the address before /api/v1; leave that out.");
+  if (/[?#]|\/api(?:\/v1)?\/*$/.test(text)) {
+    throw new SettingError(
+      "baseUrl takes the address before /api/v1, without ? and #, such as https://www.example.com.",
+    );
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
 }

@@ -45,5 +45,5 @@ export function toMs(setting: string, duration: Duration): number {
   const [, count = "", unit = "ms"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(duration)) ?? [];
   const ms = typeof duration === "number" ? duration : Number(count || Number.NaN) * (unitMs[unit] ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return Math.round(ms);
-  throw new SettingError(`${setting} takes milliseconds, or a text such as "30s", "5m", "2h" or "1d".`);
+  throw new SettingError(`${setting} takes a time such as "30s", "5m", "2h" or "1d".`);
 }

@@ -1,9 +1,7 @@
 /** §8, and the rules for every response (§4, §7), which are checked last, when there are responses of every kind. */
-import { errorCodes } from "../../client/src/errors.ts";
+import { errorCodes, isErrorCode } from "../../client/src/errors.ts";
 import { type Check, check, Failed, need, needError, needShape, type Probe, skip } from "./probe.ts";
 import { errorBody, limitPerMin, paths, usage } from "./specification.ts";
-
-const known: Readonly<Record<string, readonly [status: number, unknown]>> = errorCodes;
 
 export const everyAnswerChecks: Check[] = [
   check("4", "every answer is JSON", async ({ answers }) => {
@@ -15,9 +13,8 @@ export const everyAnswerChecks: Check[] = [
   check("7", "every error has the body and the status of its code", async ({ answers }) => {
     for (const { asked, status, body } of answers.filter((answer) => answer.status >= 400)) {
       const { code } = needShape(errorBody, body, asked).error;
-      const [wanted] = known[code] ?? [];
-      need(wanted !== undefined, `${asked} has the code ${code}, which is none of the twelve`);
-      need(wanted === status, `${asked} answered ${code} with ${status}`);
+      need(isErrorCode(code), `${asked} has the code ${code}, which is none of the twelve`);
+      need(errorCodes[code][0] === status, `${asked} answered ${code} with ${status}`);
     }
   }),
   check("7", "internal_error and query_failed answer a failure of the server", async () =>
