@@ -9,7 +9,7 @@ import { version } from "../package.json";
 import { answer, dataNotice } from "./answer.ts";
 import { listLeads, maxLeads } from "./list-leads.ts";
 import type { Show } from "./mask.ts";
-import { defaultDays, maxDays, spanOf, summarizeLeads } from "./summarize-leads.ts";
+import { defaultDays, maxDays, summarizeLeads } from "./summarize-leads.ts";
 
 interface Setup {
   readonly client: Leadfile;
@@ -49,11 +49,9 @@ const usageDescription = "Returns how many requests the key made today and this 
 export function createServer({ client, show, now }: Setup): McpServer {
   const server = new McpServer({ name: "leadfile", version }, { instructions });
   const summary = { description: summaryDescription, inputSchema: z.strictObject(filters), annotations: readOnly };
-  server.registerTool("summarize_leads", summary, (asked, { signal }) => {
-    // The server of the SDK answers with the message of what is thrown here.
-    const query = { ...asked, ...spanOf(asked, now()) };
-    return answer((until) => summarizeLeads(client, show, query, until), signal, dataNotice);
-  });
+  server.registerTool("summarize_leads", summary, (asked, { signal }) =>
+    answer((until) => summarizeLeads(client, show, asked, now(), until), signal, dataNotice),
+  );
   const listed = z.strictObject({ ...filters, limit: z.int().min(1).max(maxLeads).optional() });
   const list = { description: listDescription, inputSchema: listed, annotations: readOnly };
   server.registerTool("list_leads", list, (asked, { signal }) =>

@@ -14,14 +14,16 @@ const maxStates = 64;
 type Counts = Map<string, number>;
 
 /** Returns the span of a query; by default the last 30 days. Throws if it is too long. The server refuses a text that is no time. */
-export function spanOf(query: LeadQuery, nowMs: number): { readonly since: string; readonly before: string } {
+function spanOf(query: LeadQuery, nowMs: number): { readonly since: string; readonly before: string } {
   const before = String(query.before ?? new Date(nowMs + 1).toISOString());
   const beforeMs = Date.parse(before);
   const since = String(
     query.since ?? (Number.isNaN(beforeMs) ? before : new Date(beforeMs - defaultDays * dayMs).toISOString()),
   );
   if (beforeMs - Date.parse(since) > maxDays * dayMs) {
-    throw new Error(`A summary covers ${maxDays} days at most. Ask for a part of the time: set since and before.`);
+    throw new LeadfileError(
+      `A summary covers ${maxDays} days at most. Ask for a part of the time: set since and before.`,
+    );
   }
   return { since, before };
 }
@@ -30,9 +32,11 @@ export function spanOf(query: LeadQuery, nowMs: number): { readonly since: strin
 export async function summarizeLeads(
   client: Leadfile,
   show: Show,
-  query: LeadQuery & { readonly since: string; readonly before: string },
+  asked: LeadQuery,
+  nowMs: number,
   signal: AbortSignal,
 ) {
+  const query = { ...asked, ...spanOf(asked, nowMs) };
   const counts = { day: new Map(), pixel: new Map(), page: new Map(), state: new Map(), source: new Map() };
   let leads = 0;
   let oldest = query.before;
