@@ -31,6 +31,7 @@ import { ensureInstance } from "../db/open.ts";
 import { accounts, deletedAccounts, ledgerGaps } from "../db/schema.ts";
 import { vacuum } from "../db/vacuum.ts";
 import { rowStatements } from "../privacy/delete-account.ts";
+import { lostInRestore } from "../privacy/disclosures/gaps.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type Backup, makeBackup } from "./backup.ts";
@@ -213,7 +214,7 @@ export function merge(database: Connection, { replaced, receipts, manifest, nowM
   const lostBefore = findLost(database, nowMs);
   const { carried, unread } = replaced === "nothing there" ? { carried: [], unread: [] } : carryOver(database, nowMs);
   // The record of who received leads since the backup is in another file, or nowhere.
-  const gap = { from: madeMs, to: Math.max(madeMs, nowMs), reason: "lost in a restore" } as const;
+  const gap = { from: madeMs, to: Math.max(madeMs, nowMs), reason: lostInRestore } as const;
   if (!isContinuation || unread.length > 0) database.insert(ledgerGaps).values(gap).run();
   database.run(sql`BEGIN IMMEDIATE`);
   ensureInstance(database);

@@ -15,6 +15,9 @@ export interface Gap {
   readonly reason: string;
 }
 
+/** A restore has no record of who received leads since the backup, nor all keys and leads that there were. */
+export const lostInRestore = "lost in a restore";
+
 /** Says that the ledger has a gap. */
 export function gapText({ from, to, reason }: Gap): string {
   const minute = (time: string) => time.slice(0, 16).replace("T", " ");
@@ -77,8 +80,13 @@ function readMarker(path: string): number | null {
   return marker === undefined ? null : Math.round(marker.mtimeMs);
 }
 
-/** Returns the gaps in which one of some keys could read, oldest first, without days that the ledger does not keep. */
-export function gapsOfKeys(database: Connection, those: SQL, nowMs: number): Gap[] {
+/** Returns the gaps in which a key of an account could read, oldest first, without days that the ledger does not keep. */
+export function gapsOfAccount(database: Connection, account: number, nowMs: number): Gap[] {
+  return gapsOfKeys(database, eq(keys.account, account), nowMs, lostInRestore);
+}
+
+/** Returns the gaps in which one of some keys could read, or of a reason for which a key may be unknown. */
+function gapsOfKeys(database: Connection, those: SQL, nowMs: number, unknownIn?: string): Gap[] {
   const never = Number.POSITIVE_INFINITY;
   const oldestMs = nowMs - keptDays * dayMs;
   const unwritten = readMarker(markerOf(database));
@@ -92,9 +100,11 @@ export function gapsOfKeys(database: Connection, those: SQL, nowMs: number): Gap
   return [...recorded, ...current]
     .map(({ from, to, reason }) => ({ from: Math.max(from, oldestMs), to: to ?? Math.max(nowMs, from), reason }))
     .filter(({ to }) => to >= oldestMs)
-    .filter(({ from, to }) =>
-      lives.some((key) => key.createdAt <= to && from <= Math.min(key.revokedAt ?? never, key.expiresAt ?? never)),
-    )
+    .filter(({ from, to, reason }) => {
+      const couldRead = ({ createdAt, revokedAt, expiresAt }: (typeof lives)[number]) =>
+        createdAt <= to && from <= Math.min(revokedAt ?? never, expiresAt ?? never);
+      return reason === unknownIn || lives.some(couldRead);
+    })
     .map(({ from, to, reason }) => ({ from: writeMoment(from), to: writeMoment(to), reason }));
 }
 

@@ -68,18 +68,28 @@ test("a disk that was full when the server was killed is a gap before and after 
 });
 
 test.each([
-  ["on an empty machine", [], 1],
-  ["over a file that an earlier backup became", ["early"], 2],
+  ["on an empty machine", ["late"], 1],
+  ["on an empty machine, of a backup from before all keys", ["early"], 1],
+  ["over a file that an earlier backup became", ["early", "late"], 2],
   ["over the file of which it is a backup", null, 0],
-])("a restore %s leaves a gap since the backup if nothing knows who received leads since", async (_, before, gaps) => {
-  const admin = await anAccount();
-  for (const name of ["early", "late"]) {
-    await admin.run("backup", admin.put(`${name}/none`, "").replace("none", "copy.db"));
-    await admin.run("key", "create", "acme");
-  }
-  const machine = before === null ? admin : anAdmin([]);
-  for (const name of [...(before ?? []), "late"])
-    expect((await machine.run("restore", join(admin.folder, name, "copy.db"))).status).toBe(0);
-  const { json } = await machine.run(...find);
-  expect(json).toMatchObject({ received: [], gaps: Array(gaps).fill({ reason: "lost in a restore" }) });
-});
+])(
+  "a restore %s leaves a gap since the backup if nothing knows who received leads since",
+  async (_, restored, gaps) => {
+    const admin = anAdmin();
+    const later = "pixel_id,email,identified_at\npx,robin@example.com,2026-05-01T10:00:00Z\n";
+    await admin.import("pixel_id,email\npx,dana@example.com\n");
+    for (const name of ["early", "late"]) {
+      await admin.run("backup", admin.put(`${name}/none`, "").replace("none", "copy.db"));
+      await admin.run("key", "create", "acme");
+    }
+    await admin.import(later);
+    const machine = restored === null ? admin : anAdmin([]);
+    for (const name of restored ?? ["late"])
+      expect((await machine.run("restore", join(admin.folder, name, "copy.db"))).status).toBe(0);
+    await machine.import(later);
+    for (const email of ["dana@example.com", "robin@example.com"]) {
+      const { json } = await machine.run("lead", "find", "acme", "--email", email, "--json");
+      expect(json).toMatchObject({ received: [], gaps: Array(gaps).fill({ reason: "lost in a restore" }) });
+    }
+  },
+);
