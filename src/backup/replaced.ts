@@ -147,7 +147,7 @@ export function findLost(database: Connection, nowMs: number): Omit<Lost, "leads
     ).map(([name]) => name),
     keys: read(sql`
       SELECT 1 FROM old.keys AS key JOIN ${theirs} ON theirs.number = key.account
-      WHERE digest NOT IN (SELECT digest FROM main.keys WHERE revoked_at IS NULL)
+      WHERE digest NOT IN (SELECT digest FROM main.keys)
         AND revoked_at IS NULL AND ifnull(expires_at, ${nowMs} + 1) > ${nowMs}`).length,
     imports: read<[string, string, number]>(sql`
       SELECT theirs.name, made.file, made.imported FROM old.imports AS made

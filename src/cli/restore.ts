@@ -134,8 +134,7 @@ function afterTexts({ lost, carried, unread, isSinceKnown, kept }: Restoration, 
   const parts = carried.map(({ name, count }) => `${name} (${grouped(count)})`);
   const copy = dryRun ? (kept ?? "").replace(/\.replaced-.*/, ".replaced-TIME") : kept;
   return [
-    parts.length > 0 &&
-      `Carried over from the replaced file, because it is newer than the backup: ${parts.join(", ")}.`,
+    parts.length > 0 && `Carried over from the replaced file: ${parts.join(", ")}.`,
     unread.length > 0 && `Warning: these parts of the replaced file could not be read: ${unread.join(", ")}. ${again}`,
     !isSinceKnown && unread.length === 0 && `No newer data was found on this machine. ${again}`,
     kept !== null && !dryRun && `The replaced file is kept as ${kept}. Delete it when you no longer need it.`,

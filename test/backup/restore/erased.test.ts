@@ -156,13 +156,16 @@ test.each([
   expect((await machine.give(key, "key", "check", "--json")).json["state"]).toBe("revoked");
 });
 
-test("a restore over a file from before the deletion of an account does not report the account as lost", async () => {
-  const { admin, file } = await aBackup();
+test.each([
+  ["the deletion of an account", () => ["account", "delete", "acme", "--yes"]],
+  ["the revocation of a key", (key: string) => ["key", "revoke", key, "--yes"]],
+])("a restore over a file from before %s does not report it as lost", async (_, end) => {
+  const { admin } = await aBackup();
+  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
   const other = anAdmin([]);
-  await other.run("restore", file);
-  await other.run("key", "create", "acme");
-  await admin.run("account", "delete", "acme", "--yes");
-  const { json } = await other.run("restore", await backUp(admin, "newer.db"), "--json");
+  await other.run("restore", await backUp(admin, "before.db"));
+  expect((await admin.run(...end(id))).status).toBe(0);
+  const { json } = await other.run("restore", await backUp(admin, "after.db"), "--json");
   expect(json["lost"]).toEqual({ leads: 0, imports: 0, keys: 0, accounts: 0 });
 });
 
