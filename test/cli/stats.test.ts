@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { draw } from "../../src/cli/stats/charts.ts";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { writeMoment } from "../../src/contract/time.ts";
-import { expectSound, inBrowser, look } from "../docs/browser.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 
 const nowMs = Date.parse("2026-05-20T09:15:00Z");
@@ -178,17 +177,6 @@ describe("the page of --html", () => {
     const page = await pageOf(admin);
     expect(page).not.toMatch(/dana|6195550123|Fallbrook|private/i);
     expect(page).toContain(`<td>${spring}</td><td>2</td>`);
-  });
-
-  inBrowser("is accessible, and does not scroll sideways", async () => {
-    const name = `${"Harbor&Pine".repeat(8)} 株式会社`;
-    const admin = anAdmin([name], {}, nowMs);
-    const rows = ["px_shop", "p".repeat(90)].map((pixel, n) => `a${n}@example.com,${daysAgo(1)},${pixel},CA,news\n`);
-    const leads = admin.put("leads.csv", `email,identified_at,pixel_id,state,traffic_source\n${rows.join("")}`);
-    const file = join(admin.folder, "stats.html");
-    await admin.run("lead", "import", name, leads, "--create-pixels");
-    await admin.run("stats", name, "--html", file);
-    await expectSound(await look(`file://${file}`));
   });
 
   test("is written whole, replaces an older one, and is printed as JSON with --json", async () => {

@@ -1,12 +1,14 @@
-/** The pages at /docs and /docs/try in a real browser. */
+/** The pages at /docs and /docs/try, and that of `bun admin stats --html`, in a real browser. */
 import { expect } from "bun:test";
+import { join } from "node:path";
 import { errorCodes } from "../../src/contract/errors.ts";
+import { anAdmin } from "../support/admin.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 import { desktop, expectSound, inBrowser, look, phone } from "./browser.ts";
 
 inBrowser(
-  "/docs has no complaint, no finding, and no scrolling sideways, and a copy button covers no program",
+  "/docs has no complaint, no finding, and no scrolling sideways, and its copy buttons copy programs unchanged and cover none",
   async () => {
     const { url } = await serve();
     const looking = await look(`${url}/docs`);
@@ -71,39 +73,40 @@ inBrowser("the docs link of every error opens at its entry", async () => {
   }
 });
 
-inBrowser("the keyboard alone reaches content, languages and code, and shows where it is", async () => {
-  const { url } = await serve();
-  const { page } = await look(`${url}/docs`);
-  const focused = () =>
-    page.evaluate<{ text: string; id: string; outline: string }>(`(() => {
+inBrowser(
+  "the keyboard alone reaches content, languages and code, and shows where it is, in the colors of the system as well",
+  async () => {
+    const { url } = await serve();
+    const { page } = await look(`${url}/docs`);
+    const focused = () =>
+      page.evaluate<{ text: string; id: string; outline: string }>(`(() => {
       const element = document.activeElement;
       const { outlineStyle, outlineWidth } = getComputedStyle(element);
       return { text: element.textContent.trim(), id: element.id, outline: outlineStyle + " " + outlineWidth };
     })()`);
-  await page.keyboard.press("Tab");
-  expect(await focused()).toMatchObject({ text: "Skip to the content", outline: "solid 3px" });
-  expect((await page.locator(".skip").boundingBox())?.y).toBe(0);
-  await page.keyboard.press("Enter");
-  expect((await focused()).id).toBe("content");
-  await page.keyboard.press("Tab");
-  expect((await focused()).id).toBe("first-request-sh");
-  await page.keyboard.press("ArrowRight");
-  expect((await focused()).id).toBe("first-request-ts");
-  // A choice of the language is one for all programs of the page.
-  expect(await page.locator("#polling-ts").isChecked()).toBe(true);
-  expect(await page.locator("[data-language=ts]").first().isVisible()).toBe(true);
-  expect(await page.locator("[data-language=sh]").first().isVisible()).toBe(false);
-  await page.keyboard.press("Tab");
-  expect(await focused()).toMatchObject({ outline: "solid 3px", text: expect.stringContaining("await fetch") });
-});
-
-inBrowser("a copy button copies the program unchanged", async () => {
-  const { url } = await serve();
-  const { page } = await look(`${url}/docs`);
-  await page.getByRole("button", { name: "Copy" }).first().click();
-  await page.getByRole("button", { name: "Copied" }).waitFor();
-  expect(await page.evaluate<string>("navigator.clipboard.readText()")).toContain(`"${url}/api/v1/leads?limit=5"`);
-});
+    await page.keyboard.press("Tab");
+    expect(await focused()).toMatchObject({ text: "Skip to the content", outline: "solid 3px" });
+    expect((await page.locator(".skip").boundingBox())?.y).toBe(0);
+    await page.keyboard.press("Enter");
+    expect((await focused()).id).toBe("content");
+    await page.keyboard.press("Tab");
+    expect((await focused()).id).toBe("first-request-sh");
+    await page.keyboard.press("ArrowRight");
+    expect((await focused()).id).toBe("first-request-ts");
+    // A choice of the language is one for all programs of the page.
+    expect(await page.locator("#polling-ts").isChecked()).toBe(true);
+    expect(await page.locator("[data-language=ts]").first().isVisible()).toBe(true);
+    expect(await page.locator("[data-language=sh]").first().isVisible()).toBe(false);
+    await page.keyboard.press("Tab");
+    expect(await focused()).toMatchObject({ outline: "solid 3px", text: expect.stringContaining("await fetch") });
+    // Without colors of the page, an underline is all that marks the chosen language.
+    await page.emulateMedia({ forcedColors: "active" });
+    const lines = await page.evaluate<string[]>(`
+    [...document.querySelectorAll("input[name=paging] + label")].map((name) => getComputedStyle(name).textDecorationLine);
+  `);
+    expect(lines).toEqual(["none", "underline", "none"]);
+  },
+);
 
 inBrowser(
   "without JavaScript the page reads the same, its languages can be chosen, and the explorer says why it is empty",
@@ -119,12 +122,14 @@ inBrowser(
   },
 );
 
-inBrowser("where the system chooses the colours, one language alone is underlined", async () => {
-  const { url } = await serve();
-  const { page } = await look(`${url}/docs`);
-  await page.emulateMedia({ forcedColors: "active" });
-  const lines = await page.evaluate<string[]>(`
-    [...document.querySelectorAll("input[name=paging] + label")].map((name) => getComputedStyle(name).textDecorationLine);
-  `);
-  expect(lines).toEqual(["underline", "none", "none"]);
+inBrowser("the page of bun admin stats --html is accessible, and does not scroll sideways", async () => {
+  const name = `${"Harbor&Pine".repeat(8)} 株式会社`;
+  const admin = anAdmin([name]);
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+  const rows = ["px_shop", "p".repeat(90)].map((pixel, n) => `a${n}@example.com,${yesterday},${pixel},CA,news\n`);
+  const leads = admin.put("leads.csv", `email,identified_at,pixel_id,state,traffic_source\n${rows.join("")}`);
+  const file = join(admin.folder, "stats.html");
+  await admin.run("lead", "import", name, leads, "--create-pixels");
+  await admin.run("stats", name, "--html", file);
+  await expectSound(await look(`file://${file}`));
 });

@@ -45,16 +45,14 @@ test("a running import does not bring the person back, and completes", async () 
   const more = admin.put("more.csv", header + rows(3000, 9_000));
   const importing = admin.run("lead", "import", "acme", more, "--json");
   await until(async () => !(await api.get("/leads?limit=1")).text.includes("visitor13999@"));
-  const erased = [13_500, 12_000, 18_999].map((number) =>
+  const erased = [13_500, 18_999].map((number) =>
     admin.run("lead", "erase", "acme", "--email", `visitor${number}@example.com`, "--json"),
   );
   for (const { status } of await Promise.all(erased)) expect(status).toBe(0);
   const { status, json } = await importing;
   expect({ status, rejected: json["rejected"], read: json["read"] }).toEqual({ status: 0, rejected: 0, read: 6_000 });
-  for (const number of [13_500, 12_000, 18_999]) {
-    expect(filesWith(admin.folder, ...residualOf(number))).toEqual(["more.csv"].filter(() => number !== 12_000));
-  }
-  expect((await admin.leads()).length).toBe(9_000 - 3);
+  for (const number of [13_500, 18_999]) expect(filesWith(admin.folder, ...residualOf(number))).toEqual(["more.csv"]);
+  expect((await admin.leads()).length).toBe(9_000 - 2);
 });
 
 test("a person of whom a running import adds leads has one receipt, with all erased leads", async () => {
