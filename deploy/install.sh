@@ -56,6 +56,8 @@ install_all() {
 	[ -z "$now" ] || systemctl daemon-reload
 	systemctl enable --quiet leadfile.service
 	[ -z "$now" ] || systemctl restart leadfile.service
+	# With it, leadfile-failure@.service posts alerts. A minimal Debian has none.
+	command -v curl >/dev/null || echo "Without curl, no alert says that the service failed. To install it: apt-get install curl"
 	echo "$("$bin" --version) is installed. Settings: /etc/leadfile.env. Next:"
 	echo "  leadfile-admin account create NAME"
 	echo "  leadfile-admin doctor"

@@ -109,7 +109,13 @@ curl --fail --silent --max-time 10 --retry 10 --retry-connrefused http://127.0.0
 curl --silent --max-time 10 -o /dev/null -w 'through the proxy: %{http_code}\\n' --resolve www.example.org:80:127.0.0.1 http://www.example.org/docs
 leadfile-admin account list
 sleep 5; leadfile-admin backup list /var/backups/leadfile
-cd / && leadfile-admin account list
+(cd / && leadfile-admin account list)
+printf '#!/bin/sh\necho "$@"\n' > /usr/local/bin/curl && chmod 755 /usr/local/bin/curl
+echo ALERT_URL=http://127.0.0.1:9/hooks >> /etc/leadfile.env
+systemctl start leadfile-failure@leadfile.service.service
+journalctl --unit leadfile-failure@leadfile.service.service --output cat
+rm /usr/local/bin/curl && mv /usr/bin/curl /root && sh deploy/install.sh && mv /root/curl /usr/bin
+cd /
 sh /root/download/leadfile-*/deploy/install.sh --uninstall
 test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
 `;
@@ -117,6 +123,11 @@ test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
       expect([status, status === "0" ? "" : printed]).toEqual(["0", ""]);
       expect(printed).toMatch(/"status":"ok"/);
       expect(printed).toContain("through the proxy: 308");
+      const [, alert = ""] = /^.* -d (\{.+\}) http:\/\/127\.0\.0\.1:9\/hooks$/m.exec(printed) ?? [];
+      const [what, advice] = ["The unit leadfile.service failed.", "See journalctl -u leadfile.service."];
+      const [since, text] = [expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+Z$/), `${what} ${advice}`];
+      expect(JSON.parse(alert)).toEqual({ state: "firing", level: "broken", what, advice, since, text });
+      expect(printed).toContain("To install it: apt-get install curl");
     },
     300_000,
   );
