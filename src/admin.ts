@@ -31,8 +31,8 @@ export async function runCommand(
       ...clock,
       database(ifMissing) {
         if (opened.database !== undefined) return opened.database;
-        if (ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
         refuseSecondDatabase(path);
+        if (ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
         return (opened.database = openDatabase());
       },
       standardInput,

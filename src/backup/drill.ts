@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
-import { type Connection, closing } from "../db/connection.ts";
+import { type Connection, closing, DatabaseUnavailable } from "../db/connection.ts";
 import { noDatabase } from "../db/failure.ts";
 import { createDraftFolder, freeBytesAt } from "../db/files.ts";
 import { lastBuild, migrationsBehind } from "../db/migrate.ts";
@@ -40,7 +40,8 @@ export function drillBackup({ file, folder, nowMs }: Trial & { readonly file: st
     return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads };
   } catch (cause) {
     const failure = inWords(cause, file, file);
-    if (!(failure instanceof UserError)) throw failure;
+    // A full disk says nothing about the backup.
+    if (!(failure instanceof UserError) || failure instanceof DatabaseUnavailable) throw failure;
     throw new UserError(`The drill failed: ${failure.message}`, "Make a new backup, and test that one.");
   }
 }

@@ -11,10 +11,13 @@ declare const self: Worker;
 
 const acts = { applyRetentionAt, copyDatabase, drillBackup, restoreBackup, upgradeCopy } satisfies Record<Act, unknown>;
 
-self.onmessage = async ({ data: [act, request] }: MessageEvent<[Act, unknown]>) => {
+self.onmessage = async ({ data: [act, request] }: MessageEvent<[Act, { readonly path?: string }]>) => {
   // The main thread sends each act the request that its function takes.
   const run = acts[act] as (request: unknown, ask: Ask<unknown>) => unknown;
-  const reply = await Promise.try(run, request, ask).then((result) => ({ result }), failed);
+  const reply = await Promise.try(run, request, ask).then(
+    (result) => ({ result }),
+    (cause) => failed(cause, request.path),
+  );
   self.postMessage(reply satisfies Reply);
 };
 
@@ -25,8 +28,8 @@ const ask: Ask<unknown> = (question) => {
   return promise;
 };
 
-function failed(cause: unknown): Reply {
-  const failure = explainFailure(cause, "The database");
+function failed(cause: unknown, path = "the database"): Reply {
+  const failure = explainFailure(cause, path);
   return failure instanceof UserError
     ? { refusal: [failure.message, failure.advice] }
     : { failure: innermost(failure) };

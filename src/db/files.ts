@@ -195,7 +195,7 @@ export function createDraftFolder(parent: string): DraftFolder {
     const path = mkdtempSync(join(parent, `.leadfile-draft-${process.pid}-`));
     return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
   } catch (cause) {
-    const advice = "Free some space, or run the command as a user that can write to it.";
+    const advice = "Free some space, name another folder, or run the command as a user that can write to this one.";
     throw new UserError(`The folder ${parent} is not writable (${codeOf(cause)}).`, advice);
   }
 }

@@ -30,7 +30,14 @@ async function aFileOnSmallDisk() {
 needing("mount")("on a full disk, leads are exported, found, and backed up to another disk", async () => {
   const { disk, admin } = await aFileOnSmallDisk();
   using _ = disk;
+  const kept = join(disk.path, "kept.db");
+  expect((await admin.run("backup", kept)).status).toBe(0);
   fill(disk.path);
+  for (const words of [
+    ["backup", "--drill", kept],
+    ["upgrade", "--check"],
+  ])
+    expect((await admin.run(...words)).stderr).toMatch(/^The disk of \S+ is full\. Free some space, [^\n]+\n$/);
   const exported = await admin.run("lead", "export", "acme");
   expect({ status: exported.status, leads: exported.stdout.split("\n").length - 1 }).toEqual({ status: 0, leads: 300 });
   expect(exported.stderr).toMatch(/^Warning: the audit log has no record of the export [^\n]+full[^\n]+\n$/);

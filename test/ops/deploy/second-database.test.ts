@@ -10,6 +10,7 @@ const program = join(import.meta.dir, "../../../src/admin.ts");
 needing("root", "unshare", "mount").each([
   [["account", "create", "acme"], "", 1, "leadfile-admin"],
   [["restore", program], "", 1, "leadfile-admin"],
+  [["key", "list", "acme"], "", 1, "leadfile-admin"],
   [["--version"], "", 0, ""],
   [["account", "create", "acme"], "data/other.db", 0, ""],
 ])("next to an installed service, %p with DATABASE_PATH=%p ends with %i", async (words, path, status, says) => {
