@@ -66,7 +66,7 @@ test("file names are printed without control characters", async () => {
 
 test("a retried lead is reported without control characters", async () => {
   const said: string[] = [];
-  const receiver = { take: async () => said.length > 0 || failed("It is full.") };
+  const receiver = async () => said.length > 0 || failed("It is full.");
   const stop = new AbortController();
   await deliver(aLead({ id: `${escapes}\nall is well` }), receiver, (text) => said.push(text), stop.signal);
   expect(said).toEqual([expect.stringMatching(/^It is full\. Lead .*all is well is tried again in 0\.5 s\.$/)]);

@@ -33,24 +33,22 @@ const maxRetryAfterMs = 3_600_000;
  * origin alone: the path may contain a token.
  */
 export function webhook({ url, secret, now, timeoutMs }: Post): Receiver {
-  return {
-    async take(lead) {
-      const body = JSON.stringify(lead);
-      const headers = headersOf(lead, body, secret, Math.floor(now() / 1000));
-      const signal = AbortSignal.timeout(timeoutMs);
-      try {
-        const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
-        // A receiver that is cut off while it responds may undo what it did. Its status has arrived already, so a body
-        // that breaks off, or takes too long, changes nothing.
-        await response.body?.pipeTo(new WritableStream()).catch(() => undefined);
-        return response.ok || refused(url, response, lead);
-      } catch (cause) {
-        if (signal.aborted)
-          return failed(`${url.origin} gave no answer within ${timeoutMs / 1000} s.`, { advice: slowAdvice });
-        const code = codeOf(cause);
-        return failed(`${url.origin} was not reached${code === null ? "" : ` (${code})`}.`);
-      }
-    },
+  return async (lead) => {
+    const body = JSON.stringify(lead);
+    const headers = headersOf(lead, body, secret, Math.floor(now() / 1000));
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
+      // A receiver that is cut off while it responds may undo what it did. Its status has arrived already, so a body
+      // that breaks off, or takes too long, changes nothing.
+      await response.body?.pipeTo(new WritableStream()).catch(() => undefined);
+      return response.ok || refused(url, response, lead);
+    } catch (cause) {
+      if (signal.aborted)
+        return failed(`${url.origin} gave no answer within ${timeoutMs / 1000} s.`, { advice: slowAdvice });
+      const code = codeOf(cause);
+      return failed(`${url.origin} was not reached${code === null ? "" : ` (${code})`}.`);
+    }
   };
 }
 

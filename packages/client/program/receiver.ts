@@ -19,7 +19,7 @@ interface Failure {
 }
 
 export interface Receiver {
-  take(lead: Lead): Promise<Outcome>;
+  (lead: Lead): Promise<Outcome>;
   /** Is called at a stop. Without it, a stop waits for the end of the try. */
   readonly onStop?: () => void;
 }
@@ -44,7 +44,7 @@ export async function deliver(
 ): Promise<boolean> {
   const advised = new Set<string>();
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-    const outcome = await receiver.take(lead);
+    const outcome = await receiver(lead);
     if (typeof outcome === "boolean") return outcome;
     if (stop.aborted) return false;
     const waitMs = Math.max(pauseMs, outcome.retryAfterMs);
@@ -63,13 +63,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * lead was taken. The command sees this environment, and shares our standard output and standard error.
  */
 export function command(line: string, environment: Environment): Receiver {
-  return {
-    async take(lead) {
-      const child = run(line, lead, environment);
-      const status = await child.exited;
-      const end = child.signalCode === null ? `with status ${status}` : `by ${child.signalCode}`;
-      return status === 0 || failed(`The command ended ${end}.`);
-    },
+  return async (lead) => {
+    const child = run(line, lead, environment);
+    const status = await child.exited;
+    const end = child.signalCode === null ? `with status ${status}` : `by ${child.signalCode}`;
+    return status === 0 || failed(`The command ended ${end}.`);
   };
 }
 

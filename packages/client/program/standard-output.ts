@@ -18,7 +18,9 @@ export async function standardOutput(): Promise<Receiver> {
   // A full disk can take a part of a line. The rest is kept, and is written first at the next try.
   let pending = Buffer.from((await isCutOff(kind)) ? "\n" : "");
   let current: Lead | null = null;
-  async function flush(): Promise<Outcome> {
+  async function take(lead: Lead): Promise<Outcome> {
+    if (lead !== current) pending = Buffer.concat([pending, Buffer.from(`${lineOf(lead)}\n`)]);
+    current = lead;
     try {
       while (pending.length > 0) pending = pending.subarray(await write(pending));
       if (kind.isFile()) fsyncSync(1);
@@ -28,14 +30,8 @@ export async function standardOutput(): Promise<Receiver> {
       return code === "EPIPE" ? false : failed(`Standard output could not be written (${code}).`);
     }
   }
-  return {
-    take(lead) {
-      if (lead !== current) pending = Buffer.concat([pending, Buffer.from(`${lineOf(lead)}\n`)]);
-      current = lead;
-      return flush();
-    },
-    onStop: () => void setTimeout(() => pending.length > 0 && process.exit(0), graceMs).unref(),
-  };
+  const onStop = () => void setTimeout(() => pending.length > 0 && process.exit(0), graceMs).unref();
+  return Object.assign(take, { onStop });
 }
 
 /** A lead as JSON. On a terminal, a character that it would obey becomes an escape, which means the same in JSON. */

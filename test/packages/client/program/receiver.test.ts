@@ -134,7 +134,7 @@ async function posting(count: number, posted: number, answers: Response[], path 
 
 /** Offers one lead, and waits so long for the answer. */
 function offerTo(url: URL, timeoutMs: number, lead = aLead()) {
-  return webhook({ url, secret, now: Date.now, timeoutMs }).take(lead);
+  return webhook({ url, secret, now: Date.now, timeoutMs })(lead);
 }
 
 interface Post {
