@@ -4,7 +4,7 @@ import type { Lead } from "./contract.ts";
 import { LeadfileError } from "./errors.ts";
 import type { CallOptions, LeadFilter } from "./leads.ts";
 import { oldestFirst } from "./oldest-first.ts";
-import { beginProgress, type Checkpoint, createKeeper, type Progress, readProgress } from "./progress.ts";
+import { beginProgress, type Checkpoint, type Progress, readProgress } from "./progress.ts";
 import { type Account, recognize } from "./source.ts";
 import { type Clock, type Duration, toMs } from "./time.ts";
 
@@ -54,7 +54,7 @@ export async function* followLeads(
   // Saved before the first lead: a restart must not begin at a later `since`.
   let isSaved = saved === null;
   if (isSaved) await checkpoint?.save(progress.write());
-  const keep = createKeeper(checkpoint, progress);
+  const keep = progress.keeper(checkpoint);
   for await (const leads of poll(followed, progress, options)) {
     // Fails before the first lead: if nothing can be saved, each restart would yield the same lead again.
     if (!isSaved) await checkpoint?.save(progress.write());

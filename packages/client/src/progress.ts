@@ -98,11 +98,6 @@ export class Progress {
     for (const taken of seen) this.add(taken);
   }
 
-  /** The number of leads in the text. */
-  get size(): number {
-    return this.seen.size;
-  }
-
   /** Returns a few of the leads that were given, the last one last, from all the time that was followed. */
   sample(): Taken[] {
     return thinned(this.seen.values());
@@ -132,27 +127,22 @@ export class Progress {
     return JSON.stringify({ version: 1, from, source, begun, seen } satisfies Written);
   }
 
-  /** Returns what a lead that was taken adds to that text. */
-  writeTaken(lead: Lead): string {
-    // The line break comes first: after a line that was cut off, a new one begins.
-    return `\n${JSON.stringify(takenOf(lead))}`;
+  /**
+   * Returns a function that saves a lead which was taken. Each lead adds its own line if the checkpoint can add; now and then
+   * the whole text is written again.
+   */
+  keeper(checkpoint: Checkpoint | undefined): (lead: Lead) => Promise<void> {
+    const maxLines = () => Math.max(minLines, this.seen.size);
+    let lines = maxLines();
+    return async (lead) => {
+      if (checkpoint?.add !== undefined && lines > 0) {
+        lines -= 1;
+        // The line break comes first: after a line that was cut off, a new one begins.
+        await checkpoint.add(`\n${JSON.stringify(takenOf(lead))}`);
+        return;
+      }
+      await checkpoint?.save(this.write());
+      lines = maxLines();
+    };
   }
-}
-
-/**
- * Saves leads as they are taken. Each lead adds its own line if the checkpoint can add; now and then the whole text is
- * written again.
- */
-export function createKeeper(checkpoint: Checkpoint | undefined, progress: Progress): (lead: Lead) => Promise<void> {
-  const maxLines = () => Math.max(minLines, progress.size);
-  let lines = maxLines();
-  return async (lead) => {
-    if (checkpoint?.add !== undefined && lines > 0) {
-      lines -= 1;
-      await checkpoint.add(progress.writeTaken(lead));
-      return;
-    }
-    await checkpoint?.save(progress.write());
-    lines = maxLines();
-  };
 }
