@@ -18,18 +18,6 @@ import {
 /** Imports a file, and writes the rows that it rejects to another one. */
 export type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
 
-/** The files of one folder, as seen at one time. */
-interface Seen {
-  /** The complete files, the oldest first. */
-  readonly complete: SeenFile[];
-  /** The number of files that may still be written to. */
-  readonly waiting: number;
-  /** The files that have changed in done/ or failed/, and are files to import again. */
-  readonly broughtBack: readonly string[];
-  /** The entries that are not imported, each with the reason. */
-  readonly unusual: ReadonlyMap<string, string>;
-}
-
 /** One version of a file, and the time at which it was seen first. */
 interface SeenFile {
   readonly name: string;
@@ -72,8 +60,11 @@ export class DropFolder {
     return readdirSync(this.path).filter(isDropped);
   }
 
-  /** Looks at all entries. */
-  look(): Seen {
+  /**
+   * Looks at all entries. Returns the complete files, the oldest first; the number of those that may still be written to; the
+   * files that have changed in done/ or failed/, to be imported again; and the reasons why other entries are not imported.
+   */
+  look() {
     const nowMs = this.now();
     const broughtBack = this.#archived.bringBack(nowMs);
     const unusual = new Map<string, string>();

@@ -13,7 +13,7 @@ const sizeValidMs = 1_000;
 export async function openSpool(folder: string, now: () => number) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await completeLeftovers(folder);
-  const writers = new Map<string, SourceWriter>();
+  const writers = new Map<string, ReturnType<typeof createWriter>>();
   let known = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
   return {
     /** Resolves when the lines are on the disk. If it throws, none of them is stored. */
@@ -33,19 +33,11 @@ export async function openSpool(folder: string, now: () => number) {
   };
 }
 
-/** Deliveries that came together. They share one sync. */
-interface Batch {
-  text: string;
-  readonly written: Promise<void>;
-}
-
-type SourceWriter = ReturnType<typeof createWriter>;
-
 /** Writes the files of one source. */
 function createWriter(folder: string, now: () => number) {
   let file: OpenFile | null = null;
-  /** The batch that is not being written yet. */
-  let next: Batch | null = null;
+  /** Deliveries that came together and are not being written yet. They share one sync. */
+  let next: { text: string; readonly written: Promise<void> } | null = null;
   let turn: Promise<void> = Promise.resolve();
   let created = 0;
 
