@@ -29,11 +29,13 @@ interface SeenFile {
 }
 
 export const optionsFile = "import.json";
-const pauseMs = { first: 1_000, max: 60_000 };
+/** A file of the uploads is complete when it has not changed for this time. */
+const settleMs = { uploads: 2_000, deliveries: 0 };
+const firstPauseMs = 1_000;
+const maxPauseMs = 60_000;
 
 /** A folder into which files are dropped. It remembers the files that it has seen. */
 export class DropFolder {
-  readonly #settleMs: number;
   readonly #archived: ReturnType<typeof watchArchived>;
   #seen: ReadonlyMap<string, SeenFile> = new Map();
   /** No file is imported during this time: each try would, for example, fill the disk again. */
@@ -45,7 +47,6 @@ export class DropFolder {
     readonly source: FileSource,
     readonly now: () => number,
   ) {
-    this.#settleMs = source === "uploads" ? 2_000 : 0;
     this.#archived = watchArchived(path);
   }
 
@@ -78,7 +79,7 @@ export class DropFolder {
     });
     this.#seen = new Map(files.map((file) => [file.name, file]));
     const complete = files
-      .filter(({ sinceMs }) => nowMs - sinceMs >= this.#settleMs)
+      .filter(({ sinceMs }) => nowMs - sinceMs >= settleMs[this.source])
       .sort((one, other) => one.mtimeMs - other.mtimeMs || (one.name < other.name ? -1 : 1));
     return { complete, waiting: files.length - complete.length, broughtBack, unusual };
   }
@@ -90,7 +91,9 @@ export class DropFolder {
     const obstacle = obstacleIn(this.path, name);
     if (obstacle !== null) return { kind: "later", reason: obstacle };
     const imported = file.outcome ?? (await importFile(path, rejectsDraft(this.path, name)));
-    this.#pause = imported.kind === "later" ? this.#nextPause() : null;
+    // Each pause is twice as long as the last one.
+    const ms = this.#pause === null ? firstPauseMs : Math.min(2 * this.#pause.ms, maxPauseMs);
+    this.#pause = imported.kind === "later" ? { sinceMs: this.now(), ms } : null;
     // The file may have other content by now. To move it away would lose that.
     const outcome = versionOf(entryAt(path)) === version ? imported : changedDuringImport;
     file.outcome = outcome.kind === "later" ? null : outcome;
@@ -100,12 +103,6 @@ export class DropFolder {
     const place = archive(this.path, name, outcome, this.source);
     if (place !== null) this.#archived.add(place, name, this.now());
     return outcome;
-  }
-
-  /** Returns a pause that is twice as long as the last one. */
-  #nextPause() {
-    const ms = this.#pause === null ? pauseMs.first : Math.min(2 * this.#pause.ms, pauseMs.max);
-    return { sinceMs: this.now(), ms };
   }
 }
 

@@ -26,21 +26,17 @@ export function readQueue(folder: string): FolderQueue[] {
   const names = namesIn(folder).filter((name) => !name.startsWith(".") && isFolder(join(folder, name)));
   return names.map((name) => {
     const path = join(folder, name);
-    const failedPath = join(path, failedFolder);
-    const failed = namesIn(failedPath);
+    const filesIn = (own: string) => namesIn(join(path, own)).map((file) => join(path, own, file));
+    const waiting = namesIn(path).filter((file) => isDropped(file) || file.endsWith(".part"));
+    const failed = filesIn(failedFolder);
     // The text next to each failed file says why, and does not count.
     const reasons = new Set(failed.map((file) => `${file}.txt`));
-    const rejectedPath = join(path, rejectedFolder);
     return {
       name,
       path,
-      waiting: sum(
-        namesIn(path)
-          .filter((file) => isDropped(file) || file.endsWith(".part"))
-          .map((file) => countIn(path, file)),
-      ),
-      failed: sum(failed.filter((file) => !reasons.has(file)).map((file) => countIn(failedPath, file))),
-      rejected: sum(namesIn(rejectedPath).map((file) => countIn(rejectedPath, file, rowsIn))),
+      waiting: sum(waiting.map((file) => countIn(join(path, file)))),
+      failed: sum(failed.filter((file) => !reasons.has(file)).map((file) => countIn(file))),
+      rejected: sum(filesIn(rejectedFolder).map((file) => countIn(file, rowsIn))),
     };
   });
 }
@@ -59,8 +55,7 @@ function sum(all: readonly Pending[]): Pending {
   };
 }
 
-function countIn(folder: string, name: string, count: (path: string) => number = () => 1): Pending {
-  const path = join(folder, name);
+function countIn(path: string, count: (path: string) => number = () => 1): Pending {
   // An import may just have moved it.
   const found = statSync(path, { throwIfNoEntry: false });
   return found?.isFile() ? { count: count(path), bytes: found.size, sinceMs: found.mtimeMs } : sum([]);

@@ -16,10 +16,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 /** The window of the limit (§8). */
 export const windowMs = 60_000;
 
-interface Exchanged {
-  readonly response: Response;
-  readonly text: string;
-}
+type Exchanged = Awaited<ReturnType<typeof exchange>>;
 
 /**
  * Sends a request and reads its whole response, within a timeout. An abort ends it immediately.
@@ -31,7 +28,7 @@ export async function exchange(
   url: URL,
   request: { readonly method: string; readonly headers: Readonly<Record<string, string>> },
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
-): Promise<Exchanged> {
+) {
   signal?.throwIfAborted();
   const late = AbortSignal.timeout(timeoutMs);
   const either = signal === undefined ? late : AbortSignal.any([signal, late]);
