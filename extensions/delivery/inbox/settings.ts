@@ -60,9 +60,7 @@ export function settingsIn(folder: string): ImportSettings | { readonly fault: s
     if (text === null) return unread("not a file, or larger than 64 KiB");
     return checkSettings(JSON.parse(text.replace(/^\ufeff/, "")), optionsFile);
   } catch (cause) {
-    if (cause instanceof SyntaxError)
-      return { fault: "import.json is not JSON; correct it, and the files are imported." };
-    return unread(systemCode(cause) ?? "unknown");
+    return unread(cause instanceof SyntaxError ? "not JSON" : (systemCode(cause) ?? "unknown"));
   }
 }
 

@@ -67,12 +67,10 @@ function waitAfter(error: unknown, failed: number, { clock, retries, longestWait
 function search(query: Parameters): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) pairs.append(name, value instanceof Date ? written(name, value) : String(value));
+    if (value instanceof Date && Number.isNaN(value.getTime())) {
+      throw new SettingError(`${name} takes a Date that is a time; this one is invalid.`);
+    }
+    if (value !== undefined) pairs.append(name, value instanceof Date ? value.toISOString() : String(value));
   }
   return pairs.size === 0 ? "" : `?${pairs}`;
-}
-
-function written(name: string, time: Date): string {
-  if (Number.isNaN(time.getTime())) throw new SettingError(`${name} takes a Date that is a time; this one is invalid.`);
-  return time.toISOString();
 }

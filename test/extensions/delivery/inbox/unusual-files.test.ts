@@ -153,7 +153,7 @@ test("a control character in the name of a file is printed as ?", async () => {
 const unread = "cannot be read (not a file, or larger than 64 KiB)";
 
 test.each([
-  ["is not JSON", "is not JSON", (path: string) => writeFileSync(path, "{")],
+  ["is not JSON", "cannot be read (not JSON)", (path: string) => writeFileSync(path, "{")],
   ["has a name that is none", 'has a wrong "pixle"', (path: string) => writeFileSync(path, `{"pixle":"px"}`)],
   ["has a wrong value", 'has a wrong "stamp"', (path: string) => writeFileSync(path, `{"stamp":"now"}`)],
   ["is a list", "is not a JSON object", (path: string) => writeFileSync(path, "[]")],
