@@ -27,13 +27,16 @@ export async function* toText(
   const isOfMac = endsInReturns(start.head) === true;
   const encoding = isOfMac ? "Mac OS Roman" : "Windows-1252";
   const legacy = new TextDecoder(isOfMac ? "macintosh" : "windows-1252");
-  const decode = (line: Buffer) => {
+  // Each letter of Latin 1 is a byte.
+  const decode = (text: string) => {
+    const line = Buffer.from(text, "latin1");
     if (isUtf8(line) || line.length >= maxLineBytes) return line.toString("utf8");
     onLegacyLine(encoding);
     return legacy.decode(line);
   };
   for await (const lines of wholeLines(isOfMac ? withFeeds(start.whole) : start.whole)) {
-    yield isUtf8(lines) ? lines.toString("utf8") : splitLines(lines).map(decode).join("");
+    if (isUtf8(lines)) yield lines.toString("utf8");
+    else yield Array.from(lines.toString("latin1").split(/(?<=\n)/), decode).join("");
   }
 }
 
@@ -57,16 +60,6 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   let end = last.length;
   while (last[end - 1] === endMark) end--;
   if (end > 0) yield last.subarray(0, end);
-}
-
-function splitLines(bytes: Buffer): Buffer[] {
-  const lines: Buffer[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(lineFeed, start) + 1 || bytes.length;
-    lines.push(bytes.subarray(start, end));
-    start = end;
-  }
-  return lines;
 }
 
 /** Removes the byte order mark, and makes UTF-8 of UTF-16. */
