@@ -22,22 +22,7 @@ export interface Summary {
   readonly older: number;
 }
 
-export interface Staging {
-  add(lead: NewLead): void;
-  reject(row: RejectedRow): void;
-  rejectedRows(): Iterable<RejectedRow>;
-  /** Returns the first, the middle, and the last lead that was added, as they would be served. */
-  sample(nowMs: number): Lead[];
-  /** Sorts the leads by time. Must be called after the last `add`, before `summarize` and `read`. */
-  sort(): void;
-  /** Returns the summary of at most `max` leads after a place in time order. */
-  summarize(from: number, max: number, olderThanMs: number | null): Summary;
-  /**
-   * Returns at most `max` leads after a place in time order, those without a time last. Each is read when it is asked for:
-   * a thousand large ones would fill the memory.
-   */
-  read(from: number, max: number): Iterable<NewLead>;
-}
+export type Staging = ReturnType<typeof openTables>;
 
 /**
  * Opens the staging tables on a connection that nobody else uses, in a folder on the disk of the database: personal data
@@ -82,7 +67,7 @@ function leadOf(row: Row): NewLead {
   };
 }
 
-function openTables(client: Database, folder: string): Staging {
+function openTables(client: Database, folder: string) {
   createTables(client, folder);
   // Queries are closed with the client; a statement that is still open would keep the file. Drizzle's prepared insert
   // would cost a tenth of an import.
@@ -103,23 +88,26 @@ function openTables(client: Database, folder: string): Staging {
   client.run("BEGIN");
   let isSorted = false;
   return {
-    add({ id, pixelId, state, cityKey, hasEmail, identifiedMs, clamped, aliases, vendorId, document }) {
+    add(lead: NewLead): void {
+      const { id, pixelId, state, cityKey, hasEmail, identifiedMs, clamped, aliases, vendorId, document } = lead;
       // Most leads have no aliases.
       const others = aliases.length === 0 ? null : JSON.stringify(aliases);
       add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), others, vendorId, document);
     },
-    reject: ({ line, reason, source }) => void reject.run(line, reason, JSON.stringify(source)),
-    *rejectedRows() {
+    reject: ({ line, reason, source }: RejectedRow) => void reject.run(line, reason, JSON.stringify(source)),
+    *rejectedRows(): Iterable<RejectedRow> {
       for (const row of rejected.iterate()) yield { ...row, source: JSON.parse(row.source) }; // As `reject` wrote it.
     },
-    sample(nowMs) {
+    /** Returns the first, the middle, and the last lead that was added, as they would be served. */
+    sample(nowMs: number): Lead[] {
       const chosen = client.query<Pick<NewLead, "identifiedMs" | "document">, []>(`
         WITH last AS (SELECT max(place) AS place FROM staged)
         SELECT at AS identifiedMs, document FROM staged, last
         WHERE staged.place IN (1, (last.place + 1) / 2, last.place) ORDER BY staged.place`);
       return chosen.all().map((lead) => asServed(lead, nowMs));
     },
-    sort() {
+    /** Sorts the leads by time. Must be called after the last `add`, before `summarize` and `read`. */
+    sort(): void {
       if (isSorted) return;
       isSorted = true;
       client.run("COMMIT");
@@ -128,12 +116,17 @@ function openTables(client: Database, folder: string): Staging {
         "INSERT INTO in_order (lead, at, clamped) SELECT place, at, clamped FROM staged ORDER BY at IS NULL, at, place",
       );
     },
-    summarize(from, max, olderThanMs) {
+    /** Returns the summary of at most `max` leads after a place in time order. */
+    summarize(from: number, max: number, olderThanMs: number | null): Summary {
       const found = summary.get(olderThanMs, from, from + max);
       if (found === null) throw new Error("a count of rows gave no row");
       return found;
     },
-    *read(from, max) {
+    /**
+     * Returns at most `max` leads after a place in time order, those without a time last. Each is read when it is asked for:
+     * a thousand large ones would fill the memory.
+     */
+    *read(from: number, max: number): Iterable<NewLead> {
       for (const row of some.iterate(from, max)) yield leadOf(row);
     },
   };
