@@ -138,7 +138,10 @@ export interface Lost {
 /** The accounts of the replaced file that were not deleted since. */
 const theirs = sql`(SELECT * FROM old.accounts WHERE id NOT IN (SELECT id FROM main.deleted_accounts)) AS theirs`;
 
-/** Compares the replaced file with the backup, before anything is merged into it. */
+/**
+ * Compares the replaced file with the backup, before it is merged into it. A newer backup may have been merged: a key created
+ * since is revoked at the time of the restore.
+ */
 export function findLost(database: Connection, nowMs: number): Omit<Lost, "leads"> {
   const read = <Row extends unknown[]>(query: SQL) => readOld<Row>(database, query);
   return {
@@ -147,7 +150,7 @@ export function findLost(database: Connection, nowMs: number): Omit<Lost, "leads
     ).map(([name]) => name),
     keys: read(sql`
       SELECT 1 FROM old.keys AS key JOIN ${theirs} ON theirs.number = key.account
-      WHERE digest NOT IN (SELECT digest FROM main.keys)
+      WHERE digest NOT IN (SELECT digest FROM main.keys WHERE revoked_at IS NOT ${nowMs})
         AND revoked_at IS NULL AND ifnull(expires_at, ${nowMs} + 1) > ${nowMs}`).length,
     imports: read<[string, string, number]>(sql`
       SELECT theirs.name, made.file, made.imported FROM old.imports AS made

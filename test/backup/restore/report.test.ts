@@ -1,4 +1,5 @@
 /** bun admin restore says what will be gone before it is, and needs --yes if that is much or the clock does not fit. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -71,6 +72,16 @@ test.each([
   const { json, stderr } = await admin.run("restore", file, "--json");
   expect(json).toMatchObject({ leads: 20 - leads, lost: { leads, imports: 1 } });
   expect(stderr).toContain("To carry over these leads: ");
+});
+
+test("a key that received leads since the backup is lost, also if a newer backup knows it", async () => {
+  const { admin, file } = await aBackup();
+  await admin.run("key", "create", "acme");
+  using database = new Database(admin.file);
+  database.run("INSERT INTO disclosures SELECT number, '2026-01-31', '', 1, 2, NULL FROM keys");
+  await backUp(admin, "newer.db");
+  database.close();
+  expect((await admin.run("restore", file, "--json")).json).toMatchObject({ lost: { keys: 1 } });
 });
 
 test.each([
