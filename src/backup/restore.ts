@@ -77,8 +77,12 @@ export interface Restoration {
   readonly carried: readonly CarriedPart[];
   /** The parts that cannot be carried over, because the replaced file is damaged. */
   readonly unread: readonly string[];
-  /** True if a readable file knows what was done since the backup. */
-  readonly isSinceKnown: boolean;
+  /** True if the replaced file knows what was done since the backup. */
+  readonly isContinuation: boolean;
+  /** True if a newer backup in the same place knows what was erased and revoked since. */
+  readonly isNewerKnown: boolean;
+  /** The number of receipts that were given. */
+  readonly receipts: number;
   /** The name under which the replaced file is kept; null if there is none. */
   readonly kept: string | null;
   /** One sentence for each other backup in the same place that could not be read. */
@@ -154,7 +158,8 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
     const merged = merge(database, { replaced, receipts, manifest, nowMs });
     const time = writeMoment(nowMs).replaceAll(/[:.]/g, "-");
     const kept = existsSync(target) ? freeName(`${target}.replaced-${time}`) : null;
-    const report = { ...merged, isSinceKnown: newer.isKnown || merged.isContinuation, kept, warnings: newer.warnings };
+    const { isKnown: isNewerKnown, warnings } = newer;
+    const report = { ...merged, isNewerKnown, receipts: receipts.length, kept, warnings };
     if (dryRun) return report;
     sync(draft);
     await confirm(report);

@@ -127,16 +127,27 @@ async function confirmLoss(report: Restoration, { yes }: Options, nowMs: number)
   if (isLosing || doubts.length > 0) await confirm(`${why}Replace the database?`, {});
 }
 
+const again =
+  "Erasures, revocations, and settings made after the backup may be lost. Repeat them (for erasures: restore --receipts FILE).";
+
+/** Says what is known of the time since the backup if the replaced file does not know it. */
+function sinceText({ isNewerKnown, receipts, madeMs }: Restoration): string {
+  const since = `changed since ${writeMoment(madeMs)} must be changed again.`;
+  if (isNewerKnown) return `Erasures and revoked keys were taken from newer backups. Settings ${since}`;
+  if (receipts === 0) return `No newer data was found on this machine. ${again}`;
+  const applied = `${counted("receipt")(receipts)} ${receipts === 1 ? "was" : "were"} applied`;
+  return `No newer data was found on this machine; ${applied}. Keys revoked and settings ${since}`;
+}
+
 /** Returns what the operator may want to do next. */
-function afterTexts({ lost, carried, unread, isSinceKnown, kept }: Restoration, dryRun: boolean): string[] {
-  const again =
-    "Erasures, revocations, and settings made after the backup may be lost. Repeat them (for erasures: restore --receipts FILE).";
+function afterTexts(report: Restoration, dryRun: boolean): string[] {
+  const { lost, carried, unread, isContinuation, kept } = report;
   const parts = carried.map(({ name, count }) => `${name} (${grouped(count)})`);
   const copy = dryRun ? (kept ?? "").replace(/\.replaced-.*/, ".replaced-TIME") : kept;
   return [
     parts.length > 0 && `Carried over from the replaced file: ${parts.join(", ")}.`,
     unread.length > 0 && `Warning: these parts of the replaced file could not be read: ${unread.join(", ")}. ${again}`,
-    !isSinceKnown && unread.length === 0 && `No newer data was found on this machine. ${again}`,
+    !isContinuation && unread.length === 0 && sinceText(report),
     kept !== null && !dryRun && `The replaced file is kept as ${kept}. Delete it when you no longer need it.`,
     ...lost.leads.map(({ account }) => {
       const name = quoted(account);

@@ -30,6 +30,9 @@ describe("a person erased after the backup", () => {
     const other = anAdmin([]);
     const ended = await other.run("restore", file, "--receipts", list, "--json");
     expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, leads: 18, erased_again: 2 });
+    expect(ended.stderr).toMatch(
+      / on this machine; 2 receipts were applied\. Keys revoked and settings changed since 2/,
+    );
     expect(filesWith(other.folder, "d7@example.com", "d8@example.com")).toEqual([]);
     expect((await other.import(header + rows(6, 9))).json).toMatchObject({ suppressed: 2, duplicates: 1 });
   });
