@@ -146,21 +146,21 @@ test.each([
   "erase --list that is %s has erased and blocked what has a receipt, and running it again completes it",
   async (_, signal, status) => {
     const admin = anAdmin();
-    const people = Array.from({ length: 1200 }, (_, n) => `person${n}@example.com`);
+    const people = Array.from({ length: 2000 }, (_, n) => `person${n}@example.com`);
     const file = `pixel_id,email\n${people.map((email) => `px,${email}`).join("\n")}\n`;
     await admin.import(file);
     const path = admin.put("list.txt", people.join("\n"));
     const running = admin.start("lead", "erase", "acme", "--list", path);
-    expect(await signalBelow(1200, admin.file, running, signal)).toBe(status);
+    expect(await signalBelow(2000, admin.file, running, signal)).toBe(status);
     const left = (await admin.leads()).length;
     expect(left).toBeGreaterThan(0);
     const receipts = receiptsIn((await admin.run("receipt", "list", "acme")).stdout);
-    expect(receipts).toHaveLength(1200 - left);
-    expect((await admin.import(file)).json).toMatchObject({ suppressed: 1200 - left, imported: 0 });
+    expect(receipts).toHaveLength(2000 - left);
+    expect((await admin.import(file)).json).toMatchObject({ suppressed: 2000 - left, imported: 0 });
     const again = await admin.run("lead", "erase", "acme", "--list", path);
     expect({ status: again.status, receipts: receiptsIn(again.stdout).length, left: await admin.leads() }).toEqual({
       status: 0,
-      receipts: 1200,
+      receipts: 2000,
       left: [],
     });
   },

@@ -163,8 +163,8 @@ test("an import names the clients that missed its leads after an undo or an eras
 test("an import names the clients that missed its leads because of a concurrent import", async () => {
   const { admin, crm, server } = await read();
   await stopped(server);
-  const many = 6_000;
-  const file = admin.put("export.csv", rows(...Array.from({ length: many }, (_, n) => 9 - n / 3_000)));
+  const many = 15_000;
+  const file = admin.put("export.csv", rows(...Array.from({ length: many }, (_, n) => 9 - n / 7_500)));
   const child = admin.start("lead", "import", "acme", file, "--create-pixels", "--json");
   let late = 0;
   const status = await betweenTransactions(admin.file, child.exited, (leads, writer) => {
