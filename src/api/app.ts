@@ -8,10 +8,11 @@ import { createErrorReply } from "./errors.ts";
 import { createRedirect, type HostSettings } from "./host.ts";
 import { leadRoute } from "./leads.ts";
 import { type Address, type Listener, startListener } from "./listener.ts";
+import { createAccessLog } from "./ops/access-log.ts";
 import { addRequestMetrics, addSizeMetrics, type MetricSources } from "./ops/metrics.ts";
-import { createPages } from "./pages.ts";
 import { pixelRoute } from "./pixels.ts";
-import { createAccessLog, createReply } from "./reply.ts";
+import { createPages } from "./public-pages.ts";
+import { createReply } from "./reply.ts";
 import { usageRoute } from "./usage.ts";
 
 interface AppParts extends HostSettings, MetricSources {
@@ -32,7 +33,7 @@ export function listen(address: Address, partsFor: (port: number) => AppParts, l
   return listener;
 }
 
-/** Makes the app. Elysia's stages give the order of decisions.md §3: what onRequest checks, the parameters, the handler. */
+/** Makes the app. Its stages give the order of errors in test/spec/7-precedence.test.ts: onRequest, parameters, handler. */
 export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requestIP">) {
   const { store, limiter, baseUrl, log } = parts;
   const metrics = new Registry();

@@ -8,7 +8,6 @@ import { errorResponses } from "./errors.ts";
 import { noParameters, strictQuery } from "./query.ts";
 import type { Reply } from "./reply.ts";
 
-/** Makes the route. */
 export function pixelRoute({ pixels }: RequestStore, reply: Reply) {
   return new Elysia().use(calls).get(
     paths.pixels,

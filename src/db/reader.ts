@@ -2,14 +2,13 @@
  * Everything that requests read (§4), on a connection that is open. Nothing here writes, so that it may be a read-only
  * connection to a file that another program writes, such as a replica.
  */
-import { closeSync, openSync, statSync } from "node:fs";
 import { eq } from "drizzle-orm";
-import { type Connection, DatabaseUnavailable } from "./connection.ts";
-import { beginsLikeSqlite, shmOf, walOf } from "./files.ts";
+import type { Connection } from "./connection.ts";
 import { openLeads } from "./leads.ts";
 import { openPixelReader } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
 import { accounts, deletedKeys, keys } from "./schema.ts";
+import { watchFile } from "./served-file.ts";
 import { measureSizes } from "./sizes.ts";
 
 /** The store from which requests read. */
@@ -86,49 +85,4 @@ function openKeyFinder(database: Connection) {
     .prepare();
   const deletedKey = { number: 0, account: 0, prefix: "", revokedMs: 0, expiresMs: null, subscribed: false };
   return (digest: Buffer) => statement.get({ digest }) ?? (deleted.values({ digest }).length > 0 ? deletedKey : null);
-}
-
-/** The file is examined no more often than this: a look takes a tenth of an answer. */
-const lookEveryMs = 1;
-
-/**
- * Notices what SQLite does not: an open file that was deleted, replaced or overwritten. Without this, the process would
- * go on serving its old content. It keeps one descriptor for as long as the database is open, because closing it would
- * drop the locks of SQLite.
- */
-function watchFile(path: string) {
-  const file = openSync(path, "r");
-  const opened = statSync(path);
-  const statOf = (part: string) => statSync(part, { throwIfNoEntry: false });
-  const logFiles = [walOf(path), shmOf(path)].map((part) => ({ part, inode: statOf(part)?.ino }));
-  let seenMs = opened.mtimeMs;
-  let lookedMs = Number.NEGATIVE_INFINITY;
-  return {
-    /** Throws if the path leads to another file than the one that was opened, to no database any more, or has no log. */
-    assertSame() {
-      const nowMs = performance.now();
-      if (nowMs - lookedMs < lookEveryMs) return;
-      const now = statOf(path);
-      if (now === undefined)
-        throw new DatabaseUnavailable("The database file is missing.", "Put it back, or restart the server.");
-      if (now.ino !== opened.ino || now.dev !== opened.dev) {
-        throw new DatabaseUnavailable("The database file was replaced.", "To serve the new file, restart the server.");
-      }
-      if (now.mtimeMs !== seenMs && !beginsLikeSqlite(file)) {
-        throw new DatabaseUnavailable(
-          "The database file was overwritten.",
-          "Restore a backup, and restart the server.",
-        );
-      }
-      // Without its log, no commit of other programs arrives.
-      if (logFiles.some(({ part, inode }) => statOf(part)?.ino !== inode)) {
-        const advice = "Restart the server. Do not remove -wal and -shm.";
-        throw new DatabaseUnavailable("The log next to the database file was removed.", advice);
-      }
-      seenMs = now.mtimeMs;
-      lookedMs = nowMs;
-    },
-    /** Call this when the database is closed, and its locks with it. */
-    close: () => closeSync(file),
-  };
 }

@@ -190,14 +190,14 @@ const lines: readonly Mutation[] = [
   ),
   line(
     "a path in the log as it came",
-    "src/api/reply.ts",
+    "src/api/ops/access-log.ts",
     "path: call.route ?? safePath(call.path)",
     "path: call.path",
     "test/ops/log.test.ts",
   ),
   line(
     "a file that is not looked at",
-    "src/db/reader.ts",
+    "src/db/served-file.ts",
     "if (now.ino !== opened.ino || now.dev !== opened.dev) {",
     "if (now.dev !== opened.dev) {",
     "test/spec/7-errors.test.ts",

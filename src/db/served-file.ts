@@ -1,0 +1,49 @@
+/** Notices that the file of a server is no longer the one that it opened. */
+import { closeSync, openSync, statSync } from "node:fs";
+import { DatabaseUnavailable } from "./connection.ts";
+import { beginsLikeSqlite, shmOf, walOf } from "./files.ts";
+
+/** The file is examined no more often than this: a look takes a tenth of an answer. */
+const lookEveryMs = 1;
+
+/**
+ * Notices what SQLite does not: an open file that was deleted, replaced or overwritten. Without this, the process would
+ * go on serving its old content. It keeps one descriptor for as long as the database is open, because closing it would
+ * drop the locks of SQLite.
+ */
+export function watchFile(path: string) {
+  const file = openSync(path, "r");
+  const opened = statSync(path);
+  const statOf = (part: string) => statSync(part, { throwIfNoEntry: false });
+  const logFiles = [walOf(path), shmOf(path)].map((part) => ({ part, inode: statOf(part)?.ino }));
+  let seenMs = opened.mtimeMs;
+  let lookedMs = Number.NEGATIVE_INFINITY;
+  return {
+    /** Throws if the path leads to another file than the one that was opened, to no database any more, or has no log. */
+    assertSame() {
+      const nowMs = performance.now();
+      if (nowMs - lookedMs < lookEveryMs) return;
+      const now = statOf(path);
+      if (now === undefined)
+        throw new DatabaseUnavailable("The database file is missing.", "Put it back, or restart the server.");
+      if (now.ino !== opened.ino || now.dev !== opened.dev) {
+        throw new DatabaseUnavailable("The database file was replaced.", "To serve the new file, restart the server.");
+      }
+      if (now.mtimeMs !== seenMs && !beginsLikeSqlite(file)) {
+        throw new DatabaseUnavailable(
+          "The database file was overwritten.",
+          "Restore a backup, and restart the server.",
+        );
+      }
+      // Without its log, no commit of other programs arrives.
+      if (logFiles.some(({ part, inode }) => statOf(part)?.ino !== inode)) {
+        const advice = "Restart the server. Do not remove -wal and -shm.";
+        throw new DatabaseUnavailable("The log next to the database file was removed.", advice);
+      }
+      seenMs = now.mtimeMs;
+      lookedMs = nowMs;
+    },
+    /** Call this when the database is closed, and its locks with it. */
+    close: () => closeSync(file),
+  };
+}
