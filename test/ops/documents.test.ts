@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import type { Command } from "commander";
-import { scripts } from "../../package.json";
+import { engines, scripts } from "../../package.json";
 import { responseHeaders } from "../../src/api/docs/openapi.ts";
 import { settings } from "../../src/config.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
@@ -45,13 +45,24 @@ test("every script that the README names exists", () => {
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-test("every linked file exists", () => {
+test("every link leads to a file that exists, and to one of its headings", () => {
   expect(pages.length).toBeGreaterThan(10);
   for (const path of ["README.md", ...pages]) {
-    for (const [, target = ""] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-      expect(() => read(join(path, "..", target))).not.toThrow();
+    for (const [, target = "", anchor = ""] of read(path).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)) {
+      const headings = read(target === "" ? path : join(path, "..", target)).matchAll(/^#+ (.+)$/gm);
+      const slugs = [...headings].map(([, text = ""]) => text.toLowerCase().replaceAll(/[^\w\- ]/g, ""));
+      expect(["", ...slugs.map((slug) => slug.replaceAll(" ", "-"))]).toContain(anchor);
     }
   }
+});
+
+test("every place that names a version of Bun names the one of package.json, and the demo installs its packages", () => {
+  const required = engines.bun.replace(">=", "");
+  const places = ["README.md", "CONTRIBUTING.md", "docs/getting-started.md", ".ci/run", "packages/client/prepack.sh"];
+  const named = places.flatMap((path) => [...read(path).matchAll(/bun(?:\]\(https:\/\/bun\.sh\) |@)(\d[\d.]*\d)/gi)]);
+  expect(named.map(([, version]) => version)).toEqual(named.map(() => required));
+  expect(named.length).toBeGreaterThan(4);
+  expect(scripts.demo).toStartWith("bun install --frozen-lockfile");
 });
 
 test("the page on importing lists every option of lead import, and no other", () => {
