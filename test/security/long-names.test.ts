@@ -9,12 +9,9 @@ test.each([
   ["a header", `${owners},email\n1,dana@example.com\n`],
   ["a record", `{"${owners}":1,"email":"dana@example.com"}\n`],
   ["a list within a record", `{"${owners}":[{"email":"lee@example.com"}],"email":"dana@example.com"}\n`],
-])(
-  "a name in %s that says a hundred thousand times whose it is means nothing, and its row is read",
-  async (_, text) => {
-    expect((await leadsOf(text)).map(shown)).toEqual([{ email: "dana@example.com" }]);
-  },
-);
+])("a name in %s that repeats an owner 100,000 times is ignored, and its row is read", async (_, text) => {
+  expect((await leadsOf(text)).map(shown)).toEqual([{ email: "dana@example.com" }]);
+});
 
 test.each([
   ["the values of a list", `[${'{"a":1},'.repeat(40_000)}1]`],

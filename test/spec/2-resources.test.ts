@@ -36,7 +36,7 @@ test("serves a page of leads byte for byte", async () => {
   );
 });
 
-test("a new account has an empty page of leads and an empty list of pixels", async () => {
+test("a new account has an empty page with has_more false and next_cursor null, and an empty list of pixels", async () => {
   const { as, aKey } = await serve();
   const client = as(aKey());
   expect((await client.get("/leads")).text).toBe('{"object":"list","data":[],"has_more":false,"next_cursor":null}');
@@ -66,7 +66,7 @@ test("serves the pixels of an account byte for byte, in the order of creation", 
   );
 });
 
-test("usage is this text", async () => {
+test("serves the usage of a key byte for byte", async () => {
   const { as, aKey } = await serve({ limit: 60 });
   const { text } = await as(aKey()).get("/usage");
   expect(text).toBe('{"object":"usage","requests_today":1,"requests_this_month":1,"rate_limit_per_min":60}');

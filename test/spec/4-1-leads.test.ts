@@ -48,7 +48,7 @@ describe("the bounds of time", () => {
     ["since", "0001-01-01T00:00:00Z", [third, second, first]],
     ["before", "9999-12-31T23:59:59.9999Z", [third, second, first]],
     ["before", "0001-01-01T00:00:00Z", []],
-  ])("%s=%s returns exactly the leads on its side", async (name, bound, expected) => {
+  ])("%s=%s returns exactly the leads strictly before it, or at or after it", async (name, bound, expected) => {
     expect(await asked({ leads }, `/leads?${name}=${bound}`)).toEqual(ids(expected));
   });
 

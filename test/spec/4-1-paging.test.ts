@@ -58,7 +58,7 @@ const tiedLead = fc
 
 const pixels = ["px_a", "px_b"].map((id) => ({ id, status: "active" }));
 
-test("paging returns every lead exactly once under ties, any limit, and any filters, while newer leads are imported", async () => {
+test("paging returns every lead exactly once, newest first, under ties, any limit, and any filters, while newer leads are imported", async () => {
   const { as, anAccount, aKey, importMore } = await serve();
   const limit = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100 }));
   await fc.assert(

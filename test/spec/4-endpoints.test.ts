@@ -12,12 +12,15 @@ test.each(endpoints)("GET %s with a key is answered in JSON", async (target) => 
 });
 
 describe.each(endpoints)("%s", (target) => {
-  test.each(["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("refuses %s and names GET", async (method) => {
-    const { send, aKey } = await serve();
-    const answer = await send({ method, target, headers: { Authorization: `Bearer ${aKey()}` } });
-    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET"]);
-    if (method !== "HEAD") expect(JSON.parse(answer.body).error.code).toBe("method_not_allowed");
-  });
+  test.each(["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
+    "answers %s with method_not_allowed and Allow: GET",
+    async (method) => {
+      const { send, aKey } = await serve();
+      const answer = await send({ method, target, headers: { Authorization: `Bearer ${aKey()}` } });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET"]);
+      if (method !== "HEAD") expect(JSON.parse(answer.body).error.code).toBe("method_not_allowed");
+    },
+  );
 
   test("refuses a method with a body about the method, whatever the body is", async () => {
     const { url, send, aKey } = await serve();
@@ -50,7 +53,7 @@ test.each([
     "/api/v1.0/leads",
     "/api/v01/leads",
   ],
-])("%s is an unknown path of the API", async (target) => {
+])("%s gets not_found, as an unknown path of the API", async (target) => {
   const { send } = await serve();
   const answer = await send({ target });
   expect(answer.status).toBe(404);

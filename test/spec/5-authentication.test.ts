@@ -24,7 +24,7 @@ describe("a request without a Bearer key", () => {
   });
 
   test.each(["key", "api_key", "access_token", "token", "Authorization"])(
-    "is not let in by a key in the URL, under the name %s",
+    "with a key in the URL as %s gets missing_api_key",
     async (name) => {
       const { anonymous, aKey } = await serve();
       const answer = await anonymous.get(`/leads?${name}=${aKey()}`);
@@ -43,7 +43,7 @@ test("a key that is sent as a parameter is not repeated in full in the message",
 });
 
 test.each(["Bearer KEY", "bearer KEY", "BEARER KEY", "bEaReR KEY", "Bearer    KEY", "Bearer KEY  "])(
-  "the header %j lets in",
+  "accepts the header %j",
   async (header) => {
     const { send, aKey } = await serve();
     expect((await send({ headers: { Authorization: header.replace("KEY", aKey()) } })).status).toBe(200);

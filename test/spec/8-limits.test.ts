@@ -46,7 +46,7 @@ describe("every response has the rate limit headers", () => {
   );
 });
 
-test("serves the sixtieth request of a minute, and refuses the sixty-first until the minute is over", async () => {
+test("serves the sixtieth request of a minute, and answers the sixty-first with 429 and Retry-After: 60", async () => {
   const { as, aKey, clock } = await serve({ limit: 60 });
   const client = as(aKey());
   for (let left = 59; left >= 0; left--) {

@@ -34,8 +34,9 @@ test("a source is shown once, listed without its token, and revoked forever", as
   expect(listed.stdout).toContain("rb2b");
   expect(listed.stdout).not.toContain(token);
   const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  expect(source.revoked_at).toBeNull();
   const revoked = await admin.run("source", "revoke", source.id, "--json");
-  expect(revoked.json).toMatchObject({ id: source.id, state: "revoked" });
+  expect(revoked.json).toMatchObject({ id: source.id, state: "revoked", revoked_at: expect.stringMatching(/Z$/) });
 });
 
 test.each([
