@@ -52,7 +52,7 @@ export function clusterImporter(database: ClusterDatabase): Importer {
   };
 }
 
-/** Does work in transactions of one step each. */
+/** Runs each step of the work as one transaction of the cluster, planned again if another write came first. */
 async function* inSteps(work: Work, write: ReturnType<typeof openPlans>["write"]): AsyncGenerator<void> {
   let size = steps.min;
   for (let isLeft = true; isLeft; ) {

@@ -59,7 +59,7 @@ export function openMembers(node: RqliteNode): (reachWithinMs?: number) => Promi
   };
 }
 
-/** The state of a node, as far as it is read here. */
+/** The fields of rqlite's /status that are read here. Each one may be missing. */
 export interface NodeState {
   readonly build?: { readonly version?: string };
   readonly store?: {

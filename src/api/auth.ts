@@ -46,7 +46,7 @@ export function createCredentialReader(store: RequestStore): CredentialReader {
 
 /**
  * Makes a function that returns the key of a request of the API, or throws why it may not read: the limit, the path, the
- * method, the key, or the subscription, in the order of decisions.md §3. A live key within its limit is counted in any case.
+ * method, the key, or the subscription, in the order of test/spec/7-precedence.test.ts. A live key within its limit counts.
  */
 export function createAdmission(readCredential: CredentialReader, limiter: Limiter, store: RequestStore) {
   return (call: Call): KnownKey => {

@@ -43,7 +43,7 @@ export function restoreCommand(context: CommandContext): Command {
       const dryRun = options.dryRun === true;
       const say = (report: Restoration) => {
         for (const warning of report.warnings) output.say(`Warning: ${warning}`);
-        output.say(replacesText(path, dryRun));
+        output.say(replacementText(path, dryRun));
         for (const line of goneTexts(report)) output.say(line);
       };
       const request = {
@@ -77,7 +77,7 @@ export function restoreCommand(context: CommandContext): Command {
     });
 }
 
-function replacesText(path: string, dryRun: boolean): string {
+function replacementText(path: string, dryRun: boolean): string {
   const replaced = resolve(path);
   const size = statSync(replaced, { throwIfNoEntry: false })?.size ?? 0;
   const would = dryRun ? "Would replace" : "Replacing";

@@ -106,7 +106,7 @@ export interface LeadQuery extends LeadFilters {
   readonly sinceMs: number | null;
 }
 
-/** Returns the query of validated parameters. Bounds finer than a millisecond are rounded up (decisions.md §2). */
+/** Returns the query of validated parameters. Stored times are whole milliseconds, so a bound between two is rounded up. */
 export function toLeadQuery({ limit, before, since, pixel_id, state, city, has_email }: LeadParameters): LeadQuery {
   return {
     limit: limit ?? pageSize.default,

@@ -1,4 +1,4 @@
-/** The view `leads`. Only Drizzle Kit reads this file, because queries use the table. */
+/** The view `leads`, for people who read the file with SQLite tools. The program queries the table instead. */
 import { sql } from "drizzle-orm";
 import { integer, sqliteView, text } from "drizzle-orm/sqlite-core";
 import { leadFields } from "../contract/lead.ts";

@@ -47,7 +47,7 @@ export function listSources(read: Connection, account: AccountNumber): Source[] 
   return select(read, eq(sources.account, account));
 }
 
-/** Creates a source in an account. */
+/** Creates a source, and returns it. Its token is only known to the caller: the database has its digest. */
 export async function createSource(
   database: LeadDatabase,
   account: Pick<Account, "number" | "id">,

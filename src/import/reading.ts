@@ -85,7 +85,6 @@ export async function readFile(reading: Reading, listener: Listener = {}): Promi
   return { format: rows.format, counts, notes, otherHeader, ...stage.end() };
 }
 
-/** Adds one to a count. */
 function increment<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
@@ -232,7 +231,7 @@ function shortened(source: Row["source"]): Row["source"] {
   });
 }
 
-/** The limit of rows without a time that are examined. */
+/** This many rows without a time show whether a column has times. Later rows are not examined. */
 const maxDoubted = 1000;
 
 /** Finds columns that may be the time of the visit, in rows in which no column is. */

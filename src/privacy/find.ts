@@ -244,7 +244,7 @@ export function findRemaining(
   onRead: OnRead,
 ): RemainingLeads {
   const isBlocked = openSuppressions(database, account);
-  const ids = { blocked: [] as string[], mentioning: [] as string[] };
+  const ids: Record<"blocked" | "mentioning", string[]> = { blocked: [], mentioning: [] };
   const all = database.select({ number: accounts.number, name: accounts.name }).from(accounts).all();
   const holding = all.filter(({ number }) => {
     let isHolding = false;

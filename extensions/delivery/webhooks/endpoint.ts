@@ -73,7 +73,7 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
       await store(spool, source, visits);
       return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
     } catch (cause) {
-      const refused = toRefusal(cause, log);
+      const refused = logAndRefuse(cause, log);
       const { code, httpStatus, message } = refused;
       return logged(answer(httpStatus, { error: { code, message } }, headersOf[httpStatus]), 0, refused);
     } finally {
@@ -130,7 +130,7 @@ async function store(spool: Spool, source: Source, visits: readonly string[]): P
   }
 }
 
-function toRefusal(cause: unknown, log: Logger): DeliveryRefused {
+function logAndRefuse(cause: unknown, log: Logger): DeliveryRefused {
   const why = cause instanceof DeliveryRefused ? cause.cause : cause;
   if (why !== undefined) log.error({ cause: innermost(why) }, "a delivery failed");
   if (cause instanceof DeliveryRefused) return cause;

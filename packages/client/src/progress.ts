@@ -107,7 +107,6 @@ export class Progress {
     return !this.seen.has(lead.id) && Date.parse(lead.identified_at) >= this.fromMs;
   }
 
-  /** Marks a lead as given. */
   take(lead: Lead): void {
     this.add(takenOf(lead));
   }

@@ -122,7 +122,7 @@ export function createProbe(baseUrl: string, keys: Keys, limits: boolean, { slee
     url,
     keys,
     limits,
-    answers: answers as readonly Answer[],
+    answers: answers as readonly Answer[], // Only the probe adds to it.
     ask,
     get,
     page,

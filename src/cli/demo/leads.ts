@@ -28,7 +28,6 @@ export function demoLeads(account: string, count: number, nowMs: number): NewLea
   return times.toSorted((one, other) => one - other).map((ms) => newLead(account, ms, invent(random)));
 }
 
-/** A made-up visit. */
 interface Invented {
   readonly pixelId: string;
   readonly details: LeadDetails;

@@ -1,4 +1,4 @@
-/** The IDs of leads: that of the source, or one that is made of what a row says (docs/decisions). */
+/** The IDs of leads: that of the source, or one that is made of what a row says. */
 import { createHash } from "node:crypto";
 import { type DetailField, detailFields, type LeadDetails } from "../../contract/lead.ts";
 import type { VisitTime } from "./visit-time.ts";
@@ -8,7 +8,7 @@ export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 
 /**
  * Returns the ID of a lead whose source has one. A UUID is kept in lowercase. Any other text is hashed together with its
- * pixel: two vendors may both count 1, 2, 3. Without a pixel it is the ID that imports before version 0.3 made.
+ * pixel: two vendors may both count 1, 2, 3. Without a pixel it is the ID that imports of version 0.1.0 made.
  */
 export function idFromSource(text: string, pixelId: string | null): string {
   if (uuid.test(text)) return text.toLowerCase();

@@ -74,7 +74,7 @@ const roomAround = 1024;
 export const emptyRow = "it is empty";
 export const noPixel = "it has no pixel (--pixel ID sets it)";
 
-/** Reads the lead of a row. */
+/** Returns the lead of a row, or why the row is rejected. The first reason found counts. */
 export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
   if (row.fault !== null) return { fault: row.fault };
   const { of } = row.layout;

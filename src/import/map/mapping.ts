@@ -4,7 +4,6 @@ import { readLine } from "../parse/csv-record.ts";
 import { type Target, targets } from "./fields.ts";
 import { type Meaning, meaningOfPath, normalizeName, withoutWrappers, withoutZone } from "./names.ts";
 
-/** One part of --map. */
 interface Mapped {
   readonly name: string;
   /** Null for a column that is not kept. */

@@ -4,7 +4,6 @@ import { type Columns, isRejectColumn, type Layout, noLayout } from "../map/colu
 import { maxRecordLength, maxRejectedLength, type Row, tooLarge } from "../row.ts";
 import { endOfLine, indexOf, readLine, readRecord } from "./csv-record.ts";
 
-/** The header of a file. */
 interface Header {
   readonly layout: Layout;
   /** Its cells, trimmed; null for the columns of a rejects file, which have values in a row that repeats the header. */

@@ -54,7 +54,7 @@ function listsIn(value: Record<string, unknown>, path: readonly string[], column
   });
 }
 
-/** Returns whether an object says anything of a lead outside of some lists. */
+/** Returns whether an object has a field of a lead outside of some lists: then it is one record, and no page of records. */
 function isRecord(
   value: Record<string, unknown>,
   path: readonly string[],

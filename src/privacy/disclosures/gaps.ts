@@ -18,7 +18,7 @@ export interface Gap {
 /** A restore has no record of who received leads since the backup, nor all keys and leads that there were. */
 export const lostInRestore = "lost in a restore";
 
-/** Says that the ledger has a gap. */
+/** Returns the sentence about a gap for a person, with its times to the minute, in UTC. */
 export function gapText({ from, to, reason }: Gap): string {
   const minute = (time: string) => time.slice(0, 16).replace("T", " ");
   return `From ${minute(from)} to ${minute(to)} UTC it was not recorded who received leads (${reason}).`;

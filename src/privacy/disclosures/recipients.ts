@@ -65,7 +65,7 @@ export function discloseLeads(
   });
   const sorted = asked.toSorted(byOldest);
   const judge = openJudge(arrivals);
-  for (const { number, ...key } of listKeys(database, account)) {
+  for (const { number, ...key } of keysOfAccount(database, account)) {
     const pages = pagesOver(database, number, range, nowMs);
     const days = daysSince(pages, sorted, judge);
     const daysBefore = arrivals.departures.map((one) => [one, daysBeforeDeparture(pages, one)] as const);
@@ -188,7 +188,7 @@ function pagesOver(database: Connection, key: number, { oldestMs, newestMs }: Ra
   return pages.where(and(eq(disclosures.key, key), gte(day, oldestKeptDay(nowMs)), near)).all();
 }
 
-function listKeys(database: Connection, account: number) {
+function keysOfAccount(database: Connection, account: number) {
   return database
     .select({ number: keys.number, key: keys.id, label: keys.label, prefix: keys.prefix })
     .from(keys)

@@ -33,7 +33,6 @@ export interface Asked {
   readonly idOrName: string;
   readonly file: string;
   readonly request: ImportRequest;
-  /** The output for messages. */
   readonly output: Output;
   /** Ends the import in order when it is aborted, with the signal of the system as its reason. */
   readonly stop: AbortSignal;

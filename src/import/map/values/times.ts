@@ -76,8 +76,8 @@ export function isTime(text: string, isNamed: boolean): boolean {
   return isRead || (isNamed && /\d\D+\d/.test(text));
 }
 
-function inZone(wallMs: number, own: string | null, decimals: string | undefined, reading: TimeReading): ReadTime {
-  const zone = own ?? reading.zone;
+function inZone(wallMs: number, ownZone: string | null, decimals: string | undefined, reading: TimeReading): ReadTime {
+  const zone = ownZone ?? reading.zone;
   if (zone === null) return { fault: "its time has no offset, and its time zone is unknown" };
   const zoned = timestampInZone(wallMs, zone);
   if (!withinYears(zoned.ms)) return { fault: "its time is outside the years 0001 to 9999" };
