@@ -1,8 +1,11 @@
 /** The stored leads and the pixels of an account, as an import finds and writes them. Each statement is prepared once. */
+import { and, desc, eq, gte, notExists, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { insertPixel, pixelOfAccount } from "../../db/pixels.ts";
-import { pixels } from "../../db/schema.ts";
+import { placeholder } from "../../db/placeholder.ts";
+import { leads, pixels } from "../../db/schema.ts";
 import { bytesOf } from "../../db/uuid.ts";
 import type { NewLead } from "../new-lead.ts";
 
@@ -21,50 +24,87 @@ export interface Placed extends StoredPlace {
   readonly doc: string;
 }
 
-export type StoredLeads = ReturnType<typeof openStoredLeads>;
+export interface StoredLeads {
+  /** Returns false if the millisecond or the ID is taken. */
+  insert(lead: NewLead, placed: Placed): boolean;
+  /** Gives a stored lead another content. Its time stays. */
+  replace(lead: NewLead, placed: Placed): void;
+  /** The newest lead of the account. */
+  newest(): StoredPlace | null;
+  /** The lead with an ID. */
+  find(id: string): StoredPlace | null;
+  /** The first free millisecond after one that is taken. */
+  firstFree(ms: number): number;
+}
 
-type Value = Buffer | string | number | null;
+const account = placeholder.integer("account");
+const at = placeholder.integer("at");
+const ofAccount = eq(leads.account, account);
+/** A bare placeholder as SQL: Drizzle types one by itself for inserts, but not for updates. */
+const parameter = (name: string) => sql`${sql.placeholder(name)}`;
+const content = {
+  pixel: parameter("pixel"),
+  state: parameter("state"),
+  cityKey: parameter("cityKey"),
+  hasEmail: parameter("hasEmail"),
+  doc: parameter("doc"),
+};
 
-/**
- * Prepares the statements on the stored leads of an account, without Drizzle, whose named values cost a tenth of an insert.
- * SQLite would prepare a statement again for each bare parameter next to `=` (placeholder.ts).
- */
-export function openStoredLeads({ $client: client }: Connection, account: AccountNumber) {
-  const ofAccount = "account = CAST(? AS INTEGER)";
-  const places = `SELECT identified_at AS at, import AS batch, pixel FROM stored_leads WHERE ${ofAccount}`;
-  const newest = client.query<StoredPlace, [number]>(`${places} ORDER BY identified_at DESC LIMIT 1`);
-  const found = client.query<StoredPlace, [number, Buffer]>(`${places} AND uuid = CAST(? AS BLOB)`);
-  const insert = client.query<unknown, Value[]>(`
-    INSERT INTO stored_leads (account, identified_at, uuid, import, pixel, state, city_key, has_email, doc)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
-  const replace = client.query<unknown, Value[]>(`
-    UPDATE stored_leads SET pixel = ?, state = ?, city_key = ?, has_email = ?, doc = ?
-    WHERE ${ofAccount} AND identified_at = CAST(? AS INTEGER)`);
-  const firstFree = client.query<{ readonly ms: number }, [number, number]>(`
-    SELECT identified_at + 1 AS ms FROM stored_leads AS taken
-    WHERE ${ofAccount} AND identified_at >= CAST(? AS INTEGER) AND NOT EXISTS (
-      SELECT 1 FROM stored_leads AS follower
-      WHERE follower.account = taken.account AND follower.identified_at = taken.identified_at + 1
-    )
-    ORDER BY identified_at LIMIT 1`);
-
+/** Prepares the statements on the stored leads of an account. */
+export function openStoredLeads(database: Connection, accountNumber: AccountNumber): StoredLeads {
+  const places = () => database.select({ at: leads.identifiedAt, batch: leads.import, pixel: leads.pixel }).from(leads);
+  const newest = places().where(ofAccount).orderBy(desc(leads.identifiedAt)).limit(1).prepare();
+  const found = places()
+    .where(and(ofAccount, eq(leads.uuid, sql.placeholder("uuid"))))
+    .prepare();
+  const firstFree = prepareFirstFree(database);
   return {
-    /** Returns false if the millisecond or the ID is taken. */
-    insert({ id, state, cityKey, hasEmail }: NewLead, { batch, pixel, at, doc }: Placed): boolean {
-      const { changes } = insert.run(account, at, bytesOf(id), batch, pixel, state, cityKey, Number(hasEmail), doc);
-      return changes > 0;
+    insert: prepareInsert(database, accountNumber),
+    replace: prepareReplace(database, accountNumber),
+    newest: () => newest.get({ account: accountNumber }) ?? null,
+    find(id) {
+      const [row] = found.values({ account: accountNumber, uuid: bytesOf(id) });
+      return row === undefined ? null : { at: row[0], batch: row[1], pixel: row[2] };
     },
-    /** Gives a stored lead another content. Its time stays. */
-    replace({ state, cityKey, hasEmail }: NewLead, { pixel, at, doc }: Placed): void {
-      replace.run(pixel, state, cityKey, Number(hasEmail), doc, account, at);
-    },
-    /** The newest lead of the account. */
-    newest: (): StoredPlace | null => newest.get(account),
-    /** The lead with an ID. */
-    find: (id: string): StoredPlace | null => found.get(account, bytesOf(id)),
-    /** The first free millisecond after one that is taken. */
-    firstFree: (ms: number): number => firstFree.get(account, ms)?.ms ?? ms + 1,
+    firstFree: (ms) => firstFree.values({ account: accountNumber, at: ms })[0]?.[0] ?? ms + 1,
   };
+}
+
+/** Runs the statement without Drizzle's named values, which cost a tenth of an insert. */
+function prepareInsert(database: Connection, accountNumber: AccountNumber): StoredLeads["insert"] {
+  const { sql: text } = database
+    .insert(leads)
+    .values({ account, identifiedAt: at, uuid: parameter("uuid"), import: parameter("import"), ...content })
+    .onConflictDoNothing()
+    .toSQL();
+  const insert = database.$client.prepare<unknown, (Buffer | string | number | null)[]>(text);
+  return ({ id, state, cityKey, hasEmail }, { batch, pixel, at, doc }) =>
+    insert.run(accountNumber, at, bytesOf(id), pixel, state, cityKey, Number(hasEmail), batch, doc).changes > 0;
+}
+
+function prepareReplace(database: Connection, accountNumber: AccountNumber): StoredLeads["replace"] {
+  const replace = database
+    .update(leads)
+    .set(content)
+    .where(and(ofAccount, eq(leads.identifiedAt, at)))
+    .prepare();
+  return ({ state, cityKey, hasEmail }, { pixel, at, doc }) =>
+    void replace.run({ state, cityKey, hasEmail: Number(hasEmail), pixel, at, doc, account: accountNumber });
+}
+
+function prepareFirstFree(database: Connection) {
+  const next = alias(leads, "next");
+  const follower = database
+    .select({ one: sql`1` })
+    .from(next)
+    .where(and(eq(next.account, leads.account), eq(next.identifiedAt, sql`${leads.identifiedAt} + 1`)));
+  return database
+    .select({ ms: sql<number>`${leads.identifiedAt} + 1` })
+    .from(leads)
+    .where(and(ofAccount, gte(leads.identifiedAt, at), notExists(follower)))
+    .orderBy(leads.identifiedAt)
+    .limit(1)
+    .prepare();
 }
 
 /** The limit of pixels in memory. A file may name another one in each row. */
