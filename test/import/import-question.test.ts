@@ -1,6 +1,7 @@
 /** At a terminal, an import asks about a file that looks wrong. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 
@@ -93,6 +94,16 @@ test("asks nothing for a dry run, a known layout, or a file without new leads", 
   }
   const other = anAdmin();
   expect([(await other.import(rejected)).status, (await other.leads()).length]).toEqual([3, 1]);
+});
+
+test("an inbox asks nothing, even at a terminal: a file that looks wrong must not hold up the others", async () => {
+  const admin = anAdmin();
+  admin.put("inbox/acme/import.json", '{"create-pixels":true}');
+  admin.put("inbox/acme/export.csv", sharing);
+  const terminal = onTerminal(admin.file, ["inbox", join(admin.folder, "inbox"), "--once"]);
+  const asked = terminal.seen(/\[y\/N\]/).then(() => "asked");
+  expect(await Promise.race([terminal.ended, asked])).toBe(0);
+  expect(await admin.leads()).toHaveLength(1);
 });
 
 test("asks about the first import of each set of columns, and shows the leads as served", async () => {

@@ -122,8 +122,8 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   if (read.doubt !== null && preview.leads > 0 && !isAttended) throw read.doubt;
   const doubts = doubtsOf(run, report, preview, read);
   for (const line of [...rejectionLines(read.notes), ...doubts]) output.say(line);
-  if ((doubts.length > 0 || (isAttended && run.isUnknown())) && preview.leads > 0 && request.dryRun !== true) {
-    if (isAttended) output.say(`\n${sampleText(run.sample, report.columns)}\n`);
+  if (isAttended && (doubts.length > 0 || run.isUnknown()) && preview.leads > 0 && request.dryRun !== true) {
+    output.say(`\n${sampleText(run.sample, report.columns)}\n`);
     await confirm("Import the file as shown?", {}, "Change the options as described above, or answer y.");
   }
   return { leads: preview.leads, doubts };
