@@ -82,75 +82,48 @@ describe("--dry-run", () => {
   });
 });
 
-const visitHeader = "timestamp,pixel_id,email,page_url,phone,utm_source";
-const visits = (...rows: string[]) => `${[visitHeader, ...rows].join("\n")}\n`;
+const visits = (...rows: string[]) => ["timestamp,pixel_id,email,page_url,phone,utm_source", ...rows, ""].join("\n");
 const visit = "2026-01-31T09:15:00Z,px,dana@example.com,/a,2125550100,";
 const tied = "2026-01-31T09:15:00Z,px,sam@example.com,/a,2125550102,";
 const later = "2026-02-28T09:15:00Z,px,lee@example.com,/a,2125550101,";
+const stored = visits(visit, tied, later);
+/** The vendor's own file, and what a spreadsheet, which drops seconds, saves of its first row. */
+const own = visits(visit.replace("15:00", "15:23"), later.replace("15:00", "15:59"));
+const saved = visits(visit.replace("2026-01-31T09:15:00Z", "1/31/2026 9:15"));
+const replacing = ["--identity", "email,page_url,identified_at", "--on-duplicate", "replace"];
+const twice = visits(visit, `${visit}google`);
 
-/** Returns the preview of a second file. */
-async function said(second: string, ...options: string[]): Promise<string> {
-  const admin = anAdmin();
-  await admin.import(visits(visit, tied, later), ...options);
-  return (await admin.import(second, "--dry-run", ...options)).stderr;
-}
-
-describe("an import warns of a stored visit with other content", () => {
-  test.each([
-    ["in a row whose phone was corrected", visit.replace("0100", "0199")],
-    ["in a row to which a source was added", `${visit}google`],
-    ["of the newest lead as well", `${later}google`],
-    ["of one that shares its time with another visit", `${tied}google`],
-  ])("%s", async (_, row) => {
-    expect(await said(visits(row))).toContain("1 row with the time, page, and visitor of a stored lead");
-  });
-});
-
-describe("of a file whose times lost their seconds in a spreadsheet", () => {
-  const own = visits(visit.replace("15:00", "15:23"), later.replace("15:00", "15:59"));
-  const saved = visits(visit.replace("2026-01-31T09:15:00Z", "1/31/2026 9:15"));
-  const warning = "1 row with the minute, page, and visitor of a stored lead";
-
-  /** Returns the preview of it, after the vendor's own file. */
-  async function saidOf(second: string): Promise<string> {
+describe("an import after another one", () => {
+  const [ofTime, ofMinute] = ["time", "minute"].map(
+    (what) => `1 row with the ${what}, page, and visitor of a stored lead`,
+  );
+  test.each<[what: string, first: string, second: string, warning: string | undefined, options?: readonly string[]]>([
+    ["warns of a row whose phone was corrected", stored, visits(visit.replace("0100", "0199")), ofTime],
+    ["warns of a row to which a source was added", stored, visits(`${visit}google`), ofTime],
+    ["warns of the newest lead as well", stored, visits(`${later}google`), ofTime],
+    ["warns of a visit that shares its time with another one", stored, visits(`${tied}google`), ofTime],
+    ["warns of times that lost their seconds in a spreadsheet", own, saved, ofMinute],
+    ["does not warn of such a file in another minute", own, saved.replace("9:15", "9:14"), undefined],
+    ["does not warn of such a file with another page", own, saved.replace("/a", "/b"), undefined],
+    ["does not warn of such a file with seconds", own, saved + tied.replace("15:00", "15:07"), undefined],
+    ["does not warn of the same rows", stored, visits(visit, later), undefined],
+    [
+      "does not warn of another visitor at the same time",
+      stored,
+      visits(visit.replace("dana", "kim"), later),
+      undefined,
+    ],
+    ["does not warn of another page at the same time", stored, visits(visit.replace("/a", "/b"), later), undefined],
+    ["does not warn of another site at the same time", stored, visits(visit.replace("px", "px_b"), later), undefined],
+    ["does not warn of another time", stored, visits(visit.replace("09:15", "09:16"), later), undefined],
+    ["does not warn of two visits in one second of the same file", twice, twice, undefined],
+    ["does not warn of a replaced lead", stored, visits(`${visit}google`), undefined, replacing],
+  ])("%s", async (_, first, second, warning, options = []) => {
     const admin = anAdmin();
-    await admin.import(own);
-    return (await admin.import(second, "--dry-run")).stderr;
-  }
-
-  test("an import warns", async () => {
-    expect(await saidOf(saved)).toContain(warning);
-  });
-
-  test.each([
-    ["another minute", saved.replace("9:15", "9:14")],
-    ["another page", saved.replace("/a", "/b")],
-    ["a file with seconds", saved + tied.replace("15:00", "15:07")],
-  ])("an import does not warn of %s", async (_, second) => {
-    expect(await saidOf(second)).not.toContain("Warning");
-  });
-});
-
-describe("an import does not warn of a visit with other content", () => {
-  test.each([
-    ["of the same rows", visit],
-    ["of another visitor at the same time", visit.replace("dana", "kim")],
-    ["of another page at the same time", visit.replace("/a", "/b")],
-    ["of another site at the same time", visit.replace("px", "px_b")],
-    ["of another time", visit.replace("09:15", "09:16")],
-  ])("%s", async (_, row) => {
-    expect(await said(visits(row, later))).not.toContain("Warning");
-  });
-
-  test("of two visits in one second of the same file", async () => {
-    const admin = anAdmin();
-    const both = visits(visit, `${visit}google`);
-    await admin.import(both);
-    expect((await admin.import(both)).stderr).not.toContain("Warning");
-  });
-
-  test("of a replaced lead", async () => {
-    const options = ["--identity", "email,page_url,identified_at", "--on-duplicate", "replace"];
-    expect(await said(visits(`${visit}google`), ...options)).not.toContain("Warning");
+    await admin.import(first, ...options);
+    const { stderr } = await admin.import(second, "--dry-run", ...options);
+    expect(stderr).toEqual(
+      warning === undefined ? expect.not.stringContaining("Warning") : expect.stringContaining(warning),
+    );
   });
 });
