@@ -72,19 +72,9 @@ async function runOne(fault: Fault, { times, minutes, seed }: Options): Promise<
 /** An attack that fails itself has not shown that the promise holds. */
 async function runToItsEnd(fault: Fault, trial: Trial): Promise<Outcome> {
   try {
-    return await watch(fault.name, trial.times, (progress) => attempt(fault, { ...trial, progress }));
+    return await attempt(fault, { ...trial, progress: createProgress(fault.name, trial.times) });
   } catch (cause) {
     return { done: 0, broken: [`the attack itself failed: ${cause}`], figures: {} };
-  }
-}
-
-/** Shows the progress of some work. */
-async function watch<Done>(what: string, times: number, work: (progress: (done: number) => void) => Promise<Done>) {
-  const bar = createProgress(what, times);
-  try {
-    return await work((done) => bar.update(done));
-  } finally {
-    bar.stop();
   }
 }
 
@@ -93,9 +83,8 @@ async function uncaughtBreakages(chosen: readonly Fault[], seed: number): Promis
   for (const fault of chosen.filter(({ missing }) => (missing?.() ?? null) === null)) {
     for (const breakage of fault.breakages) {
       const what = `${fault.name}, ${breakage.name}`;
-      const isCaught = await watch(what, breakage.times ?? fault.small, (progress) =>
-        isNoticed(fault, breakage, { seed, progress }),
-      );
+      const progress = createProgress(what, breakage.times ?? fault.small);
+      const isCaught = await isNoticed(fault, breakage, { seed, progress });
       note(`${what}: ${isCaught ? "caught" : "not caught"}`);
       if (!isCaught) uncaught.push(breakage.name);
     }
