@@ -99,7 +99,9 @@ const maxNoted = 5;
 /** Stages rows as leads or as rejected, in their order. */
 class Stage {
   private readonly pixels = new Set<string>();
-  private readonly doubts = new Doubts();
+  /** The doubts in rows without a column of the time, and in those whose columns of the time are empty. */
+  private readonly doubts = { missing: new Doubts(), empty: new Doubts() };
+  private isTimed = false;
   private readonly rules: LeadRules;
   /** True if a file in which no row names a pixel is refused as a whole. */
   private readonly mustNamePixel: boolean;
@@ -133,7 +135,10 @@ class Stage {
   end(): Pick<FileRead, "pixels" | "doubt"> {
     if (this.waitsFor !== null) throw undecidedColumn(this.waitsFor);
     if (this.mustNamePixel && this.lacksPixel && !this.namesPixel) throw namesNoPixel();
-    return { pixels: this.pixels, doubt: this.rules.ofDeliveries ? null : this.doubts.found() };
+    const { missing, empty } = this.doubts;
+    // Where the time of some rows is known, others may have none.
+    const doubt = missing.found() ?? (this.isTimed ? null : empty.found());
+    return { pixels: this.pixels, doubt: this.rules.ofDeliveries ? null : doubt };
   }
 
   /** Stages the rows that wait, up to the first one whose column is still not decided. */
@@ -160,7 +165,8 @@ class Stage {
     }
     this.namesPixel = true;
     for (const warning of found.warnings) increment(this.notes.warnings, warning);
-    if (found.lead.identifiedMs === null && this.rules.stamp === "source") this.doubts.add(row);
+    if (found.lead.identifiedMs !== null) this.isTimed = true;
+    else if (this.rules.stamp === "source") this.doubts[row.layout.of.identified_at ? "empty" : "missing"].add(row);
     this.stageLead(row, found.lead, nowMs);
     return null;
   }
@@ -234,13 +240,13 @@ function shortened(source: Row["source"]): Row["source"] {
 /** This many rows without a time show whether a column has times. Later rows are not examined. */
 const maxDoubted = 1000;
 
-/** Finds columns that may be the time of the visit, in rows in which no column is. */
+/** Finds columns that may be the time of the visit, in rows in which no column gives one. */
 class Doubts {
   private readonly columns = new Map<Column, { values: number; times: number }>();
   private rows = 0;
 
   add({ layout, cells }: Row): void {
-    if (layout.of.identified_at !== undefined || this.rows === maxDoubted) return;
+    if (this.rows === maxDoubted) return;
     if (layout.columns.some(({ mayBeTime }) => mayBeTime)) this.rows++;
     for (const [place, column] of layout.columns.entries()) {
       const text = column.mayBeTime ? firstText(cells[place]) : null;

@@ -168,6 +168,8 @@ describe("a doubtful time column", () => {
     ["by its name", "email,Updated At\nd@example.com,2026-01-31\n", "Updated At"],
     ["by its values", "email,Zeitpunkt\nd@example.com,2026-01-31 09:15\nl@example.com,2026-01-31 09:16\n", "Zeitpunkt"],
     ["by the last word of its name", "email,Renewal Date\nd@example.com,2026-01-31\n", "Renewal Date"],
+    ["next to an empty one", "date,email,Updated At\n,d@example.com,2026-01-31\n", "Updated At"],
+    ["in JSON next to null", '{"email":"d@example.com","date":null,"zeitpunkt":"2026-01-31T09:15:00Z"}\n', "zeitpunkt"],
     ["in JSON", '{"email":"d@example.com","zeitpunkt":"2026-01-31T09:15:00Z"}\n', "zeitpunkt"],
   ])("%s: without a terminal, the import is rejected with the flags that settle it", async (_, text, name) => {
     const admin = anAdmin();
@@ -184,7 +186,8 @@ describe("a doubtful time column", () => {
     ["a time of a profile", "Email,First Name,Last Name,City,Created\nd@example.com,D,W,Reno,2026-01-31\n"],
     ["a number", "email,Time on Site\nd@example.com,35\n"],
     ["next to a time", "date,email,Updated At\n2026-01-30,d@example.com,2026-01-31\n"],
+    ["next to times of most rows", "date,email,Updated At\n2026-01-30,d@example.com,\n,l@example.com,2026-01-31\n"],
   ])("is not %s", async (_, text) => {
-    expect(await anAdmin().import(text, ...px)).toMatchObject({ status: 0, json: { imported: 1 } });
+    expect(await anAdmin().import(text, ...px)).toMatchObject({ status: 0, json: { rejected: 0 } });
   });
 });
