@@ -79,19 +79,15 @@ test("a program that keeps reading the old state is named as the obstacle, and t
   other.query("SELECT count(*) FROM stored_leads").get();
   // The person is only in the log: the reader prevents a checkpoint.
   await admin.import(header + row(99_999));
-  const erase = async () => {
-    const child = admin.start("lead", "erase", "acme", "--email", "visitor99999@example.com");
-    return await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  };
-  const [stdout, stderr, status] = await erase();
+  const logBytes = statSync(`${admin.file}-wal`).size;
+  const child = admin.start("lead", "erase", "acme", "--email", "visitor99999@example.com");
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   expect(status).toBe(1);
   expect(stdout).toContain('"hashes"');
   expect(stderr).toContain("Stop that program");
-  const logBytes = statSync(`${admin.file}-wal`).size;
-  expect((await erase())[2]).toBe(1);
   // The log, which cannot be truncated, gets no copy of the whole file.
   expect(statSync(`${admin.file}-wal`).size - logBytes).toBeLessThan(statSync(admin.file).size / 4);
   other.run("COMMIT");
   expect(await admin.run("lead", "erase", "acme", "--email", "visitor99999@example.com")).toMatchObject({ status: 0 });
   expect(filesWith(admin.folder, ...residualOf(99_999))).toEqual([]);
-}, 180_000);
+});
