@@ -1,7 +1,7 @@
 /** Other writers do not wait for the end of an import. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { appendFileSync, chownSync, existsSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
@@ -20,21 +20,6 @@ test("a command writes between the transactions of an import, however often it r
   expect((await admin.leads()).length).toBe(many);
   // Without giving way, it has all leads in by one transaction.
   expect([...found].filter((leads) => leads > 0 && leads < many).length).toBeGreaterThan(3);
-});
-
-test("Ctrl-C while another program writes ends an import before its next transaction", async () => {
-  const admin = anAdmin();
-  const file = admin.put("export.csv", `date,email\n${rows}`);
-  const child = admin.start("lead", "import", "acme", file, "--pixel", "px", "--create-pixels");
-  const asking = `${admin.file}.asking`;
-  while (!existsSync(asking)) await Bun.sleep(1);
-  for (let asked = 0; asked < 150; asked++) {
-    if (asked === 100) child.kill("SIGINT");
-    appendFileSync(asking, ".");
-    await Bun.sleep(2);
-  }
-  expect(await child.exited).toBe(130);
-  expect((await admin.leads()).length).toBeLessThan(many);
 });
 
 const nobody = 65_534;
