@@ -40,8 +40,9 @@ install_all() {
 		fail "$program does not run on this machine. Download the release for its processor and C library ($(uname -m))."
 	install -D -m 755 "$program" "$bin.new"
 	install -D -m 755 "$here/leadfile-admin" "$admin"
-	# An existing database is upgraded on a copy first. Nothing has changed if that fails.
-	if [ -e "$data/leadfile.db" ]; then
+	# An existing database is upgraded on a copy first. Nothing has changed if that fails. With --no-start, a backup replaces it:
+	# after a downgrade, it is of a newer version, and could not be upgraded.
+	if [ -n "$now" ] && [ -e "$data/leadfile.db" ]; then
 		LEADFILE_PROGRAM=$bin.new "$admin" upgrade --check ||
 			{ rm "$bin.new"; fail "The database cannot be upgraded. The old version stays installed."; }
 	fi

@@ -1,6 +1,6 @@
 /** GET /metrics: counts for Prometheus, for this machine alone unless it is opened. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { YAML } from "bun";
@@ -12,11 +12,13 @@ import { addRequestMetrics, isFromThisMachine } from "../../src/api/ops/metrics.
 import { paths } from "../../src/contract/paths.ts";
 import { anAdmin } from "../support/admin.ts";
 import { noonMs, someLeads } from "../support/builders.ts";
+import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
 import { needing, unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 
-const alerts = readFileSync(join(import.meta.dir, "../../deploy/prometheus-alerts.yml"), "utf8");
+const alertsFile = join(import.meta.dir, "../../deploy/prometheus-alerts.yml");
+const alerts = readFileSync(alertsFile, "utf8");
 
 /** Reads the metrics of a server. */
 const read = async (url: string) => (await fetch(`${url}/metrics`)).text();
@@ -81,9 +83,29 @@ test("the process is reported by the names that dashboards know", async () => {
   if (process.platform === "linux") expect(first("open_fds")).toBeGreaterThan(3);
 });
 
+needing("promtool").each<[string, Record<string, number>, boolean]>([
+  ["old", { leadfile_leads: 5, leadfile_last_backup_age_seconds: 100_000 }, true],
+  ["recent", { leadfile_leads: 5, leadfile_last_backup_age_seconds: 80_000 }, false],
+  ["missing", { leadfile_leads: 5 }, true],
+  ["missing, without a lead to back up,", { leadfile_leads: 0 }, false],
+])("a backup that is %s gives the right alert", (_, metrics, isFiring) => {
+  const rule = "LeadfileBackupOld";
+  const labels = { instance: "one", job: "leadfile" };
+  const summary = new RegExp(`alert: ${rule}\\n[^]*?summary: (.*)`).exec(alerts)?.[1] ?? "";
+  const series = Object.entries(metrics).map(([name, value]) => {
+    return { series: `${name}{instance="one",job="leadfile"}`, values: `${value}x60` };
+  });
+  const expected = { exp_labels: labels, exp_annotations: { summary } };
+  const alert = { eval_time: "40m", alertname: rule, exp_alerts: isFiring ? [expected] : [] };
+  const file = join(aFolder(), "rules.json");
+  const tests = [{ interval: "1m", input_series: series, alert_rule_test: [alert] }];
+  writeFileSync(file, JSON.stringify({ rule_files: [alertsFile], tests }));
+  const { exitCode, stdout } = Bun.spawnSync(["promtool", "test", "rules", file]);
+  expect([exitCode, stdout.toString()]).toEqual([0, expect.stringContaining("SUCCESS")]);
+});
+
 needing("promtool")("promtool accepts the alerts of deploy/", () => {
-  const file = join(import.meta.dir, "../../deploy/prometheus-alerts.yml");
-  const checked = Bun.spawnSync(["promtool", "check", "rules", file]);
+  const checked = Bun.spawnSync(["promtool", "check", "rules", alertsFile]);
   expect([checked.exitCode, checked.stderr.toString()]).toEqual([0, ""]);
 });
 

@@ -91,6 +91,11 @@ ExecStart=/bin/sh -c "bash -x /root/pasted.sh > /root/printed 2>&1; echo $? > /r
   return result;
 }
 
+const upgradeToANewerVersion = `BUN_BE_BUN=1 leadfile -e '
+  const file = new (require("bun:sqlite").Database)("/var/lib/leadfile/leadfile.db");
+  file.run("UPDATE __drizzle_migrations SET created_at = created_at + 1e9");
+  file.close();'`;
+
 unless(missing).describe("on a fresh Debian 12", () => {
   test.each(["nginx", "caddy"])(
     "every documented command runs in its order, with %s as the proxy",
@@ -102,7 +107,8 @@ unless(missing).describe("on a fresh Debian 12", () => {
       const script = pasted
         .join("\n")
         .replaceAll("YOUR.DOMAIN", "example.org")
-        .replaceAll("leadfile-admin doctor", "leadfile-admin doctor || test $? = 1");
+        .replaceAll("leadfile-admin doctor", "leadfile-admin doctor || test $? = 1")
+        .replace("sh deploy/install.sh --no-start", `${upgradeToANewerVersion}\n$&`);
       const served = `
 systemctl is-active leadfile ${proxy}
 curl --fail --silent --max-time 10 --retry 10 --retry-connrefused http://127.0.0.1:3000/healthz
@@ -114,7 +120,7 @@ printf '#!/bin/sh\necho "$@"\n' > /usr/local/bin/curl && chmod 755 /usr/local/bi
 echo ALERT_URL=http://127.0.0.1:9/hooks >> /etc/leadfile.env
 systemctl start leadfile-failure@leadfile.service.service
 journalctl --unit leadfile-failure@leadfile.service.service --output cat
-rm /usr/local/bin/curl && mv /usr/bin/curl /root && sh deploy/install.sh && mv /root/curl /usr/bin
+rm /usr/local/bin/curl && mv /usr/bin/curl /root && sh deploy/install.sh --no-start && mv /root/curl /usr/bin
 cd /
 sh /root/download/leadfile-*/deploy/install.sh --uninstall
 test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
