@@ -56,10 +56,6 @@ async function write(bytes: Uint8Array): Promise<number> {
 /** Returns whether a file ends in the middle of a line, as after a kill. A file that cannot be read counts as whole. */
 async function isCutOff(kind: Stats): Promise<boolean> {
   if (!kind.isFile() || kind.size === 0) return false;
-  return (
-    (await Bun.file("/dev/stdout")
-      .slice(kind.size - 1)
-      .text()
-      .catch(() => "\n")) !== "\n"
-  );
+  const end = Bun.file("/dev/stdout").slice(kind.size - 1);
+  return (await end.text().catch(() => "\n")) !== "\n";
 }

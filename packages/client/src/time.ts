@@ -16,22 +16,18 @@ const longestTimerMs = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => performance.now(),
   random: Math.random,
-  sleep(ms, signal) {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(signal.reason);
+  async sleep(ms, signal) {
+    signal?.throwIfAborted();
+    /** Removes the listener, of which a long life of the signal would collect many. */
+    const end = new AbortController();
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(resolve, Math.min(ms, longestTimerMs));
       const abort = () => {
         clearTimeout(timer);
         reject(signal?.reason);
       };
-      const timer = setTimeout(
-        () => {
-          signal?.removeEventListener("abort", abort);
-          resolve();
-        },
-        Math.min(ms, longestTimerMs),
-      );
-      signal?.addEventListener("abort", abort, { once: true });
-    });
+      signal?.addEventListener("abort", abort, { once: true, signal: end.signal });
+    }).finally(() => end.abort());
   },
 };
 

@@ -17,10 +17,8 @@ export const filterChecks: Check[] = [
   check("4.1", "has_email=true gives only leads with an email address", async ({ page, leads }) => {
     if ((await leads(1)).every((lead) => lead.email !== null)) skip("every lead has an email address");
     const { data } = await page({ has_email: "true", limit: "100" });
-    need(
-      data.every((lead) => lead.email !== null),
-      "a lead has no email address",
-    );
+    const without = data.filter((lead) => lead.email === null);
+    need(without.length === 0, "a lead has no email address");
   }),
   refused("since=yesterday", "400 invalid_parameter"),
   refused("since=2026-13-45T00:00:00Z", "400 invalid_parameter"),
@@ -37,10 +35,8 @@ function filter(name: "pixel_id" | "state" | "city"): Check {
     const value = known.map(read).find((found) => found !== null) ?? null;
     if (value === null) skip(`no lead has a ${name}`);
     const { data: found } = await probe.page({ [name]: value, limit: "100" });
-    need(
-      found.every((lead) => isSame(read(lead), value)),
-      "a lead with another value came",
-    );
+    const others = found.filter((lead) => !isSame(read(lead), value));
+    need(others.length === 0, "a lead with another value came");
     const ids = new Set(found.map(({ id }) => id));
     const lost = known.filter((lead) => read(lead) === value && !ids.has(lead.id));
     need(lost.length === 0 || ids.size === 100, "a lead with that value is missing");

@@ -59,10 +59,8 @@ export const pagingChecks: Check[] = [
     const since = msOf(known[1]);
     const { data } = await page({ since: known[1]?.identified_at ?? "", limit: "100" });
     need(idsOf(data).includes(known[1]?.id ?? ""), "the lead at that very time is missing");
-    need(
-      data.every((lead) => msOf(lead) >= since),
-      "a lead is older than since",
-    );
+    const older = data.filter((lead) => !(msOf(lead) >= since));
+    need(older.length === 0, "a lead is older than since");
   }),
 ];
 

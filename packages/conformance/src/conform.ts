@@ -14,7 +14,7 @@ export async function conform(url: string, keys: Keys, limits: boolean, world: P
   const probe = createProbe(url, keys, limits, world);
   const results: Result[] = [];
   for (const check of allChecks) results.push(await runCheck(check, probe));
-  const count = (verdict: Result["verdict"]) => results.filter((result) => result.verdict === verdict).length;
+  const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length;
   return {
     url,
     passed: count("passed"),
@@ -36,16 +36,12 @@ const allChecks: readonly Check[] = [
   ...everyAnswerChecks,
 ];
 
+type Verdict = "passed" | "failed" | "skipped";
 type Result = Awaited<ReturnType<typeof runCheck>>;
 
 async function runCheck({ section, title, run }: Check, probe: Probe) {
   /** The reason is that of a failure or a skip. */
-  const result = (verdict: "passed" | "failed" | "skipped", reason: string | null) => ({
-    section,
-    title,
-    verdict,
-    reason,
-  });
+  const result = (verdict: Verdict, reason: string | null) => ({ section, title, verdict, reason });
   try {
     await run(probe);
     return result("passed", null);

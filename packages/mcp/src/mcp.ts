@@ -53,8 +53,6 @@ async function run({ now }: Host, url: string, options: Options): Promise<void> 
 }
 
 /** A client whose waits end before programs that call tools give up, which is after a minute. */
-export function createToolClient(
-  options: Pick<LeadfileOptions, "baseUrl" | "key" | "allowPlainHttp" | "clock">,
-): Leadfile {
+export function createToolClient(options: LeadfileOptions): Leadfile {
   return new Leadfile({ ...options, longestWait: "40s", timeout: "20s", retries: 2 });
 }
