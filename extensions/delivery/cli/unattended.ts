@@ -39,9 +39,8 @@ export function importWith(
   return (file, rejects) => {
     const request = { ...options, rejects, rejectsKept: join(dirname(file), rejectedFolder) };
     // An inbox that is told to stop stops after this file.
-    return outcomeOf(
-      importFile(context, { idOrName, file, request, output: silent, stop: new AbortController().signal }),
-    );
+    const stop = new AbortController().signal;
+    return outcomeOf(importFile(context, { idOrName, file, request, output: silent, stop }));
   };
 }
 
@@ -71,11 +70,7 @@ async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outc
 
 /** Says what became of the rows that were not rejected. */
 function importedText({ imported, replaced, duplicates, suppressed }: ImportCounts): string {
-  const others: readonly (readonly [number, string])[] = [
-    [replaced, "replaced"],
-    [duplicates, "already stored"],
-    [suppressed, "of erased people left out"],
-  ];
-  const named = others.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
+  const others = Object.entries({ replaced, "already stored": duplicates, "of erased people left out": suppressed });
+  const named = others.filter(([, count]) => count > 0).map(([what, count]) => `${grouped(count)} ${what}`);
   return [`${leadsText(imported)} added`, ...named].join(", ");
 }
