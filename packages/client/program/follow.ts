@@ -1,3 +1,4 @@
+#!/usr/bin/env bun
 /** The program follow: passes on new leads of any server to standard output, a command, or a signed POST. */
 import { Database } from "bun:sqlite";
 import { access, constants } from "node:fs/promises";
@@ -118,3 +119,5 @@ async function lockCheckpoint(path: string): Promise<Database> {
     throw new LeadfileError(`Another follow uses the checkpoint ${path}. Stop it, or name another checkpoint.`);
   }
 }
+
+if (import.meta.main) await followCommand().parseAsync();

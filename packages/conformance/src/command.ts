@@ -1,3 +1,4 @@
+#!/usr/bin/env bun
 /** The program conformance: checks any server against the specification, section by section. */
 import { type Command, Help } from "commander";
 import { messageOf, serverCommand } from "../../client/program/server-command.ts";
@@ -76,3 +77,5 @@ function indented(label: string, text: string): string {
   const lines = new Help().boxWrap(text, 80 - label.length);
   return label + lines.replaceAll("\n", `\n${" ".repeat(label.length)}`);
 }
+
+if (import.meta.main) await conformanceCommand().parseAsync();

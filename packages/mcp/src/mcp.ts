@@ -1,3 +1,4 @@
+#!/usr/bin/env bun
 /** The program mcp: tools for an AI model over standard input and output, through the API of any server. */
 import type { Command } from "commander";
 import { serverCommand } from "../../client/program/server-command.ts";
@@ -56,3 +57,5 @@ async function run({ now }: Host, url: string, options: Options): Promise<void> 
 export function createToolClient(options: LeadfileOptions): Leadfile {
   return new Leadfile({ ...options, longestWait: "40s", timeout: "20s", retries: 2 });
 }
+
+if (import.meta.main) await mcpCommand().parseAsync();

@@ -127,8 +127,8 @@ test.each([
 
 test("each package runs as a program and ends with its status", () => {
   const root = join(import.meta.dir, "../../..");
-  for (const program of ["conformance", "client/program", "mcp"]) {
-    const words = [process.execPath, join(root, "packages", program, "bin.ts"), "http://127.0.0.1:9/?x=1"];
+  for (const program of ["conformance/src/command.ts", "client/program/follow.ts", "mcp/src/mcp.ts"]) {
+    const words = [process.execPath, join(root, "packages", program), "http://127.0.0.1:9/?x=1"];
     const ended = Bun.spawnSync(words, { env: { LEADFILE_KEY: "lf_someKey1" }, stdin: "ignore" });
     expect(ended.exitCode).toBe(2);
     expect(ended.stderr.toString().trim().split("\n")).toHaveLength(1);
