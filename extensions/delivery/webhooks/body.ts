@@ -41,7 +41,9 @@ export async function readBody(request: Request, reserve: (bytes: number) => voi
 
 /** Returns one line of JSON for each visit. Throws a DeliveryRefused that names the first line that is no visit. */
 export function readVisits(bytes: Uint8Array, contentEncoding: string | null): string[] {
-  const text = decode(decompress(bytes, contentEncoding)).trim();
+  const encoded = decompress(bytes, contentEncoding);
+  if (!isUtf8(encoded)) throw new DeliveryRefused("invalid_body", "The body is not UTF-8.");
+  const text = new TextDecoder().decode(encoded).trim();
   if (text === "") throw new DeliveryRefused("invalid_body", `The body is empty; it takes ${takes}.`);
   const whole = parse(text);
   if (Array.isArray(whole)) return whole.map((item, place) => writeVisit(item, `Element ${place + 1} of the array`));
@@ -66,11 +68,6 @@ function decompress(bytes: Uint8Array, contentEncoding: string | null): Uint8Arr
 
 function tooLarge(): DeliveryRefused {
   return new DeliveryRefused("too_large", "The body is larger than 1 MB; send fewer visits at once.");
-}
-
-function decode(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new DeliveryRefused("invalid_body", "The body is not UTF-8.");
-  return new TextDecoder().decode(bytes);
 }
 
 /** Returns the value of a JSON text, its numbers with every digit that was sent; undefined if the text is no JSON. */

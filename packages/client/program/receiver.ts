@@ -56,13 +56,11 @@ export async function deliver(
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * A shell command as a receiver: a new process for each lead, with the lead on its standard input. Status 0 means that the
  * lead was taken. The command sees this environment, and shares our standard output and standard error.
  */
-export function command(line: string, environment: Environment): Receiver {
+export function command(line: string, environment: NodeJS.ProcessEnv): Receiver {
   return async (lead) => {
     const child = run(line, lead, environment);
     const status = await child.exited;
@@ -71,7 +69,7 @@ export function command(line: string, environment: Environment): Receiver {
   };
 }
 
-function run(line: string, lead: Lead, environment: Environment) {
+function run(line: string, lead: Lead, environment: NodeJS.ProcessEnv) {
   try {
     return Bun.spawn(["/bin/sh", "-c", line], {
       env: environment,

@@ -86,8 +86,7 @@ export class ApiError extends LeadfileError {
 
 /** invalid_cursor as InvalidCursorError, and internal_error as InternalError. */
 function nameOf(code: string): string {
-  const words = code.replace(/_error$/, "").split("_");
-  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
+  return `${code.replace(/_error$/, "").replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}Error`;
 }
 
 /** 401: the request had no key. */

@@ -41,12 +41,9 @@ export async function* allLeads(
 
 /** Checks what paging relies on: a page with has_more has leads and a cursor. */
 function isPage({ data, has_more, next_cursor }: LeadList): boolean {
+  const isPlaced = (lead: Partial<Lead> | null) => typeof lead?.id === "string" && isTimestamp(lead.identified_at);
   if (!Array.isArray(data) || !data.every(isPlaced)) return false;
   return has_more === true ? data.length > 0 && isTimestamp(next_cursor) : has_more === false;
-}
-
-function isPlaced(lead: Partial<Lead> | null): boolean {
-  return typeof lead?.id === "string" && isTimestamp(lead.identified_at);
 }
 
 function isTimestamp(text: string | null | undefined): boolean {
