@@ -61,7 +61,6 @@ test.each<[Record<string, string>, boolean]>([
   [{ HOST: "0.0.0.0" }, true],
   [{ HOST: "0.0.0.0", TRUST_PROXY: "1" }, false],
   [{ HOST: "127.0.0.2" }, false],
-  [{ HOST: "localhost" }, false],
 ])("with %j, a warning of unencrypted keys is printed: %p", async (settings, isWarned) => {
   const server = start(settings);
   await server.listening();
