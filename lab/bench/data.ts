@@ -7,7 +7,7 @@ import { makeRelational } from "./relational.ts";
 
 const root = join(import.meta.dir, "../..");
 /** Files of another version are made anew. */
-const dataVersion = 5;
+const dataVersion = 6;
 
 export interface BenchData {
   readonly folder: string;
@@ -28,7 +28,7 @@ export async function prepareData(leads: number): Promise<BenchData> {
     removeDatabase(leadfile);
     removeDatabase(relational);
     const keys = await makeLeadfile(leadfile, leads);
-    makeRelational(relational, leads, keys);
+    makeRelational(relational, leadfile);
     writeFileSync(ready, JSON.stringify(keys));
   }
   return { folder, leads, leadfile, relational, ...(JSON.parse(readFileSync(ready, "utf8")) as Keys) }; // Written above.

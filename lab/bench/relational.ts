@@ -1,11 +1,7 @@
 /** The same leads as a user would store them: a plain relational schema with one column per field. */
 import { Database } from "bun:sqlite";
-import { hash } from "node:crypto";
-import { demoPixels } from "../../src/cli/demo/leads.ts";
 import { leadFields } from "../../src/contract/lead.ts";
-import { cityKey } from "../../src/contract/stored-lead.ts";
 import { note } from "../progress.ts";
-import { leadAt } from "./leads.ts";
 
 /** A column for each field, and one for searches; times are texts of one form, which sort by time. */
 const schema = `
@@ -34,24 +30,21 @@ const indexes = `
   CREATE INDEX leads_by_city ON leads (account, city_key, identified_at);
   ANALYZE;`;
 
-export function makeRelational(path: string, leads: number, keys: { key: string; revokedKey: string }): void {
+/** Copies a file of Leadfile into a relational one. */
+export function makeRelational(path: string, leadfile: string): void {
   note("Writing the same leads into a relational schema.");
   const client = new Database(path, { create: true, readwrite: true });
+  const fields = leadFields.join(", ");
   client.run(schema);
-  client.run("INSERT INTO accounts VALUES (1, 'bench', 1)");
-  const addKey = client.prepare("INSERT INTO keys (account, digest, revoked_at) VALUES (1, ?, ?)");
-  addKey.run(hash("sha256", keys.key), null);
-  addKey.run(hash("sha256", keys.revokedKey), "2025-01-01T00:00:00.000Z");
-  for (const id of demoPixels) client.run("INSERT INTO pixels VALUES (1, ?, 'active')", [id]);
-  const columns = ["account", ...leadFields, "city_key"];
-  const add = client.prepare(`INSERT INTO leads (${columns}) VALUES (${columns.map(() => "?")})`);
-  client.transaction(() => {
-    for (let position = 0; position < leads; position++) {
-      const lead = leadAt(position, leads);
-      add.run(1, ...leadFields.map((field) => lead[field]), lead.city === null ? null : cityKey(lead.city));
-    }
-  })();
-  client.run(indexes);
-  client.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  client.run("ATTACH ? AS leadfile", [leadfile]);
+  client.run(`
+    INSERT INTO accounts SELECT number, name, active FROM leadfile.accounts;
+    INSERT INTO keys SELECT number, account, lower(hex(digest)), revoked_at FROM leadfile.keys;
+    INSERT INTO pixels SELECT account, id, status FROM leadfile.pixels;
+    -- The cities of the demo are ASCII.
+    INSERT INTO leads (account, ${fields}, city_key)
+      SELECT account, ${fields}, lower(city) FROM leadfile.leads ORDER BY identified_ms;
+    ${indexes}
+    PRAGMA wal_checkpoint(TRUNCATE);`);
   client.close();
 }
