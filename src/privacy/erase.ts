@@ -16,6 +16,7 @@ import {
   type RemainingLeads,
   type Search,
   type StoredLead,
+  wantedOf,
 } from "./find.ts";
 import { blockedWith, countPeople, identifiersIn, identifiersOf, isOf, type PersonReference } from "./identifiers.ts";
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
@@ -52,7 +53,7 @@ export class Erasure {
     readonly search: Search,
     readonly nowMs: number,
   ) {
-    this.#named = references.flatMap((owner) => identifiersIn(owner).map((given) => ({ ...given, owner })));
+    this.#named = references.flatMap(wantedOf);
     this.#blocked = [...this.#named];
   }
 
@@ -89,15 +90,16 @@ export class Erasure {
     });
   }
 
-  /** Finds the erased persons in other texts, such as files. */
+  /** Finds the erased persons in other texts, such as files, in which a digest of each number would take too long. */
   get matcher(): Matcher<PersonReference> {
-    return createMatcher(this.#named);
+    return createMatcher(this.#named.filter(({ kind }) => kind !== "digest"));
   }
 
   /** Finds leads that contain an identifier of an erased person, and stay. */
   findRemaining(): RemainingLeads {
     const { database, account, search } = this;
-    return findRemaining(database.read, account, this.matcher, createMatcher(this.#blocked), search.onRead);
+    const blocked = createMatcher(this.#blocked);
+    return findRemaining(database.read, account, createMatcher(this.#named), blocked, search.onRead);
   }
 
   async *#eraseFound(persons: readonly PersonReference[], found: FoundLeads): AsyncGenerator<number> {

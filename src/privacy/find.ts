@@ -51,8 +51,7 @@ export function findLeads(
   const mentions = new Map<PersonReference, Map<number, string>>();
   const byName = personsByName(persons);
   const withDigests = persons.some(({ kind }) => kind === "digest");
-  // Texts cannot be searched for a digest.
-  const wanted = [...before, ...persons.flatMap((owner) => identifiersIn(owner).map((one) => ({ ...one, owner })))];
+  const wanted = [...before, ...persons.flatMap(wantedOf)];
 
   function ownersOf(lead: Lead): Set<PersonReference> {
     const identifiers = identifiersOf(lead);
@@ -81,6 +80,10 @@ export function findLeads(
   }
   return { own, mentions };
 }
+
+/** Returns everything that names a person, to look for it in texts. */
+export const wantedOf = (owner: PersonReference): Wanted<PersonReference>[] =>
+  [owner, ...identifiersIn(owner)].map(({ kind, value }) => ({ kind, value, owner }));
 
 const nameOf = ({ kind, value }: PersonReference) => `${kind} ${value}`;
 

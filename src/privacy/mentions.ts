@@ -2,19 +2,20 @@
  * Finds email addresses, phones, and IDs in texts by their meaning, such as in the address of a page. All identifiers of a
  * text are extracted and compared, so a list of many persons takes no longer than one.
  */
-import { emailKey, type PersonIdentifier, phoneKey } from "../contract/person.ts";
+import { emailKey, phoneKey } from "../contract/person.ts";
+import { digestsOf, type PersonReference } from "./identifiers.ts";
 
 /** Returns the owners of the identifiers that a text contains. */
 export type Matcher<Owner> = (text: string) => Set<Owner>;
 
-type Kind = PersonIdentifier["kind"];
+type Kind = PersonReference["kind"];
 
-/** An identifier to look for, and its owner. */
-export type Wanted<Owner> = PersonIdentifier & { readonly owner: Owner };
+/** An identifier to look for, or the digest of one, and its owner. */
+export type Wanted<Owner> = Pick<PersonReference, "kind" | "value"> & { readonly owner: Owner };
 
 /**
  * Prepares the search for identifiers. An email address matches in any case, and with or without a +tag; a phone matches
- * whatever separates its digits. Hashes, Base64, and encryption hide them.
+ * whatever separates its digits; a digest matches either. Hashes, Base64, and encryption hide them.
  */
 export function createMatcher<Owner>(wanted: Iterable<Wanted<Owner>>): Matcher<Owner> {
   const owners = new Map<Kind, Map<string, Set<Owner>>>();
@@ -38,10 +39,18 @@ const uuid = /(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f
 
 /** Returns the identifiers of a kind that a text may contain. */
 const extract: Readonly<Record<Kind, (text: string) => Iterable<string>>> = {
-  email: emailsIn,
+  email: (text) => emailsIn(text).map(withoutTag),
   phone: phonesIn,
   id: (text) => (text.length < uuidLength ? [] : (text.toLowerCase().match(uuid) ?? [])),
+  digest: digestsIn,
 };
+
+/** Yields the digests of the addresses, with and without their tags, and of the phones that a text may contain. */
+function* digestsIn(text: string): Generator<string> {
+  for (const email of emailsIn(text))
+    for (const value of new Set([email, withoutTag(email)])) yield* digestsOf({ kind: "email", value });
+  for (const value of phonesIn(text)) if (value.length >= minHashedDigits) yield* digestsOf({ kind: "phone", value });
+}
 
 /** No sender encodes an address more often. */
 const maxDecodings = 5;
@@ -81,7 +90,7 @@ function decodeSequence(sequence: string): string {
 
 const maxLocalPart = 64;
 
-/** Yields each address that a text may contain, without its tag and in the form in which addresses are compared. */
+/** Yields each address that a text may contain, in the form in which addresses are compared. */
 function* emailsIn(text: string): Generator<string> {
   for (let at = text.indexOf("@"); at !== -1; at = text.indexOf("@", at + 1)) {
     const domain = /^[\p{L}\p{M}\p{N}](?:[\p{L}\p{M}\p{N}.-]*[\p{L}\p{M}\p{N}])?/u.exec(
@@ -92,7 +101,7 @@ function* emailsIn(text: string): Generator<string> {
     // Unknown text may precede the address: `to=`, `mailto:`, a quotation mark, or a word and a + for a space.
     for (let begin = 0; begin < before.length; begin++) {
       const isBeginning = begin === 0 || !isWordCharacter(before.charCodeAt(begin - 1));
-      if (isBeginning) yield withoutTag(emailKey(`${before.slice(begin)}@${domain}`));
+      if (isBeginning) yield emailKey(`${before.slice(begin)}@${domain}`);
     }
   }
 }
@@ -114,6 +123,8 @@ function withoutTag(address: string): string {
 /** Groups of digits, with few characters between them that do not begin another value. */
 const digitGroups = /\d+(?:[^a-z\d&=?#;"]{1,3}\d+)*/gi;
 const minPhoneDigits = 4;
+/** A hash takes time, and nobody hashes a shorter phone. */
+const minHashedDigits = 7;
 /** The maximum length of a phone with its prefix. */
 const maxPhoneDigits = 18;
 

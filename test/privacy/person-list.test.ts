@@ -166,6 +166,25 @@ test.each([
   },
 );
 
+test("a SHA-256 finds leads that mention its address or phone, and --mentions erases them", async () => {
+  const admin = await aFile();
+  const pages = [
+    "https://a.example/?e=Ann%2540Example.com",
+    "https://a.example/?to=ann+x@example.com",
+    "/call/(212)%20555-0142",
+  ];
+  const rows = pages.map((page_url, n) => JSON.stringify({ pixel_id: "px", email: `p${n}@example.org`, page_url }));
+  await admin.import(rows.join("\n"));
+  const text = [sha256("ann@example.com").toString("hex"), sha256("+12125550142").toString("base64")].join("\n");
+  const found: { mentions: string[] }[] = JSON.parse(
+    (await admin.give(text, "lead", "find", "acme", "--list", "-", "--json")).stdout,
+  );
+  expect(found.map(({ mentions }) => mentions.length)).toEqual([2, 1]);
+  expect((await eraseList(admin, text)).stderr).toContain("3 other leads contain");
+  await eraseList(admin, text, "--mentions");
+  expect(await admin.leads()).toHaveLength(6);
+});
+
 test("find --list prints the data held on each person, one person per line", async () => {
   const admin = await aFile();
   const all = await admin.leads();

@@ -193,5 +193,7 @@ function sayElsewhere(output: Output, context: CommandContext, { accounts, match
     output.say(`An import wrote rejected rows to this file. Search it for the person: ${printable(file)}`);
   }
   output.say(notSearched);
+  if (erased.some(({ person }) => person.kind === "digest"))
+    output.say("Not searched for a SHA-256 itself: files, labels, and names.");
   output.say("Not searched: exports, logs, and earlier backups (a restore repeats the erasure).");
 }
