@@ -9,7 +9,7 @@ export const gateway = Bun.which("versitygw");
 export async function serveFolder(folder: string) {
   const port = await aFreePort();
   const child = Bun.spawn([gateway ?? "", "--port", `127.0.0.1:${port}`, "--quiet", "posix", folder], {
-    env: { ROOT_ACCESS_KEY: "key", ROOT_SECRET_KEY: "a secret key" },
+    env: { ROOT_ACCESS_KEY: "key", ROOT_SECRET_KEY: "a $ecret & key" },
     stdout: "ignore",
     stderr: "ignore",
   });
@@ -19,7 +19,7 @@ export async function serveFolder(folder: string) {
     AWS_ENDPOINT_URL: url,
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "key",
-    AWS_SECRET_ACCESS_KEY: "a secret key",
+    AWS_SECRET_ACCESS_KEY: "a $ecret & key",
   };
   return { environment, child };
 }

@@ -155,14 +155,14 @@ unless(lacking)(
     store.child.kill();
 
     const lines = Object.entries({ ...settings, BACKUP_TO: "s3://acme-backups/leadfile" });
-    const environment = lines.map(([name, value]) => `${name}="${value}"\n`).join("");
+    const environment = lines.map(([name, value]) => `${name}=${value}\n`).join("");
     const example = readFileSync(join(root, "deploy/leadfile.env"), "utf8");
     writeFileSync(join(kept, "leadfile.env"), example + environment);
     writeFileSync(join(kept, "identity.txt"), `${identity}\n`);
     cpSync(gateway ?? "", join(kept, "versitygw"));
     const { status, printed } = runOnDebian(
       `tar -xzf leadfile-*.tar.gz && cd leadfile-*-linux-x64 && mv /root/leadfile.env /root/identity.txt .
-ROOT_ACCESS_KEY=key ROOT_SECRET_KEY="a secret key" /root/versitygw --port ${new URL(store.environment.AWS_ENDPOINT_URL).host} --quiet posix /root/store &
+ROOT_ACCESS_KEY=key ROOT_SECRET_KEY='${store.environment.AWS_SECRET_ACCESS_KEY}' /root/versitygw --port ${new URL(store.environment.AWS_ENDPOINT_URL).host} --quiet posix /root/store &
 sleep 1; SECONDS=0
 ${blocks.flatMap(({ info, text }) => (info === "sh lost" ? text : [])).join("\n")}
 curl --fail --silent --retry 10 --retry-connrefused --header "Authorization: Bearer ${key}" http://127.0.0.1:3000/api/v1/leads
