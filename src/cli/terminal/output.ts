@@ -1,9 +1,8 @@
 /** The output of a command: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, statSync } from "node:fs";
 import { styleText } from "node:util";
-import { printMessage, writeNow } from "../../process.ts";
+import { printMessage, wrapped, writeNow } from "../../process.ts";
 import { inEscapes, UserError } from "../../user-error.ts";
-import { wrapped } from "../../wrapping.ts";
 
 export interface Output {
   /** Standard output is one JSON value and nothing else. */

@@ -1,7 +1,7 @@
 /** Tables and labelled lines that fit the terminal. */
 
+import { columnsOf, wrapAt } from "../../process.ts";
 import { printable } from "../../user-error.ts";
-import { columnsOf, wrapAt } from "../../wrapping.ts";
 import { paint, paintCell } from "./output.ts";
 
 /** If the last column does not even fit in this width, rows become blocks. */
