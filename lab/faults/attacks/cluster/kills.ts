@@ -12,7 +12,8 @@ const flushMs = 1_000;
 
 export const clusterKills: Fault = {
   name: "cluster: kills",
-  attack: "the leader is killed in an import through another node, while clients ask all servers; kills",
+  attack:
+    "the leader is killed in an import through another node, while clients ask all servers, each second time while it waits for the others; kills",
   promise: "each lead once, the same on every node; the other nodes continue to serve; usage is the number of answers",
   small: 1,
   full: 100,

@@ -1,3 +1,4 @@
+/** A small run of every attack in this folder. */
 import { faultsIn } from "../../faults.ts";
 import { describeSmall } from "../../small.ts";
 
