@@ -63,7 +63,7 @@ test("any leads, exported and imported again, are the same documents, and export
         expect(await admin.exported(account, ...options)).toBe(text);
       }
     }),
-    { numRuns: 3, endOnFailure: true },
+    { numRuns: 2, endOnFailure: true },
   );
 });
 
