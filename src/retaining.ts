@@ -1,7 +1,7 @@
 /** The server's retention: at the start and once a UTC day, but not while the clock may be wrong. */
 import type { Logger } from "pino";
 import { dayMs, dayOf } from "./contract/calendar.ts";
-import { writeMoment } from "./contract/time.ts";
+import { formatTime } from "./contract/time.ts";
 import { innermost } from "./db/failure.ts";
 import type { ServedStore } from "./served-store.ts";
 
@@ -26,7 +26,7 @@ export function keepRetaining(store: ServedStore, log: Logger): () => void {
       const { erased, waitsUntilMs } = await store.applyRetention(nowMs, jumped);
       if (erased > 0) log.info({ erased }, "leads older than the retention period of their account were erased");
       if (waitsUntilMs === null) return;
-      const until = writeMoment(waitsUntilMs);
+      const until = formatTime(waitsUntilMs);
       log.warn({ until }, "the clock is far ahead of the newest data and may be wrong; retention waits for a day");
     } catch (failure) {
       log.error({ cause: innermost(failure) }, "retention could not be applied; it is retried in an hour");

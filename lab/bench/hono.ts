@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { type ErrorCode, errorCodes } from "../../packages/client/src/errors.ts";
 import { leadFields } from "../../src/contract/lead.ts";
 import { cityKey } from "../../src/contract/stored-lead.ts";
-import { readMoment, writeMoment } from "../../src/contract/time.ts";
+import { formatTime, parseTime } from "../../src/contract/time.ts";
 
 const database = new Database(process.env["DATABASE_PATH"] ?? "", { readwrite: true });
 // NORMAL and not FULL, as most would have it: a count that a power cut takes is not worth a flush per request.
@@ -78,8 +78,8 @@ function countRequest(key: number, nowMs: number): Record<string, string> {
 
 /** Returns a bound in the form of stored times, rounded up to a millisecond; null for any other text. */
 function readBound(text: string): string | null {
-  const ms = readMoment(text, "up");
-  return ms === null ? null : writeMoment(ms);
+  const ms = parseTime(text, "up");
+  return ms === null ? null : formatTime(ms);
 }
 
 /** A filter: its condition, and the value to bind. A value of null is malformed, and an empty condition filters nothing. */

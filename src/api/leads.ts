@@ -5,7 +5,7 @@ import { LeadList } from "../contract/lead.ts";
 import { namesOf } from "../contract/names.ts";
 import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/parameters.ts";
 import { paths } from "../contract/paths.ts";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
 import { writeFilter } from "../privacy/disclosures/pending-pages.ts";
 import type { RequestStore } from "../served-store.ts";
@@ -64,7 +64,7 @@ function writeEnvelope(documents: readonly Uint8Array[], nextMs: number | null):
     if (parts.length > 1) parts.push(comma);
     parts.push(document);
   }
-  const cursor = nextMs === null ? "null" : `"${writeMoment(nextMs)}"`;
+  const cursor = nextMs === null ? "null" : `"${formatTime(nextMs)}"`;
   parts.push(Buffer.from(`],"has_more":${nextMs !== null},"next_cursor":${cursor}}`));
   return Buffer.concat(parts);
 }

@@ -4,7 +4,7 @@ import { existsSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import { type Connection, closing } from "../db/connection.ts";
 import { codeOf, explainFailure, isDamaged, noDatabase } from "../db/failure.ts";
 import { createDraftFolder, fileDigestOf, filesOf, publish, sync } from "../db/files.ts";
@@ -104,5 +104,5 @@ function describe(file: string, nowMs: number): Manifest {
   using client = new Database(file, { readonly: true });
   const database = drizzle({ client });
   const schema = schemaVersion(database);
-  return { file: basename(file), ...digest, schema, made_at: writeMoment(nowMs), ...contentOf(database) };
+  return { file: basename(file), ...digest, schema, made_at: formatTime(nowMs), ...contentOf(database) };
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { S3Client } from "bun";
 import { dayMs } from "../contract/calendar.ts";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import { codeOf, isFull } from "../db/failure.ts";
 import { isFolder, publish, sizeOf, sync } from "../db/files.ts";
 import { adminCommand } from "../program-name.ts";
@@ -31,7 +31,7 @@ export interface StoredBackup {
 
 /** The name of a backup made at a time, before it is encrypted. */
 export function backupName(ms: number): string {
-  return `leadfile-${writeMoment(ms)
+  return `leadfile-${formatTime(ms)
     .replace(/\.\d+Z$/, "Z")
     .replaceAll(/[-:]/g, "")}.db`;
 }
@@ -122,7 +122,7 @@ async function listFitting(storage: ReturnType<typeof openFolder>, fits: (name: 
 
 /** Orders backups so that those dated in the future come last: a clock was ahead, so it is unknown which of them are new. */
 function aheadLast(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
-  const isAhead = ({ made_at }: StoredBackup) => made_at > writeMoment(nowMs);
+  const isAhead = ({ made_at }: StoredBackup) => made_at > formatTime(nowMs);
   return [...backups.filter((one) => !isAhead(one)), ...backups.filter(isAhead)];
 }
 
@@ -235,7 +235,7 @@ export async function findBackup(named: string, { folder, identity, access, nowM
   const made = backups.find(isWanted)?.made_at ?? "";
   return {
     file: await fetch(wanted, folder),
-    newer: backups.filter((one) => !isWanted(one) && (one.made_at > made || made > writeMoment(nowMs))),
+    newer: backups.filter((one) => !isWanted(one) && (one.made_at > made || made > formatTime(nowMs))),
     fetch,
     warnings: unreadable.map((address) => unreadText(address, "it has another manifest.")),
   };

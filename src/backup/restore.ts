@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { eq, inArray, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import { type Connection, changedRows, closing } from "../db/connection.ts";
 import { explainFailure, isDamaged, isFull, underlying } from "../db/failure.ts";
@@ -156,7 +156,7 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
     if (!dryRun) release = takeLock(target, true) ?? refuseOpen(path);
     const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive", join(folder, "upgraded.db"));
     const merged = merge(database, { replaced, receipts, manifest, nowMs });
-    const time = writeMoment(nowMs).replaceAll(/[:.]/g, "-");
+    const time = formatTime(nowMs).replaceAll(/[:.]/g, "-");
     const kept = existsSync(target) ? freeName(`${target}.replaced-${time}`) : null;
     const { isKnown: isNewerKnown, warnings } = newer;
     const report = { ...merged, isNewerKnown, receipts: receipts.length, kept, warnings };

@@ -1,6 +1,6 @@
 /** bun admin audit: the record of what was done with the data, without personal data. */
 import type { Command } from "commander";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import type { Account } from "../db/accounts.ts";
 import { listActs } from "../db/audit.ts";
 import { accountIn, wholeNumber } from "./arguments.ts";
@@ -25,7 +25,7 @@ export function auditCommand(context: CommandContext): Command {
       .action((options: Options) => {
         const { account, limit } = options;
         const found = listActs(context.database().read, limit, account?.id ?? null);
-        const acts = found.map(({ atMs, ...act }) => ({ at: writeMoment(atMs), ...act }));
+        const acts = found.map(({ atMs, ...act }) => ({ at: formatTime(atMs), ...act }));
         const rows = acts.map(({ at, act, account, detail }) => [
           at.slice(0, 19).replace("T", " "),
           act,

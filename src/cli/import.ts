@@ -1,7 +1,7 @@
 /** bun admin import: lists imports, and undoes one. */
 import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import type { Account } from "../db/accounts.ts";
 import { type Batch, findBatch, listBatches } from "../db/imports.ts";
 import { hasReplaced, undoBatch } from "../import/write/undo.ts";
@@ -54,7 +54,7 @@ function undoCommand(context: CommandContext): Command {
       const said =
         batch.undoneMs === null
           ? `Import ${batch.number} is undone: ${leadsText(removed)} removed.`
-          : `Import ${batch.number} was already undone at ${writeMoment(batch.undoneMs)}.`;
+          : `Import ${batch.number} was already undone at ${formatTime(batch.undoneMs)}.`;
       output.result({ import: batch.number, removed }, said);
       if (removed > 0) {
         output.say("This also removed leads that other files contain. To add them again, import those files again.");
@@ -100,14 +100,14 @@ function isCutShort(batch: Batch, later: readonly Batch[]): boolean {
 function toJson(batch: Batch) {
   const { number, startedMs, finishedMs, oldestMs, newestMs, undoneMs, file, by, ...counts } = batch;
   return {
-    ...{ import: number, state: stateOf(batch), started_at: writeMoment(startedMs), finished_at: orNull(finishedMs) },
+    ...{ import: number, state: stateOf(batch), started_at: formatTime(startedMs), finished_at: orNull(finishedMs) },
     ...{ file, by, ...counts },
     ...{ oldest: orNull(oldestMs), newest: orNull(newestMs), undone_at: orNull(undoneMs) },
   };
 }
 
 function orNull(ms: number | null): string | null {
-  return ms === null ? null : writeMoment(ms);
+  return ms === null ? null : formatTime(ms);
 }
 
 /** The days of the leads that an import added, and who ran it: what does not fit a terminal of 80 columns. */
@@ -116,7 +116,7 @@ const lesser = ["OLDEST", "NEWEST", "BY"];
 /** The columns of a table; --json has the rest. */
 function cells(batch: Batch): string[] {
   const { number, startedMs, imported, replaced, oldestMs, newestMs, by, file } = batch;
-  const at = writeMoment(startedMs).slice(0, 19).replace("T", " ");
+  const at = formatTime(startedMs).slice(0, 19).replace("T", " ");
   const [oldest = "", newest = ""] = [oldestMs, newestMs].map((ms) => (ms === null ? "" : dayOf(ms)));
   return [String(number), at, stateOf(batch), grouped(imported), grouped(replaced), oldest, newest, by, file];
 }

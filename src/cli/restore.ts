@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import type { Restoration } from "../backup/restore.ts";
 import { readDatabasePath, readS3Access } from "../config.ts";
 import { dayMs } from "../contract/calendar.ts";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import { loadBackups } from "../extensions.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
@@ -90,7 +90,7 @@ const shown = 5;
 
 /** One line for each kind of data that will be gone. */
 function goneTexts({ lost, erasedAgain, retainedOut, deletedAccounts, madeMs }: Restoration): string[] {
-  const since = `since the backup of ${writeMoment(madeMs)}`;
+  const since = `since the backup of ${formatTime(madeMs)}`;
   const imports = lost.imports.slice(0, shown).map(({ account, file, leads }) => `${file} (${account}, ${leads})`);
   const lines = [
     lost.imports.length > 0 &&
@@ -112,9 +112,9 @@ const maxAgeDays = 400;
 async function confirmLoss(report: Restoration, { yes }: Options, nowMs: number): Promise<void> {
   if (yes === true) return;
   const { madeMs, leads, retainedOut, lost } = report;
-  const made = writeMoment(madeMs);
+  const made = formatTime(madeMs);
   const doubts = [
-    madeMs - nowMs > dayMs && `the clock says ${writeMoment(nowMs)}, before the backup of ${made} was made`,
+    madeMs - nowMs > dayMs && `the clock says ${formatTime(nowMs)}, before the backup of ${made} was made`,
     nowMs - madeMs > maxAgeDays * dayMs && `the backup of ${made} is more than ${maxAgeDays} days old`,
     retainedOut > leads && `retention leaves out ${leadsText(retainedOut)} and keeps ${leadsText(leads)}`,
   ].filter((doubt) => doubt !== false);
@@ -132,7 +132,7 @@ const again =
 
 /** Says what is known of the time since the backup if the replaced file does not know it. */
 function sinceText({ isNewerKnown, receipts, madeMs }: Restoration): string {
-  const since = `changed since ${writeMoment(madeMs)} must be changed again.`;
+  const since = `changed since ${formatTime(madeMs)} must be changed again.`;
   if (isNewerKnown) return `Erasures and revoked keys were taken from newer backups. Settings ${since}`;
   if (receipts === 0) return `No newer data was found on this machine. ${again}`;
   const applied = `${counted("receipt")(receipts)} ${receipts === 1 ? "was" : "were"} applied`;

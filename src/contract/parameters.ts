@@ -3,12 +3,12 @@ import { FormatRegistry, Kind, type Static, Type, TypeRegistry } from "@sinclair
 import { pageSize } from "./limits.ts";
 import { paths } from "./paths.ts";
 import { cityKey } from "./stored-lead.ts";
-import { readMoment } from "./time.ts";
+import { parseTime } from "./time.ts";
 
 const maxCityLength = 200;
 
 // The format alone would accept any date, such as February 30.
-FormatRegistry.Set("date-time", (text) => readMoment(text, "up") !== null);
+FormatRegistry.Set("date-time", (text) => parseTime(text, "up") !== null);
 
 // JSON Schema counts characters. TypeBox counts the halves of one that is outside the first 65,536, such as an emoji.
 TypeRegistry.Set("City", (_, value) => {
@@ -110,8 +110,8 @@ export interface LeadQuery extends LeadFilters {
 export function toLeadQuery({ limit, before, since, pixel_id, state, city, has_email }: LeadParameters): LeadQuery {
   return {
     limit: limit ?? pageSize.default,
-    beforeMs: before === undefined ? null : readMoment(before, "up"),
-    sinceMs: since === undefined ? null : readMoment(since, "up"),
+    beforeMs: before === undefined ? null : parseTime(before, "up"),
+    sinceMs: since === undefined ? null : parseTime(since, "up"),
     pixelId: pixel_id ?? null,
     state: state?.toUpperCase() ?? null,
     city: city === undefined ? null : cityKey(city),

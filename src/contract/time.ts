@@ -12,7 +12,7 @@ export const rfc3339 =
  * Reads an RFC 3339 date-time with an offset into Unix milliseconds.
  * Null for any other text, a date that no calendar has, and a year outside 0001 to 9999 in UTC.
  */
-export function readMoment(text: string, rounding: Rounding): number | null {
+export function parseTime(text: string, rounding: Rounding): number | null {
   const match = rfc3339.exec(text);
   if (match === null) return null;
   const [, year, month, day, hour, minute, second, decimals, sign, offsetHours, offsetMinutes] = match;
@@ -25,6 +25,6 @@ export function readMoment(text: string, rounding: Rounding): number | null {
 }
 
 /** Writes Unix milliseconds as `2026-01-31T09:15:00.123Z`. */
-export function writeMoment(ms: number): string {
+export function formatTime(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,7 +1,7 @@
 /** Ends an account: nothing of it remains but its ID and the digests of its keys, so that they stay revoked. */
 import { eq, is, type SQL, sql } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import * as schema from "../db/schema.ts";
@@ -64,7 +64,7 @@ function receiptOf(
   digests: readonly { readonly digest: Buffer }[],
 ): DeletionReceipt {
   const keys = digests.map(({ digest }) => digest.toString("hex"));
-  return { deleted_at: writeMoment(deletedAt), account: id, leads, keys };
+  return { deleted_at: formatTime(deletedAt), account: id, leads, keys };
 }
 
 /** Returns the statements that delete the rows of an account in all tables: those of its keys first, then its own. */

@@ -1,7 +1,7 @@
 /** Erases persons: removes their leads, blocks them, and stores a receipt of each. */
 import { and, eq, gt, isNotNull, max, sum } from "drizzle-orm";
 import type { PersonIdentifier } from "../contract/person.ts";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import { type Connection, changedExactly, type LeadDatabase, type Statement, WriteRefused } from "../db/connection.ts";
 import { imports, leads, receipts } from "../db/schema.ts";
@@ -172,7 +172,7 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
     const before = earlier === undefined ? null : findReceipt(database, earlier);
     const extended: Partial<Receipt> = JSON.parse(before?.receipt ?? "{}");
     const receipt: Receipt = {
-      erased_at: writeMoment(nowMs),
+      erased_at: formatTime(nowMs),
       account: account.id,
       instance: instance.id,
       hashes: [...new Set([...(extended.hashes ?? []), ...hashesOf(blocked)])],

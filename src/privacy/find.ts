@@ -1,7 +1,7 @@
 /** Finds persons: their leads, who received them, and which other leads mention them. */
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import { type Lead, leadFields } from "../contract/lead.ts";
-import { writeMoment } from "../contract/time.ts";
+import { formatTime } from "../contract/time.ts";
 import { recordReading } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { readLeadGroups, type StoredDocument } from "../db/leads.ts";
@@ -191,7 +191,7 @@ export async function* findPersons(
 /** Returns the import that brought a lead; none if it is not known. */
 function importNamed(database: Connection, number: number): PersonalData["imports"] {
   const found = database.select().from(imports).where(eq(imports.number, number)).all();
-  return found.map(({ at, file }) => ({ import: number, at: writeMoment(at), file }));
+  return found.map(({ at, file }) => ({ import: number, at: formatTime(at), file }));
 }
 
 /** Returns how persons were named, for the audit. */

@@ -5,12 +5,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { draw } from "../../src/cli/stats/charts.ts";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
-import { writeMoment } from "../../src/contract/time.ts";
+import { formatTime } from "../../src/contract/time.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 
 const nowMs = Date.parse("2026-05-20T09:15:00Z");
 const today = dayOf(nowMs);
-const daysAgo = (days: number) => writeMoment(nowMs - days * dayMs);
+const daysAgo = (days: number) => formatTime(nowMs - days * dayMs);
 const dayAgo = (days: number) => daysAgo(days).slice(0, 10);
 const aLead = `a@example.com,${daysAgo(0)},px,CA,mail`;
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { earliestMs } from "../../src/contract/calendar.ts";
 import type { LeadQuery } from "../../src/contract/parameters.ts";
 import { moveDocument, writeDocument } from "../../src/contract/stored-lead.ts";
-import { writeMoment } from "../../src/contract/time.ts";
+import { formatTime } from "../../src/contract/time.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
 import type { LeadImport } from "../support/admin-store.ts";
 import { aLead, importLeads, noonMs } from "../support/builders.ts";
@@ -52,7 +52,7 @@ function beginModelImport({ rows, account, options, hasPixel, createPixel }: Mod
   return { write: (leads, nowMs) => leads.map((lead) => writeOne(lead, nowMs)) };
 }
 
-const documentOf = (row: Row) => moveDocument(row.document, writeMoment(row.at));
+const documentOf = (row: Row) => moveDocument(row.document, formatTime(row.at));
 /** With room for all leads of a run above it. */
 const latestMs = Date.parse("9999-12-31T23:59:59.000Z");
 const newestFirst = (a: Row, b: Row) => b.at - a.at;
@@ -116,7 +116,7 @@ test("whatever is imported and requested, the store answers as the model does", 
     })
     .map(({ name, ...lead }) => {
       const { id, pixelId, identifiedMs } = lead;
-      const identified_at = writeMoment(identifiedMs ?? 0);
+      const identified_at = formatTime(identifiedMs ?? 0);
       const made = aLead({ id, identified_at, pixel_id: pixelId, name });
       return { ...lead, clamped: false, aliases: [], vendorId: null, document: writeDocument(made, made) };
     });

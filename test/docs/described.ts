@@ -1,7 +1,7 @@
 /** Checks responses against the served OpenAPI document. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats, { type FormatsPlugin } from "ajv-formats";
-import { readMoment } from "../../src/contract/time.ts";
+import { parseTime } from "../../src/contract/time.ts";
 
 // A CommonJS module whose types promise one default more than there is.
 const addFormats = formats as unknown as FormatsPlugin;
@@ -66,7 +66,7 @@ function readDescription(document: Document) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats(ajv);
   // ajv accepts a space for the T, and leap seconds. The API does not.
-  ajv.addFormat("date-time", (text) => readMoment(text, "up") !== null);
+  ajv.addFormat("date-time", (text) => parseTime(text, "up") !== null);
   ajv.addSchema(document, "description");
   const validators = new Map<string, ReturnType<typeof ajv.compile>>();
   const validatorAt = (pointer: string) => {

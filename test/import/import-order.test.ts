@@ -3,7 +3,7 @@ import { expect, onTestFinished, spyOn, test } from "bun:test";
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { writeMoment } from "../../src/contract/time.ts";
+import { formatTime } from "../../src/contract/time.ts";
 import type { ImportOptions, NewLead } from "../../src/import/new-lead.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { aPoller } from "../db/a-poller.ts";
@@ -68,7 +68,7 @@ function leadsOf({
   for (let row = 0; row < rows; row++) {
     const identifiedMs = noonMs - 3_600_000 + Math.floor(random() * withinMs);
     const known = random() < repeated ? leads[Math.floor(random() * leads.length)]?.id : undefined;
-    const over = { identified_at: writeMoment(identifiedMs), name: `Row ${row}` };
+    const over = { identified_at: formatTime(identifiedMs), name: `Row ${row}` };
     const lead = newLead(aLead({ ...(known === undefined ? {} : { id: known }), ...over }));
     leads.push(random() < untimed ? { ...lead, identifiedMs: null } : lead);
   }
@@ -84,7 +84,7 @@ test("two polling clients receive every lead of an import in any order, with any
     fc.asyncProperty(aFile, fc.integer({ min: 0, max: 40 }), cuts, async (file, older, cuts) => {
       const account = anAccount(admin);
       const before = Array.from({ length: older }, (_, n) =>
-        newLead(aLead({ identified_at: writeMoment(noonMs - 7_200_000 + n) })),
+        newLead(aLead({ identified_at: formatTime(noonMs - 7_200_000 + n) })),
       );
       admin.leads.beginImport(account.number, options).write(before, noonMs);
       const leads = leadsOf(file);
@@ -135,7 +135,7 @@ function anAccountOfSmallTransactions() {
 /** So many leads, one a second, from so many seconds after noon on. */
 const leadsFrom = (second: number, count: number) =>
   Array.from({ length: count }, (_, n) =>
-    newLead(aLead({ identified_at: writeMoment(noonMs - 86_400_000 + (second + n) * 1000) })),
+    newLead(aLead({ identified_at: formatTime(noonMs - 86_400_000 + (second + n) * 1000) })),
   );
 
 test("leads older than those that another import added in the meantime are late", async () => {

@@ -1,7 +1,7 @@
 /** Times as vendors write them; what is wrong or could be two is refused and never guessed. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readMoment, rfc3339 } from "../../src/contract/time.ts";
+import { parseTime, rfc3339 } from "../../src/contract/time.ts";
 import { readTime, type TimeReading } from "../../src/import/map/values/times.ts";
 import { isZone, readZone } from "../../src/import/map/values/zones.ts";
 import { noonMs } from "../support/builders.ts";
@@ -286,7 +286,7 @@ test("whatever has the shape of RFC 3339 means the same in a file as in a query"
   fc.assert(
     fc.property(fc.stringMatching(rfc3339), (text) => {
       const time = readTime(text, reading);
-      expect("ms" in time ? time.ms : null).toBe(readMoment(text, "down"));
+      expect("ms" in time ? time.ms : null).toBe(parseTime(text, "down"));
     }),
     { numRuns: 3000 },
   );

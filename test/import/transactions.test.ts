@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { appendFileSync, copyFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { writeMoment } from "../../src/contract/time.ts";
+import { formatTime } from "../../src/contract/time.ts";
 import { listBatches } from "../../src/db/imports.ts";
 import { takeLock } from "../../src/db/locks.ts";
 import { pagesUntilCopied } from "../../src/db/wal.ts";
@@ -133,7 +133,7 @@ test("an import ends with a checkpoint, so that no request waits for one", async
   });
   const account = anAccount(store);
   const leads = Array.from({ length: 3_000 }, (_, index) =>
-    newLead(aLead({ id: crypto.randomUUID(), identified_at: writeMoment(noonMs - index) })),
+    newLead(aLead({ id: crypto.randomUUID(), identified_at: formatTime(noonMs - index) })),
   );
   await imported(store, account, leads);
   const withoutLog = join(aFolder(), "leadfile.db");

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
-import { writeMoment } from "../../src/contract/time.ts";
+import { formatTime } from "../../src/contract/time.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
 import { type Admin, anAdmin, type Printed } from "../support/admin.ts";
 import { openAdminStore } from "../support/admin-store.ts";
@@ -14,7 +14,7 @@ import { eventually } from "../support/eventually.ts";
 import { client } from "../support/harness.ts";
 import { type RunningProcess, start } from "../support/process.ts";
 
-const hoursAgo = (hours: number) => writeMoment(Date.now() - hours * 3_600_000);
+const hoursAgo = (hours: number) => formatTime(Date.now() - hours * 3_600_000);
 const rows = (...hours: readonly number[]) =>
   `pixel_id,email,identified_at\n${hours.map((ago) => `px,h${ago}@example.com,${hoursAgo(ago)}\n`).join("")}`;
 

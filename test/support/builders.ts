@@ -32,14 +32,14 @@ const ordinaryLead = {
 let lastMs = Date.parse("2026-01-31T09:15:00.123Z");
 
 /** Every built lead is a millisecond newer than the one before: a tie would test something else. */
-function nextMoment(): string {
+function nextTime(): string {
   lastMs += 1;
   return new Date(lastMs).toISOString();
 }
 
 export const aLead = (over: Partial<Lead> = {}): Lead => ({
   id: crypto.randomUUID(),
-  identified_at: nextMoment(),
+  identified_at: nextTime(),
   ...ordinaryLead,
   ...over,
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
 import { andMore, bytesText, counted, grouped } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
-import { writeMoment } from "../../../src/contract/time.ts";
+import { formatTime } from "../../../src/contract/time.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
 import { isFolder, spoolOf } from "../../../src/db/files.ts";
 import { adminCommand } from "../../../src/program-name.ts";
@@ -35,8 +35,8 @@ function lookAtImports(inflows: readonly AccountInflow[], inbox: string | null, 
   if (last === undefined) return fine("imports", "No lead has been imported yet.");
   // The vendor who stopped last is the one whom somebody may still wait for.
   const quiet = fed.filter((one) => isAutomatic(one, inbox) && nowMs - lastOf(one) > quietDays * dayMs);
-  if (quiet.length === 0) return fine("imports", `The last leads were imported at ${writeMoment(lastOf(last))}.`);
-  const named = quiet.slice(0, maxAccountsShown).map((one) => `${one.name} (the last at ${writeMoment(lastOf(one))})`);
+  if (quiet.length === 0) return fine("imports", `The last leads were imported at ${formatTime(lastOf(last))}.`);
+  const named = quiet.slice(0, maxAccountsShown).map((one) => `${one.name} (the last at ${formatTime(lastOf(one))})`);
   const all = named.join(", ") + andMore(quiet.length, maxAccountsShown);
   const advice = `Check that the vendor still sends leads, and that ${adminCommand} inbox or receive runs.`;
   return warning("imports", `No lead in ${quietDays} days: ${all}.`, advice);
@@ -107,4 +107,4 @@ const settled = {
 };
 
 const filesText = counted("file");
-const timeText = (ms: number) => writeMoment(Math.floor(ms));
+const timeText = (ms: number) => formatTime(Math.floor(ms));

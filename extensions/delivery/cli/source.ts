@@ -9,7 +9,7 @@ import { confirm } from "../../../src/cli/terminal/prompt.ts";
 import { table } from "../../../src/cli/terminal/table.ts";
 import { readConfig, receiveOrigin } from "../../../src/config.ts";
 import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
-import { writeMoment } from "../../../src/contract/time.ts";
+import { formatTime } from "../../../src/contract/time.ts";
 import { openPixelReader } from "../../../src/db/pixels.ts";
 import { createSource, findSource, listSources, revokeSource, type Source } from "../../../src/db/sources.ts";
 import { Columns } from "../../../src/import/map/columns.ts";
@@ -181,7 +181,7 @@ function view({ id, account, prefix, label, options, createdMs, revokedMs }: Sou
     label,
     state: revokedMs === null ? "active" : "revoked",
     options,
-    created_at: writeMoment(createdMs),
-    revoked_at: revokedMs === null ? null : writeMoment(revokedMs),
+    created_at: formatTime(createdMs),
+    revoked_at: revokedMs === null ? null : formatTime(revokedMs),
   };
 }

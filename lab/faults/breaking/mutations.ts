@@ -58,8 +58,8 @@ const lines: readonly Mutation[] = [
   line(
     "bounds rounded down",
     "src/contract/parameters.ts",
-    'null : readMoment(since, "up")',
-    'null : readMoment(since, "down")',
+    'null : parseTime(since, "up")',
+    'null : parseTime(since, "down")',
     "test/spec/4-1-leads.test.ts",
     "test/spec/4-1-parameters.test.ts",
   ),

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { publicOrigin, readConfig } from "../../config.ts";
 import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
-import { writeMoment } from "../../contract/time.ts";
+import { formatTime } from "../../contract/time.ts";
 import { createAccount, findAccount } from "../../db/accounts.ts";
 import type { LeadDatabase } from "../../db/connection.ts";
 import { createKey } from "../../db/keys.ts";
@@ -64,8 +64,8 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
     pixels: listPixels(database.read, account.number).map(({ id }) => id),
     key,
     /** A cursor to try paging with, and a time to try polling with. */
-    cursor: writeMoment(page(3).nextMs ?? nowMs),
-    newest: writeMoment(page(1).nextMs ?? nowMs),
+    cursor: formatTime(page(3).nextMs ?? nowMs),
+    newest: formatTime(page(1).nextMs ?? nowMs),
   };
 }
 
@@ -116,7 +116,7 @@ async function goOn(context: CommandContext, output: Output, accountId: string, 
     count += 1;
     const { name, city, state, page_url: page } = visit.details;
     // All pages are of the same site.
-    output.say(`${writeMoment(nowMs)}  ${name} from ${city}, ${state}, at ${page?.replace(/^https:\/\/[^/]+/, "")}`);
+    output.say(`${formatTime(nowMs)}  ${name} from ${city}, ${state}, at ${page?.replace(/^https:\/\/[^/]+/, "")}`);
   }
   output.say(`\nAdded ${leadsText(count)}. They and the key are kept.`);
 }

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { isS3 } from "../../config.ts";
 import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
-import { writeMoment } from "../../contract/time.ts";
+import { formatTime } from "../../contract/time.ts";
 import { type Contents, UnfinishedLog } from "../../db/examine.ts";
 import { isFileOfNode } from "../../db/files.ts";
 import type { KeyRecord } from "../../db/keys.ts";
@@ -70,7 +70,7 @@ function checkIntegrity(path: string, { damage }: Contents, full: boolean): Find
 
 function checkClock(newestMs: number, nowMs: number): Finding {
   if (newestMs <= nowMs + toleranceMs) return fine("clock", "No data in the file is newer than the clock.");
-  const what = `The clock says ${writeMoment(nowMs)}, but the newest data in the file is from ${writeMoment(Math.floor(newestMs))}.`;
+  const what = `The clock says ${formatTime(nowMs)}, but the newest data in the file is from ${formatTime(Math.floor(newestMs))}.`;
   const wrong = "Set the clock (timedatectl). Until then, polling clients may miss new leads.";
   const right = `If the clock is right, undo the imports that were made while it was wrong: ${adminCommand} import undo ACCOUNT NUMBER`;
   return warning("clock", what, `${wrong} ${right}`);
@@ -130,7 +130,7 @@ function checkBackups({ hasLeads, lastBackupMs, lastStoredMs }: Contents, to: st
       : `The server makes a backup in ${to} at start and every day. If that fails, see its log for the reason.`;
   if (lastMs === null && !hasLeads) return fine("backups", "There is nothing to back up yet.");
   if (lastMs === null) return warning("backups", "No backup has been made.", advice);
-  const made = `The last backup was made at ${writeMoment(lastMs)}.`;
+  const made = `The last backup was made at ${formatTime(lastMs)}.`;
   const isOld = nowMs - lastMs > (to === null ? backupWithinMs : dailyWithinMs);
   return isOld ? warning("backups", made, advice) : fine("backups", made);
 }

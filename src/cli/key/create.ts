@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { dayMs } from "../../contract/calendar.ts";
 import { digestOf, createKey as generateKey, isActive, prefixOf } from "../../contract/key.ts";
-import { readMoment, writeMoment } from "../../contract/time.ts";
+import { formatTime, parseTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { createKey, expireKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
 import { adminCommand } from "../../program-name.ts";
@@ -44,12 +44,12 @@ export function rotateCommand(context: CommandContext): Command {
       const endMs = Math.min(nowMs + overlapMs, old.expiresMs ?? Number.POSITIVE_INFINITY);
       const account = accountOf(context, old.account);
       const output = outputOf(options);
-      await makeKey(context, output, account, old, { replaces: old.id, old_expires_at: writeMoment(endMs) });
+      await makeKey(context, output, account, old, { replaces: old.id, old_expires_at: formatTime(endMs) });
       // Only now: if the new key had not been shown, the old one would have to stay.
       if (overlapMs > 0) await expireKey(context.database(), old.id, endMs, nowMs);
       // The clock of a server may be behind this one, and would let the old key live on.
       else await revokeKey(context.database(), old.id, nowMs);
-      output.say(`Key ${old.id} ${overlapMs > 0 ? `expires at ${writeMoment(endMs)}` : "is revoked"}.`);
+      output.say(`Key ${old.id} ${overlapMs > 0 ? `expires at ${formatTime(endMs)}` : "is revoked"}.`);
     });
 }
 
@@ -67,7 +67,7 @@ async function makeKey(
   const { id, prefix } = await createKey(context.database(), account, stored, context.now());
   const revoke = `${adminCommand} key revoke ${id}`;
   showOnce(output, "key", revoke, { id, key, prefix, label, account: account.id, ...more }, key);
-  const until = expiresMs === null ? "" : ` It expires at ${writeMoment(expiresMs)}.`;
+  const until = expiresMs === null ? "" : ` It expires at ${formatTime(expiresMs)}.`;
   output.say(`Store it now: it cannot be shown again. Its ID is ${id}.${until}`);
 }
 
@@ -75,7 +75,7 @@ const unitsMs = { m: 60_000, h: 3_600_000, d: dayMs } as const;
 
 /** Reads --expires as Unix milliseconds; throws a UserError for a past time, and for anything else. */
 function readExpiry(text: string, nowMs: number): number {
-  const ms = readMoment(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text, "down");
+  const ms = parseTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text, "down");
   if (ms === null) {
     throw new UserError("--expires takes a date such as 2027-01-31, or a time such as 2027-01-31T09:00:00Z.", "", 2);
   }

@@ -1,7 +1,7 @@
 /** bun admin key list and check: the keys of an account, and the state of one key, which is read from standard input. */
 import type { Command } from "commander";
 import { digestOf, isActive, isWellFormed } from "../../contract/key.ts";
-import { writeMoment } from "../../contract/time.ts";
+import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { findKeyByDigest, isOfDeletedAccount, type KeyRecord, listKeysOf } from "../../db/keys.ts";
 import { requestsOfMonth } from "../../db/usage.ts";
@@ -63,11 +63,11 @@ export function viewOf(context: CommandContext, record: KeyRecord) {
     label,
     account,
     state: stateOf(record, nowMs),
-    created_at: writeMoment(createdMs),
-    revoked_at: revokedMs === null ? null : writeMoment(revokedMs),
-    expires_at: expiresMs === null ? null : writeMoment(expiresMs),
+    created_at: formatTime(createdMs),
+    revoked_at: revokedMs === null ? null : formatTime(revokedMs),
+    expires_at: expiresMs === null ? null : formatTime(expiresMs),
     last_used: lastUsed,
-    read_up_to: readUpToMs === null ? null : writeMoment(readUpToMs),
+    read_up_to: readUpToMs === null ? null : formatTime(readUpToMs),
     requests_this_month: requestsOfMonth(read, id, nowMs),
     gaps: gapsOfKey(read, id, nowMs),
   };

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { readDatabasePath } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
-import { writeMoment } from "../../contract/time.ts";
+import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { UserError } from "../../user-error.ts";
@@ -101,7 +101,7 @@ function view(account: Account, period: readonly string[], stats: Stats) {
     requests: stats.requests,
     imports: stats.imports.map(({ number, atMs, imported, late }) => ({
       import: number,
-      at: writeMoment(atMs),
+      at: formatTime(atMs),
       imported,
       late,
     })),

@@ -5,7 +5,7 @@ import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person
 import { isPixelId } from "../../contract/pixel.ts";
 import { stateCode } from "../../contract/states.ts";
 import { cityKey, writeDocument } from "../../contract/stored-lead.ts";
-import { writeMoment } from "../../contract/time.ts";
+import { formatTime } from "../../contract/time.ts";
 import type { NewLead } from "../new-lead.ts";
 import {
   type Cell,
@@ -130,14 +130,14 @@ export function prepareLead(
     clamped,
     aliases,
     vendorId,
-    document: writeDocument({ id, identified_at: writeMoment(identifiedMs ?? 0), pixel_id: pixelId }, details),
+    document: writeDocument({ id, identified_at: formatTime(identifiedMs ?? 0), pixel_id: pixelId }, details),
   };
 }
 
 /** Returns a lead as it would be served. A lead without a time gets the time of import. */
 export function asServed({ document, identifiedMs }: Pick<NewLead, "document" | "identifiedMs">, nowMs: number): Lead {
   const lead: Lead = JSON.parse(document);
-  return identifiedMs === null ? { ...lead, identified_at: writeMoment(nowMs) } : lead;
+  return identifiedMs === null ? { ...lead, identified_at: formatTime(nowMs) } : lead;
 }
 
 /** Reads what a record says of the visitor and the visit. */

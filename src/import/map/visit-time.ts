@@ -1,5 +1,5 @@
 /** The time of a visit, from the columns of a record, in which a date and a time of day may be two. */
-import { readMoment, writeMoment } from "../../contract/time.ts";
+import { formatTime, parseTime } from "../../contract/time.ts";
 import { UserError } from "../../user-error.ts";
 import { firstText, type Row, textIn } from "../row.ts";
 import { clockOfDecimals, type DateOrder, type ReadTime, readNumeric, readTime } from "./values/times.ts";
@@ -59,7 +59,7 @@ export function readVisitTime(
   }
   const { ms, warning } = time;
   if (isOfArrival) return { ...untimed, sourceMs: ms };
-  if (ms > nowMs + toleranceMs) return { fault: `its time is in the future: ${quoted(writeMoment(ms))}` };
+  if (ms > nowMs + toleranceMs) return { fault: `its time is in the future: ${quoted(formatTime(ms))}` };
   const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs), clamped: ms > nowMs };
   return warning === undefined ? timed : { ...timed, warning };
 }
@@ -125,7 +125,7 @@ function clockOf(text: string): string {
 function read(row: Row, { text, place }: TimeText, clockPlace: number | null, rules: TimeRules): SourceTime {
   const column = columnAt(row, place);
   // Nothing in RFC 3339 has to be decided.
-  const ms = readMoment(text, "down");
+  const ms = parseTime(text, "down");
   if (ms !== null) return { time: { ms }, column, text };
   const zone = zoneOf(row, [place, clockPlace ?? place], rules);
   return { time: readTime(text, { zone, order: rules.orders.use(column) }), column, text };

@@ -3,7 +3,7 @@ import { eq, type SQLWrapper } from "drizzle-orm";
 import { oldestKeptMs } from "../../contract/calendar.ts";
 import type { PersonIdentifier } from "../../contract/person.ts";
 import { moveDocument } from "../../contract/stored-lead.ts";
-import { writeMoment } from "../../contract/time.ts";
+import { formatTime } from "../../contract/time.ts";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection, Statement } from "../../db/connection.ts";
 import { accounts } from "../../db/schema.ts";
@@ -167,5 +167,5 @@ function identifiersOfNew({ document, aliases, vendorId }: NewLead): PersonIdent
 /** Returns the document of a lead at its stored time. A dry run needs none. */
 function documentAt(lead: NewLead, ms: number, { dryRun }: ImportOptions): string {
   if (dryRun) return "";
-  return ms === lead.identifiedMs ? lead.document : moveDocument(lead.document, writeMoment(ms));
+  return ms === lead.identifiedMs ? lead.document : moveDocument(lead.document, formatTime(ms));
 }

@@ -2,7 +2,7 @@
 import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { asc, eq, type SQL, sql } from "drizzle-orm";
 import { dayMs } from "../../contract/calendar.ts";
-import { writeMoment } from "../../contract/time.ts";
+import { formatTime } from "../../contract/time.ts";
 import type { Connection } from "../../db/connection.ts";
 import { sync } from "../../db/files.ts";
 import { keys, ledgerGaps } from "../../db/schema.ts";
@@ -105,7 +105,7 @@ function gapsOfKeys(database: Connection, those: SQL, nowMs: number, unknownIn?:
         createdAt <= to && from <= Math.min(revokedAt ?? never, expiresAt ?? never);
       return reason === unknownIn || lives.some(couldRead);
     })
-    .map(({ from, to, reason }) => ({ from: writeMoment(from), to: writeMoment(to), reason }));
+    .map(({ from, to, reason }) => ({ from: formatTime(from), to: formatTime(to), reason }));
 }
 
 /** Returns the gaps in which a key could read. */

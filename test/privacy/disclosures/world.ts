@@ -5,7 +5,7 @@ import { createApp } from "../../../src/api/app.ts";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import { writeMoment } from "../../../src/contract/time.ts";
+import { formatTime } from "../../../src/contract/time.ts";
 import { listBatches } from "../../../src/db/imports.ts";
 import { undoBatch } from "../../../src/import/write/undo.ts";
 import { createLimiter } from "../../../src/limiter.ts";
@@ -118,7 +118,7 @@ export function openWorld(file: string, below: Below, changes = false): World {
     for await (const _ of undoBatch(admin.database, account, one, nowMs));
     nowMs += below(3) * dayMs;
     const aheadMs = below(2) * below(60 * dayMs);
-    const times = ({ identified_at: at }: Lead) => ({ identified_at: writeMoment(Date.parse(at) - aheadMs) });
+    const times = ({ identified_at: at }: Lead) => ({ identified_at: formatTime(Date.parse(at) - aheadMs) });
     if (below(3) > 0)
       await importThem(
         taken.map((lead) => ({ ...lead, ...times(lead) })),
@@ -204,7 +204,7 @@ function questionOf({ only, cursor, since }: Reader, below: Below, nowMs: number
   const how = below(4);
   if (how === 0 && since !== null) asked.set("since", since);
   else if (how < 3 && cursor !== null) asked.set("before", cursor);
-  else if (below(2) === 0) asked.set("before", writeMoment(nowMs - below(40 * dayMs)));
+  else if (below(2) === 0) asked.set("before", formatTime(nowMs - below(40 * dayMs)));
   if (only !== null) asked.set("state", only);
   if (below(4) > 0) return asked.toString();
   const filters = { pixel_id: pixels[below(3)], state: only ?? states[below(4)], city: cities[below(3)] };
@@ -218,7 +218,7 @@ function someLeads(below: Below, nowMs: number): Lead[] {
   const backMs = below(10) === 0 ? 30 * dayMs : dayMs / 2;
   return Array.from({ length: 1 + below(80) }, () =>
     aLead({
-      identified_at: writeMoment(nowMs - below(backMs)),
+      identified_at: formatTime(nowMs - below(backMs)),
       pixel_id: pixels[below(3)] ?? "",
       state: states[below(4)] ?? null,
       city: cities[below(3)] ?? null,

@@ -1,6 +1,6 @@
 /** Shows the columns of a file, some leads, and the changes before the first lead is stored. If a file looks wrong, it asks. */
 import { type Lead, leadFields } from "../../../contract/lead.ts";
-import { writeMoment } from "../../../contract/time.ts";
+import { formatTime } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import type { Target } from "../../../import/map/fields.ts";
 import { emptyRow } from "../../../import/map/lead.ts";
@@ -151,7 +151,7 @@ function previewText(
   const hasTimes = oldestMs !== null && newestMs !== null;
   const lines = [
     `Read ${rowsText(counts.read + leads)}: ${grouped(leads)} accepted, ${grouped(counts.rejected)} rejected.`,
-    hasTimes && `Their times range from ${writeMoment(oldestMs)} to ${writeMoment(newestMs)}.`,
+    hasTimes && `Their times range from ${formatTime(oldestMs)} to ${formatTime(newestMs)}.`,
     untimed > 0 && `${grouped(untimed)} ${untimed === 1 ? "gets" : "get"} the time of import.`,
     pixels.size > 0 && `Pixel${pixels.size === 1 ? "" : "s"}: ${named}${andMore(pixels.size, shownPixels)}.`,
     older > 0 && late,
