@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { S3Client } from "bun";
-import { dayMs } from "../contract/calendar.ts";
 import { formatTime } from "../contract/time.ts";
 import { codeOf, isFull } from "../db/failure.ts";
 import { isFolder, publish, sizeOf, sync } from "../db/files.ts";
@@ -74,17 +73,17 @@ export function openPlace(place: string, access: S3Access | null) {
         await storage.put(manifestPath(name), manifestPath(file));
         return storage.addressOf(name);
       }),
-    /** Removes all but the newest backups, and halves that were left over a day ago. Returns their addresses. */
+    /** Removes all but so many newest backups, and incomplete ones that are older than all of those. Returns their addresses. */
     rotate: (keep: number, nowMs: number) =>
       naming("written", async () => {
         const stored = [...(await storage.sizes()).keys()];
         const { backups } = await listFitting(storage, isOurs);
-        const old = aheadLast(backups, nowMs).slice(keep);
-        const isHalf = (name: string) => name < backupName(nowMs - dayMs) && !stored.includes(manifestPath(name));
-        const gone = [
-          ...old.map(({ file }) => basename(file)),
-          ...stored.filter((name) => isOurs(name) && isHalf(name)),
-        ];
+        const names = aheadLast(backups, nowMs).map(({ file }) => basename(file));
+        const [oldest] = names.slice(0, keep).toSorted();
+        // Without that many backups, incomplete ones stay: they may be what somebody copied without the manifests.
+        const isOver = (name: string) => names.length >= keep && oldest !== undefined && name < oldest;
+        const isHalf = (name: string) => isOurs(name) && !stored.includes(manifestPath(name));
+        const gone = [...names.slice(keep), ...stored.filter((name) => isHalf(name) && isOver(name))];
         // The manifest goes first: a backup that is deleted in part is not listed.
         for (const name of gone) for (const one of [manifestPath(name), name]) await storage.remove(one);
         return gone.map(storage.addressOf);
@@ -217,8 +216,8 @@ export interface FetchOptions {
 export type FoundBackup = Awaited<ReturnType<typeof findBackup>>;
 
 /**
- * Brings the backup that a file name or an address names to this machine, decrypted. Lists those in its place that may be
- * newer, newest first, which `fetch` brings in the same way. `named` may be the place itself: then its newest backup is meant.
+ * Fetches and decrypts a backup by its path or address. If `named` is a place, fetches its newest backup. Also lists
+ * the backups in the same place that may be newer, newest first; `fetch` fetches one of them.
  */
 export async function findBackup(named: string, { folder, identity, access, nowMs }: FetchOptions) {
   const isRemote = access !== null;
