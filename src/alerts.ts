@@ -82,18 +82,18 @@ function keyOf({ level, thing, what }: Finding): string {
 const slackHook = /^https:\/\/hooks\.slack\.com\/|\/hooks\/|\/slack$/;
 
 async function post(url: string, state: "firing" | "resolved", alert: Alert): Promise<void> {
-  const answer = await fetch(url, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({
-      state,
-      ...alert,
-      ...(slackHook.test(url) ? { text: `${state} (${alert.level}): ${alert.what} ${alert.advice}` } : {}),
-    }),
-    // A POST that is redirected becomes a GET without the alert.
-    redirect: "manual",
-    signal: AbortSignal.timeout(timeoutMs),
-  });
+  const text = slackHook.test(url) ? { text: `${state} (${alert.level}): ${alert.what} ${alert.advice}` } : {};
+  const send = (redirect: "manual" | "follow") =>
+    fetch(url, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ state, ...alert, ...text }),
+      redirect,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+  const first = await send("manual");
+  // After any other redirect, the POST becomes a GET without the alert.
+  const answer = first.status === 307 || first.status === 308 ? await send("follow") : first;
   if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
 }
 

@@ -28,6 +28,8 @@ function aReceiver(path = "") {
   const server = Bun.serve({
     port: 0,
     async fetch(request) {
+      const [, moved] = /\/moved-(\d+)$/.exec(request.url) ?? [];
+      if (moved !== undefined) return new Response("", { status: Number(moved), headers: { Location: "/" } });
       requests.push({ minute: minuteNow(), type: request.headers.get("Content-Type") });
       const body: Omit<Post, "minute"> = JSON.parse(await request.text());
       if (receiver.status === 200) posts.push({ ...body, minute: minuteNow() });
@@ -110,7 +112,13 @@ test.each([503, 302])("a post that gets %i is repeated with growing pauses until
   expect(posts.map(({ state }) => state)).toEqual(["firing"]);
 });
 
-test("a hook as that of Slack gets the finding as a text, too", async () => {
+test.each([307, 308])("an alert is posted to the address to which a %i leads", async (status) => {
+  const { posts, run } = aReceiver(`moved-${status}`);
+  await run(1, () => [disk(900)]);
+  expect(posts).toMatchObject([{ state: "firing", what: "Only 900 MB are free." }]);
+});
+
+test("a Slack webhook also gets the finding as text", async () => {
   const { posts, run } = aReceiver("hooks/T0/B0");
   await run(1, () => [disk(900)]);
   const text = "firing (warning): Only 900 MB are free. Free some space.";
