@@ -115,6 +115,7 @@ curl --fail --silent --max-time 10 --retry 10 --retry-connrefused http://127.0.0
 curl --silent --max-time 10 -o /dev/null -w 'through the proxy: %{http_code}\\n' --resolve www.example.org:80:127.0.0.1 http://www.example.org/docs
 leadfile-admin account list
 sleep 5; leadfile-admin backup list /var/backups/leadfile
+echo 'export IGNORED=1' >> /etc/leadfile.env
 (cd / && leadfile-admin account list)
 printf '#!/bin/sh\necho "$@"\n' > /usr/local/bin/curl && chmod 755 /usr/local/bin/curl
 echo ALERT_URL=http://127.0.0.1:9/hooks >> /etc/leadfile.env
