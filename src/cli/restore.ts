@@ -133,7 +133,8 @@ const again =
 /** Says what is known of the time since the backup if the replaced file does not know it. */
 function sinceText({ isNewerKnown, receipts, madeMs }: Restoration): string {
   const since = `changed since ${formatTime(madeMs)} must be changed again.`;
-  if (isNewerKnown) return `Erasures and revoked keys were taken from newer backups. Settings ${since}`;
+  const later = receipts === 0 ? "Later ones may be lost (for erasures: restore --receipts FILE). " : "";
+  if (isNewerKnown) return `Erasures and revoked keys were taken from newer backups. ${later}Settings ${since}`;
   if (receipts === 0) return `No newer data was found on this machine. ${again}`;
   const applied = `${counted("receipt")(receipts)} ${receipts === 1 ? "was" : "were"} applied`;
   return `No newer data was found on this machine; ${applied}. Keys revoked and settings ${since}`;
