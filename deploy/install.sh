@@ -40,8 +40,8 @@ install_all() {
 		fail "$program does not run on this machine. Download the release for its processor and C library ($(uname -m))."
 	install -D -m 755 "$program" "$bin.new"
 	install -D -m 755 "$here/leadfile-admin" "$admin"
-	# An existing database is upgraded on a copy first. Nothing has changed if that fails. With --no-start, a backup replaces it:
-	# after a downgrade, it is of a newer version, and could not be upgraded.
+	# Test the upgrade on a copy of the database first. Nothing has changed if that fails. Skip this with --no-start:
+	# in a downgrade, the database is of a newer version, and a backup replaces it.
 	if [ -n "$now" ] && [ -e "$data/leadfile.db" ]; then
 		LEADFILE_PROGRAM=$bin.new "$admin" upgrade --check ||
 			{ rm "$bin.new"; fail "The database cannot be upgraded. The old version stays installed."; }
@@ -58,7 +58,7 @@ install_all() {
 	systemctl enable --quiet leadfile.service
 	[ -z "$now" ] || systemctl restart leadfile.service
 	# With it, leadfile-failure@.service posts alerts. A minimal Debian has none.
-	command -v curl >/dev/null || echo "Without curl, no alert says that the service failed. To install it: apt-get install curl"
+	command -v curl >/dev/null || echo "curl is missing, so a service failure sends no alert. Run: apt-get install curl"
 	echo "$("$bin" --version) is installed. Settings: /etc/leadfile.env. Next:"
 	echo "  leadfile-admin account create NAME"
 	echo "  leadfile-admin doctor"

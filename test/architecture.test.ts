@@ -185,7 +185,7 @@ const budgets: Readonly<Record<string, number>> = {
   "extensions/delivery": 1_700,
   "extensions/cluster": 2_490,
   packages: 2_830,
-  "test and lab": 33_940,
+  "test and lab": 34_000,
 };
 
 test.each(Object.entries(budgets))("%s has at most %d lines", (place, most) => {

@@ -121,8 +121,8 @@ export function openPlan({ connection, revision: revisionNow }: Opening, account
 }
 
 /**
- * True while nothing was written that a plan depends on and that no constraint protects. What keeps leads out, such as the block
- * of an erased person, increments the revision. A lead that is newer than the newest one may have been read by clients that poll.
+ * Returns a condition that is true while no write has changed what a plan depends on and no constraint protects.
+ * A block increments the revision. Clients that poll may already have read a lead newer than `newestMs`.
  */
 function isPlannedOn(revisionThen: number, newestMs: number, account: AccountNumber): SQL {
   const newer = sql`SELECT 1 FROM ${stored} WHERE account = ${account} AND identified_at > ${newestMs}`;

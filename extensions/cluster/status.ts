@@ -96,8 +96,8 @@ function wrongFlagsOf(state: NodeState | null): string[] {
 }
 
 /**
- * Finds the names of nodes that lack transactions: those that have the last one of any node in another chain than most nodes
- * or, if as many have each chain, than the node with the most transactions.
+ * Returns the names of nodes that lack transactions: those whose chain differs, at the last transaction of any node,
+ * from that of most nodes or, in a tie, from that of the node with the most transactions.
  */
 async function findLacking(members: readonly Asked[]): Promise<Set<string>> {
   const ids = JSON.stringify(members.flatMap(({ position }) => position?.last?.id ?? []));

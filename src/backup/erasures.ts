@@ -73,7 +73,7 @@ const allErasures = sql`
   FROM suppressions AS block JOIN instances AS instance ON instance.number = block.instance
   UNION ALL SELECT account, 'digest', lower(hex(digest)) FROM suppressed_digests`;
 
-/** Remembers which erasures a backup knows: it was consistent when it was made, so they remove nothing from it. */
+/** Records the erasures that the backup contains. They were applied before it was made, and are not repeated. */
 export function rememberErasures(database: Connection): void {
   database.run(sql`CREATE TEMP TABLE known_erasures AS ${allErasures}`);
 }

@@ -19,7 +19,7 @@ export function watchFile(path: string) {
   let seenMs = opened.mtimeMs;
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {
-    /** Throws if the path leads to another file than the one that was opened, to no database any more, or has no log. */
+    /** Throws if the file at the path was replaced, is no longer a database, or has lost its -wal or -shm file. */
     assertSame() {
       const nowMs = performance.now();
       if (nowMs - lookedMs < lookEveryMs) return;
@@ -38,7 +38,7 @@ export function watchFile(path: string) {
       // Without its log, no commit of other programs arrives.
       if (logFiles.some(({ part, inode }) => statOf(part)?.ino !== inode)) {
         const advice = "Restart the server. Do not remove -wal and -shm.";
-        throw new DatabaseUnavailable("The log next to the database file was removed.", advice);
+        throw new DatabaseUnavailable("The -wal or -shm file of the database was removed or replaced.", advice);
       }
       seenMs = now.mtimeMs;
       lookedMs = nowMs;

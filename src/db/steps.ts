@@ -1,4 +1,4 @@
-/** Much work in short steps, so that nobody waits for long. */
+/** Splits long work into short steps, so that other writers do not wait for long. */
 import { and, asc, gte, inArray, type SQL } from "drizzle-orm";
 import { changedExactly, type LeadDatabase, type Statement, WriteRefused } from "./connection.ts";
 import { leads } from "./schema.ts";
@@ -23,8 +23,8 @@ export function nextSize(size: number, tookMs: number, { min, max, shortMs, long
 const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };
 
 /**
- * Deletes the leads of an account that meet a condition, oldest first, some in each write, together with other statements.
- * Yields, and returns, how many are gone. Works on a cluster too.
+ * Deletes the leads that meet a condition, oldest first, in batches. Each write also runs the statement of `alsoRun`.
+ * Yields and returns the number of leads deleted so far. Also works on a cluster.
  */
 export async function* deleteLeads(
   database: LeadDatabase,
@@ -45,7 +45,7 @@ export async function* deleteLeads(
     const found = next.all();
     const last = found.at(-1);
     if (last === undefined) return deleted;
-    // By number, because the lock must not be held while leads that stay are passed.
+    // By number, so that the lock is not held while leads that are kept are scanned.
     const numbers = found.map(({ number }) => number);
     const some = and(inArray(leads.number, numbers), those);
     try {

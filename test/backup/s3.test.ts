@@ -106,7 +106,7 @@ needing("versitygw").describe("an object store", async () => {
     expect(json).toMatchObject({ leads: 19, erased_again: 1 });
   });
 
-  test("takes the newest backup of a prefix, not one that a clock ahead of time has dated", async () => {
+  test("restores the newest backup of a prefix, not one dated in the future", async () => {
     const admin = aMachine(["acme"]);
     await admin.import(header + rows(0, 20));
     const ahead = anAdmin([], { ...settings, DATABASE_PATH: admin.file }, Date.now() + 3_600_000);

@@ -131,7 +131,7 @@ const manyNames = (count: number) => Array.from({ length: count }, (_, n) => `"n
 const withNotes = (notes: readonly string[]) =>
   Buffer.from(JSON.stringify({ data: notes.map((text, n) => ({ email: `d${n}@example.com`, notes: text })) }));
 
-test("names within texts are no names of a page, however long a text is", async () => {
+test("names inside strings do not count as names of a page, however long a string is", async () => {
   const names = manyNames(220_000);
   const pieces = Array.from({ length: 8 }, (_, n) => names.slice(n * 400_000, (n + 1) * 400_000));
   expect((await imported(withNotes(pieces))).said).toContain("8 accepted, 0 rejected");

@@ -70,7 +70,7 @@ async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outc
 
 /** Says what became of the rows that were not rejected. */
 function importedText({ imported, replaced, duplicates, suppressed }: ImportCounts): string {
-  const others = Object.entries({ replaced, "already stored": duplicates, "of erased people left out": suppressed });
+  const others = Object.entries({ replaced, "already stored": duplicates, "skipped (erased person)": suppressed });
   const named = others.filter(([, count]) => count > 0).map(([what, count]) => `${grouped(count)} ${what}`);
   return [`${leadsText(imported)} added`, ...named].join(", ");
 }

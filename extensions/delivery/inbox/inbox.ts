@@ -82,7 +82,7 @@ export class Inbox {
     for (const { path } of folders) deleteOldFiles(path, keepDays, nowMs);
   }
 
-  /** Continues with a folder. Its trouble, such as a wrong owner, is reported, and does not concern the others. */
+  /** Imports the next file of a folder. Reports a temporary error, such as a wrong owner, without stopping others. */
   async #hasNext(folder: DropFolder, files: AsyncIterator<void>): Promise<boolean> {
     try {
       return (await files.next()).done !== true;

@@ -45,9 +45,9 @@ export function webhook({ url, secret, now, timeoutMs }: Post): Receiver {
       return response.ok || refused(url, response, lead);
     } catch (cause) {
       if (signal.aborted)
-        return failed(`${url.origin} gave no answer within ${timeoutMs / 1000} s.`, { advice: slowAdvice });
+        return failed(`${url.origin} did not respond within ${timeoutMs / 1000} s.`, { advice: slowAdvice });
       const code = codeOf(cause);
-      return failed(`${url.origin} was not reached${code === null ? "" : ` (${code})`}.`);
+      return failed(`${url.origin} could not be reached${code === null ? "" : ` (${code})`}.`);
     }
   };
 }

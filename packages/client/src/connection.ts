@@ -18,7 +18,7 @@ export function connect(settings: Settings) {
   const redact = (text: string) => text.replaceAll(key, "[key]");
   const request = { method: "GET", headers: { Authorization: `Bearer ${key}`, Accept: "application/json" } };
 
-  /** Holds all requests back. Instead of a longer pause, the next one gets a 429, which the caller gets as an error. */
+  /** Pauses all requests. If the pause would be too long, the next request gets a 429 and throws. */
   function pause(ms: number): void {
     if (ms <= longestWaitMs) openAtMs = Math.max(openAtMs, clock.now() + ms);
   }
@@ -68,7 +68,7 @@ function search(query: Parameters): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value instanceof Date && Number.isNaN(value.getTime())) {
-      throw new SettingError(`${name} takes a Date that is a time; this one is invalid.`);
+      throw new SettingError(`${name} is an invalid Date. Pass a valid Date.`);
     }
     if (value !== undefined) pairs.append(name, value instanceof Date ? value.toISOString() : String(value));
   }

@@ -40,7 +40,7 @@ export async function exchange(
     if (late.aborted) throw new TimeoutError(`${url.origin} sent no complete response within ${timeoutMs} ms.`);
     const reason = codeOf(cause);
     const why = reason === null ? "" : ` (${reason})`;
-    throw new NetworkError(`${url.origin} was not reached, or the connection broke${why}.`, reason);
+    throw new NetworkError(`${url.origin} could not be reached, or the connection broke${why}.`, reason);
   }
 }
 

@@ -127,8 +127,8 @@ export class Progress {
   }
 
   /**
-   * Returns a function that saves a lead which was taken. Each lead adds its own line if the checkpoint can add; now and then
-   * the whole text is written again.
+   * Returns a function that saves an accepted lead. If the checkpoint has `add`, each lead appends one line, and the
+   * whole text is rewritten from time to time.
    */
   keeper(checkpoint: Checkpoint | undefined): (lead: Lead) => Promise<void> {
     const maxLines = () => Math.max(minLines, this.seen.size);

@@ -13,7 +13,7 @@ export const everyAnswerChecks: Check[] = [
   check("7", "every error has the body and the status of its code", async ({ answers }) => {
     for (const { asked, status, body } of answers.filter((answer) => answer.status >= 400)) {
       const { code } = needShape(errorBody, body, asked).error;
-      need(isErrorCode(code), `${asked} has the code ${code}, which is none of the twelve`);
+      need(isErrorCode(code), `${asked} has the unknown error code ${code}`);
       need(errorCodes[code][0] === status, `${asked} answered ${code} with ${status}`);
     }
   }),

@@ -55,7 +55,7 @@ async function readAllKeys(host: Host): Promise<Keys> {
   const [live = "", revoked, unsubscribed] = await readKeys(host, "Enter and Ctrl-D");
   // A header can hold nothing else.
   if ([live, revoked, unsubscribed].some((key) => key !== undefined && /[^\x21-\x7e]/.test(key))) {
-    throw new SettingError("A key has a character that no key has. Copy the key again.");
+    throw new SettingError("A key contains an invalid character. Copy the key again.");
   }
   return { live, revoked: revoked || null, unsubscribed: unsubscribed || null };
 }

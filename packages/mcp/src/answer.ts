@@ -23,7 +23,7 @@ const starter = "whoever started this program";
 /** Advice for addresses written by hand. Followed here, the + would be encoded twice. */
 const encodingHint = / \([^()]*%2B[^()]*\)/;
 
-const newKey = `Only another key helps: ask ${starter} to set LEADFILE_KEY to one and to start it again.`;
+const newKey = `This program needs another key: ask ${starter} to set LEADFILE_KEY and to restart it.`;
 /** The sentences for errors on which the server gives advice for programmers. */
 const sentences: Partial<Record<ErrorCode, string>> = {
   invalid_api_key: `The key does not exist. ${newKey}`,

@@ -1,4 +1,4 @@
-/** What is recorded of every answer: a line in the log, and a count. */
+/** The access log: a log line and metrics for each response. */
 import type { Logger } from "pino";
 import type { Call } from "../call.ts";
 import type { RequestMetrics } from "./metrics.ts";

@@ -110,7 +110,7 @@ function openReader(context: CommandContext, account: Account): Reader {
 
 /** Returns the values in the form in which persons are compared; none for a text of another kind. */
 function valuesOf(kind: PersonReference["kind"], text: string, pixelIds: readonly string[]): string[] {
-  // Of two in one place, the second would be ignored without a word. A phone and its extension have up to 19 digits.
+  // If a value names two persons, the second would be silently ignored. A phone with its extension has up to 19 digits.
   if (text.split("@").length > 2 || (kind === "phone" && text.replaceAll(/\D/g, "").length > 19)) return [];
   if (text === "") return [];
   if (kind === "email") return [firstEmail([text])].flatMap((email) => (email === null ? [] : [emailKey(email.value)]));

@@ -15,7 +15,7 @@ export interface Gap {
   readonly reason: string;
 }
 
-/** A restore has no record of who received leads since the backup, nor all keys and leads that there were. */
+/** The reason of a gap after a restore: recipients, keys, and leads since the backup may be unknown. */
 export const lostInRestore = "lost in a restore";
 
 /** Returns the sentence about a gap for a person, with its times to the minute, in UTC. */

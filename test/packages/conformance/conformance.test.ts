@@ -160,9 +160,9 @@ test.each([
   ["there is no key", "", "", 2, "No key was given."],
   ["the address is none", "lf_someKey1", "www.example.com", 2, "URL takes an address"],
   ["the key is none", "lf_someKey1", "", 1, "The key does not work: This API key does not exist."],
-  ["the key cannot be one", "lf_some Key1", "", 2, "A key has a character"],
-  ["a key after it cannot be one", "lf_someKey1\nlf_some Key2", "", 2, "A key has a character"],
-  ["the server is not there", "lf_someKey1", "http://127.0.0.1:9", 1, "http://127.0.0.1:9 was not reached, or"],
+  ["the key cannot be one", "lf_some Key1", "", 2, "A key contains an invalid character"],
+  ["a key after it cannot be one", "lf_someKey1\nlf_some Key2", "", 2, "A key contains an invalid character"],
+  ["the server is not there", "lf_someKey1", "http://127.0.0.1:9", 1, "http://127.0.0.1:9 could not be reached, or"],
 ])("if %s, it says so in one line and checks nothing", async (_, keys, address, status, said) => {
   const { url } = await serve({ leads });
   const ended = await anAdmin().give(keys, "conformance", address || url);

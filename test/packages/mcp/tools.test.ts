@@ -175,7 +175,9 @@ describe("a problem that a model cannot solve", () => {
     expect((await elsewhere.call("usage")).text).toMatch(/not_found.*whoever started this program to check its URL/);
     const { call } = await anAgent(server.url, server.aKey(), swift);
     await server.stop();
-    expect((await call("usage")).text).toMatch(/was not reached.*in a minute.*started this program to check its URL/);
+    expect((await call("usage")).text).toMatch(
+      /could not be reached.*in a minute.*started this program to check its URL/,
+    );
   });
 
   test("a key that a proxy removes is reported to the owner of the server", async () => {

@@ -58,8 +58,8 @@ interface Attacked<Made> extends Findings {
 
 interface Turns {
   /**
-   * Takes a turn, counted from 1. Returns what was late: then it is taken again, up to three times, because other work on the
-   * machine can delay what is promised within seconds, but not each time.
+   * Runs a turn, counted from 1. Returns the time limits that it missed. A late turn is repeated, up to three times:
+   * other work on the machine can delay one run, but a defect delays each.
    */
   take(turn: number): Promise<readonly string[]>;
   /** Runs after the last turn. Returns further figures. */

@@ -180,8 +180,8 @@ function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Pr
         `If the ID identifies the person, pass --map ${printable(id)}=- to keep all visits. If it looks like 1.23E+15, a ` +
         "spreadsheet has rounded it: import the vendor's original file.",
     takenIds > 0 &&
-      `at least ${rowsText(takenIds)} with the ID of a stored lead, but another time or person: they count as that lead. If ` +
-        `${printable(id)} identifies the person or the line, pass --map ${printable(id)}=- to keep all visits.`,
+      `at least ${rowsText(takenIds)} with the ID of a stored lead, but another time or person: they are duplicates. ` +
+        `If ${printable(id)} identifies the person or the line, pass --map ${printable(id)}=- to keep all visits.`,
     changedVisits > 0 &&
       `at least ${rowsText(changedVisits)} with the time, page, and visitor of a stored lead, but other content: both are ` +
         "kept. If they are the same visits, undo the earlier import, and import both files with " +

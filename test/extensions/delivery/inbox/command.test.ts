@@ -76,7 +76,7 @@ test("the line of each file has its counts and warnings", async () => {
     "acme/c.csv: done; 1 lead added; Warning: 1 row: the state is not a US state, so it was left empty; " +
       "Warning: 1 row: the phone number is not valid, so it was left empty\n",
   );
-  expect(stderr).toContain("acme/again.csv: done; 0 leads added, 1 already stored, 1 of erased people left out\n");
+  expect(stderr).toContain("acme/again.csv: done; 0 leads added, 1 already stored, 1 skipped (erased person)\n");
 });
 
 test("--once ends with 1 for files of no account or in no folder, with 0 for rejected rows, and without the inbox", async () => {

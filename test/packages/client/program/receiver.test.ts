@@ -58,7 +58,7 @@ describe("posting to an address", () => {
     const following = follow([url, "--post", "http://127.0.0.1:9/"], { settings: { ...settings, ...withSecret } });
     await until(() => following.errors().includes("again in 1 s."));
     expect(await following.end()).toBe(0);
-    expect(following.errors()).toContain("http://127.0.0.1:9 was not reached");
+    expect(following.errors()).toContain("http://127.0.0.1:9 could not be reached");
   });
 });
 
@@ -67,7 +67,7 @@ describe("posting to an address that rejects leads", () => {
     const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
     onTestFinished(() => void receiver.stop(true));
     expect(await offerTo(receiver.url, 20)).toMatchObject({
-      why: `${receiver.url.origin} gave no answer within 0.02 s.`,
+      why: `${receiver.url.origin} did not respond within 0.02 s.`,
       advice: expect.stringContaining("respond first and work then"),
     });
   });
