@@ -11,7 +11,7 @@ import { type Member, openMembers } from "./members.ts";
 import { NoAnswer, query, type RqliteNode } from "./node.ts";
 import type { NodeFile } from "./node-file.ts";
 import { nodes, writes } from "./tables.ts";
-import { incrementRevision, lastPosition, readPosition, send, transactionId } from "./transaction.ts";
+import { incrementRevision, lastPosition, type Position, send, transactionId } from "./transaction.ts";
 
 export type ClusterDatabase = ReturnType<typeof openClusterDatabase>;
 
@@ -24,8 +24,8 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
   const isShown = (id: string) => file.current().chainOf(id) !== undefined;
 
   async function catchUp(withinMs?: number): Promise<void> {
-    const question = sql.raw(`SELECT ${lastPosition}`);
-    const last = readPosition(await retry("read", (ms) => query(node, question, "linearizable", ms), withinMs));
+    const ask = (ms: number) => query(node, sql.raw(`SELECT ${lastPosition}`), "linearizable", ms);
+    const last: Position | null = JSON.parse(String(await retry("read", ask, withinMs)));
     if (last === null) return;
     // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
     const shownMs = withinMs === undefined ? patienceMs.inProgress : patienceMs.behind;

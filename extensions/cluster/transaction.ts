@@ -64,11 +64,6 @@ export async function send(node: RqliteNode, id: string, statements: readonly St
 export const lastPosition = `(SELECT json_object('id', id, 'chain', chain, 'number', number)
   FROM cluster_writes ORDER BY number DESC LIMIT 1)`;
 
-/** Reads what `lastPosition` selects. */
-export function readPosition(value: unknown): Position | null {
-  return typeof value === "string" ? JSON.parse(value) : null;
-}
-
 /** The transactions that a file shows. */
 export type ShownWrites = ReturnType<typeof openShownWrites>;
 
@@ -80,13 +75,13 @@ export function openShownWrites(database: Connection) {
     .from(writes)
     .where(eq(writes.id, sql.placeholder("id")))
     .prepare();
-  const last = database.$client.prepare<{ last: unknown }, []>(`SELECT ${lastPosition} AS last`);
+  const last = database.$client.prepare<{ last: string | null }, []>(`SELECT ${lastPosition} AS last`);
   return {
     /** The number of writes that must be effective on every node. */
     revision: () => count.get()?.count ?? 0,
     /** The chain at a transaction; undefined if the file does not show it. */
     chainOf: (id: string) => one.get({ id })?.chain,
     /** The last transaction; null if there is none. */
-    lastPosition: () => readPosition(last.get()?.last),
+    lastPosition: (): Position | null => JSON.parse(last.get()?.last ?? "null"),
   };
 }

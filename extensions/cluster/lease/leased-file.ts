@@ -24,9 +24,8 @@ const otherTimeoutMs = 400;
 /** Starts to keep a lease, and returns the file under it. */
 export function openLeasedFile(file: NodeFile, node: RqliteNode, process: string) {
   const lease = createLease(() => ({ monotonicMs: performance.now(), wallMs: Date.now() }));
-  const { see, ...reads } = readUnderLease(file, lease);
-  const end = keepLease(node, process, lease, { see, lastPosition: () => file.current().lastPosition() });
-  return { ...reads, lease, end };
+  const reads = readUnderLease(file, lease);
+  return { ...reads, lease, end: keepLease(node, process, lease, reads) };
 }
 
 /** Returns the reads of a file under a lease. */
@@ -67,6 +66,7 @@ export function readUnderLease(file: NodeFile, lease: Lease) {
   return {
     reading,
     see,
+    lastPosition: reading((opening) => opening.lastPosition()),
     /** Returns the version of the file. Throws DatabaseUnavailable without a lease. */
     version(): number {
       const version = see();

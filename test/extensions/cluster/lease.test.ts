@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { type Answers, createLease, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
-import { keepLease, readUnderLease } from "../../../extensions/cluster/lease/leased-file.ts";
+import { keepLease, openLeasedFile, readUnderLease } from "../../../extensions/cluster/lease/leased-file.ts";
 import { type NodeFile, openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { revision, tableStatements } from "../../../extensions/cluster/tables.ts";
 import type { Position } from "../../../extensions/cluster/transaction.ts";
@@ -197,7 +197,7 @@ describe("a file under a lease", () => {
   test("has a new version after a commit that brings the lease while a request checks the file", () => {
     let nowMs = 0;
     const lease = createLease(() => ({ monotonicMs: nowMs, wallMs: nowMs }));
-    const { file, incrementNext } = aFileThatChanges();
+    const { file, due } = aFileThatChanges();
     const { see, version } = readUnderLease(file, lease);
     see();
     lease.answered(lease.begin(), answers(0));
@@ -206,8 +206,16 @@ describe("a file under a lease", () => {
     nowMs += leaseMs + 1;
     expect(version).toThrow("this node has not yet caught up");
     lease.answered(lease.begin(), answers(1));
-    incrementNext();
+    due.push(1);
     expect(version()).not.toBe(cached);
+  });
+
+  test("is opened again if its last transaction cannot be read", async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { file } = aFileThatChanges();
+    const current = () => ({ ...file.current(), lastPosition: () => expect.unreachable() });
+    onTestFinished(openLeasedFile({ ...file, current, release }, aNode().node, "p1").end);
+    await released;
   });
 
   test("that is replaced while it is opened is not served: the other one is", async () => {
@@ -226,7 +234,7 @@ describe("a file under a lease", () => {
   });
 });
 
-/** A file whose revision is incremented, if requested, right before it is read the next time. */
+/** A file whose revision becomes the one that is `due` right before it is read the next time. */
 function aFileThatChanges() {
   const path = join(aFolder(), "db.sqlite");
   const written = openDatabase(path);
@@ -236,21 +244,17 @@ function aFileThatChanges() {
     opened.release();
     written.$client.close();
   });
-  let isDue = false;
+  const due: number[] = [];
   function current() {
     const opening = opened.current();
     const revisionNow = () => {
-      if (isDue) written.insert(revision).values({ number: 1, count: 1 }).run();
-      isDue = false;
+      for (const count of due.splice(0)) written.insert(revision).values({ number: 1, count }).run();
       return opening.revision();
     };
     return { ...opening, revision: revisionNow };
   }
   const file: NodeFile = { ...opened, current };
-  const incrementNext = () => {
-    isDue = true;
-  };
-  return { file, incrementNext };
+  return { file, due };
 }
 
 /** Creates a file that shows a revision, and that nobody has open. */
