@@ -20,7 +20,7 @@ import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
 import type { Lease } from "./lease/lease.ts";
 import { openLeasedFile } from "./lease/leased-file.ts";
 import { checkLocalNode } from "./members.ts";
-import type { RqliteNode } from "./node.ts";
+import { query, type RqliteNode } from "./node.ts";
 import { openNodeFile, type Serving } from "./node-file.ts";
 import { nodes } from "./tables.ts";
 import { createTables } from "./transaction.ts";
@@ -124,6 +124,8 @@ async function register(
   for (; !isOver(); await Bun.sleep(1_000)) {
     await checkLocalNode(node, file.path);
     try {
+      // Before `cluster init`, this throws NoAnswer: the node must remain empty.
+      await query(node, sql`SELECT 1 FROM __drizzle_migrations LIMIT 1`, "none", 1_000);
       // This server may be started before `cluster migrate`.
       await createTables(node);
       const own = eq(nodes.name, node.name);

@@ -22,7 +22,7 @@ async function aNode(folder = aFolder()) {
   if (node === undefined) throw new Error("there is a node");
   const engine = watched(startNode(node));
   await untilReady(node);
-  return { engine, admin: anAdmin([], settingsOf(node)) };
+  return { node, engine, admin: anAdmin([], settingsOf(node)) };
 }
 
 /** Empties the folder of a node, and starts it with another one to join. */
@@ -36,13 +36,16 @@ async function joinAgain(place: Place, { node: other }: Place): Promise<void> {
 
 unless(missing).describe("a cluster", () => {
   test("begins with an existing file, and only on a node that is empty", async () => {
-    const { admin } = await aNode();
+    const { node, admin } = await aNode();
+    // It waits for the first data, and leaves the node empty until then.
+    const url = await start(settingsOf(node)).listening();
     const appliance = anAdmin(["acme"]);
     await appliance.give(JSON.stringify(someLeads(1)[0]), "lead", "import", "acme", "-", "--create-pixels");
     expect((await admin.run("cluster", "init", join(aFolder(), "leadfile.db"))).stderr).toContain("There is no");
     const begun = await admin.run("cluster", "init", appliance.file, "--json");
     expect(begun.json as object).toEqual({ file: appliance.file, leads: 1 });
     expect(begun.stderr).toContain(`${appliance.file} still contains personal data. Delete it`);
+    await until(async () => (await fetch(`${url}/healthz`)).ok);
     expect(await admin.exported()).toBe(await appliance.exported());
     const again = await admin.run("cluster", "init", appliance.file);
     expect(again.stderr).toContain("is not alone and empty. Start a node with a new folder");
