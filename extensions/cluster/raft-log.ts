@@ -2,43 +2,43 @@
  * The file in which rqlite keeps its Raft log, raft.db, in the format of bbolt: pages of a B+ tree, and a list of the free
  * ones. Free pages keep the bytes of deleted entries.
  */
-import { closeSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 
 const magic = 0xed0cdaed;
 const headerBytes = 16;
-/** The ID of the list if it is not stored, as with another option of bbolt than that of rqlite. */
-const noFreelist = 2n ** 64n - 1n;
 /** A list of more pages has their number before its first ID. */
 const maxCount = 0xffff;
 
 /**
  * Copies the pages in use of a log that no process has open. The other pages of the copy are holes, without bytes on the disk.
- * Throws if the file is not as bbolt writes it.
+ * Throws if the file is not as bbolt writes it. Reads one page at a time, because a log can be larger than the memory.
  */
 export function copyUsedPages(from: string, to: string): void {
-  const source = readFileSync(from);
-  const { pageSize, freelist, pages } = newestMeta(source);
-  const free = readFreePages(source, freelist, pageSize);
+  const source = openSync(from, "r");
   const target = openSync(to, "wx", 0o600);
   try {
-    ftruncateSync(target, source.length);
+    const { pageSize, freelist, pages } = newestMeta(source);
+    const free = readFreePages(source, freelist, pageSize);
+    ftruncateSync(target, fstatSync(source).size);
     for (let page = 0; page < pages; page++) {
-      if (!free.has(page)) writeSync(target, source, page * pageSize, pageSize, page * pageSize);
+      if (!free.has(page)) writeSync(target, readAt(source, page * pageSize, pageSize), 0, pageSize, page * pageSize);
     }
   } finally {
+    closeSync(source);
     closeSync(target);
   }
 }
 
-/** The number of bytes that a file takes on the disk. */
-export function diskBytesOf(path: string): number {
-  return statSync(path).blocks * 512;
+function readAt(file: number, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  if (readSync(file, bytes, 0, length, position) !== length) throw new Error("it ends too early");
+  return bytes;
 }
 
 /** The first two pages describe the file in turns, so that one of them is complete at any time. */
-function newestMeta(file: Buffer) {
-  const first = readMeta(file);
-  const second = readMeta(file.subarray(first?.pageSize ?? 4_096));
+function newestMeta(file: number) {
+  const first = readMeta(readAt(file, 0, 4_096));
+  const second = readMeta(readAt(file, first?.pageSize ?? 4_096, 4_096));
   const complete = [first, second].filter((meta) => meta !== null);
   const [newest] = complete.toSorted((one, other) => Number(other.transaction - one.transaction));
   if (newest === undefined) throw new Error("it is no file of bbolt");
@@ -66,9 +66,10 @@ function checksumOf(bytes: Buffer): bigint {
   return hash;
 }
 
-function readFreePages(file: Buffer, freelist: bigint, pageSize: number): Set<number> {
-  if (freelist === noFreelist) throw new Error("it has no list of free pages");
-  const list = file.subarray(Number(freelist) * pageSize);
+function readFreePages(file: number, freelist: bigint, pageSize: number): Set<number> {
+  const at = Number(freelist) * pageSize;
+  const overflow = readAt(file, at, headerBytes).readUInt32LE(12);
+  const list = readAt(file, at, (1 + overflow) * pageSize);
   const isLong = list.readUInt16LE(10) === maxCount;
   const count = isLong ? Number(list.readBigUInt64LE(headerBytes)) : list.readUInt16LE(10);
   const ids = list.subarray(headerBytes + (isLong ? 8 : 0));

@@ -13,9 +13,9 @@ import { takeLock } from "../../src/db/locks.ts";
 import { audit } from "../../src/db/schema.ts";
 import { UserError } from "../../src/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
-import { stateOf, untilReady } from "./members.ts";
+import { checkLocalNode, stateOf, untilReady } from "./members.ts";
 import { execute, NoAnswer, type RqliteNode, reasonOf, request } from "./node.ts";
-import { copyUsedPages, diskBytesOf } from "./raft-log.ts";
+import { copyUsedPages } from "./raft-log.ts";
 import { locks, scrubs } from "./tables.ts";
 
 const patienceMs = 60_000;
@@ -29,8 +29,12 @@ interface Restarting {
   start(): Promise<void>;
 }
 
+/** The number of bytes that a file takes on the disk. */
+const diskBytesOf = (path: string) => statSync(path).blocks * 512;
+
 /** Throws a UserError if another node is being scrubbed or is behind, or if the node does not stop, start, or answer in time. */
 export async function scrubNode(database: ClusterDatabase, restarting: Restarting) {
+  await checkLocalNode(database.node, database.path);
   const log = raftLogOf(database.path);
   // Another process would replace the log while the node writes to it again.
   const release = takeLock(log);

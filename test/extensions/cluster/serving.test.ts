@@ -102,7 +102,10 @@ unless(missing).describe("each server of a cluster", () => {
       status: 2,
       stdout: expect.stringContaining(otherFile),
     });
-    expect((await doctor({ ...settingsOf(node), NODE_NAME: "n2" })).stdout).toContain(otherName);
+    const misnamed = { ...settingsOf(node), NODE_NAME: "n2" };
+    expect((await doctor(misnamed)).stdout).toContain(otherName);
+    const scrub = await anAdmin([], misnamed).run("cluster", "scrub", "--stop", "false", "--start", "true");
+    expect(scrub.stderr).toContain(otherName);
   });
 });
 
