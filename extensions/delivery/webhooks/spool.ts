@@ -58,10 +58,9 @@ function createWriter(folder: string, now: () => number) {
   async function complete(): Promise<void> {
     const whole = file;
     file = null;
-    if (whole === null) return;
     // What was acknowledged is synced, whatever closing says.
-    await whole.handle.close().catch(() => undefined);
-    await completeFile(whole.path, whole.syncedBytes);
+    await whole?.handle.close().catch(() => undefined);
+    if (whole !== null) await completeFile(whole.path, whole.syncedBytes);
   }
 
   /** Runs work after all earlier work, whether that succeeded or not. */

@@ -2,8 +2,6 @@
 import { type Check, check, need, needError, type Probe, type RequestOptions, skip } from "./probe.ts";
 import { paths } from "./specification.ts";
 
-const endpoints = Object.values(paths);
-
 /** A key that no server has. */
 const unknownKey = "lf_00000000000000000000000000000000000000";
 
@@ -37,6 +35,6 @@ export const accessChecks: Check[] = [
 function expecting(section: string, what: string, wanted: string, how: (probe: Probe) => RequestOptions): Check {
   return check(section, `${what}: ${wanted}`, async (probe) => {
     const options = how(probe);
-    for (const path of endpoints) needError(await probe.ask(path, options), wanted);
+    for (const path of Object.values(paths)) needError(await probe.ask(path, options), wanted);
   });
 }
