@@ -134,7 +134,7 @@ test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
       const [what, advice] = ["The unit leadfile.service failed.", "See journalctl -u leadfile.service."];
       const [since, text] = [expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+Z$/), `${what} ${advice}`];
       expect(JSON.parse(alert)).toEqual({ state: "firing", level: "broken", what, advice, since, text });
-      expect(printed).toContain("To install it: apt-get install curl");
+      expect(printed).toContain("Run: apt-get install curl");
     },
     300_000,
   );
