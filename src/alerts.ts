@@ -101,7 +101,7 @@ function recall(file: string): Alerts {
   try {
     return new Map(Object.entries(JSON.parse(readFileSync(file, "utf8"))));
   } catch {
-    return new Map();
+    return new Map(); // Without the file, each present finding is posted again.
   }
 }
 

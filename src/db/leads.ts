@@ -69,7 +69,7 @@ function sourceFor({ pixelId, state, city, hasEmail }: Filters): SQL {
   return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
 }
 
-/** Opens what reads pages, newest lead first. A statement is prepared when its filters are first requested. */
+/** Returns the reader of pages, newest lead first. A statement is prepared when its filters are first requested. */
 export function openLeads(database: Connection) {
   const statements = new Map<string, ReturnType<typeof preparePage>>();
 

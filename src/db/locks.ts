@@ -22,9 +22,9 @@ import { giveToOwner, lockRequestsOf, serverLockOf } from "./files.ts";
 
 /** The time that each kind of program waits for a lock that another one has, in milliseconds. */
 export const lockWaitMs = {
-  /** A command, or the start of the server, behind another writer. */
+  /** A command, or the start of the server, while another program writes. */
   toWrite: 10_000,
-  /** A new server behind one that was told to stop. */
+  /** A server that starts while its predecessor stops. */
   toServe: 1_000,
   /** A program that only reads a file, or would replace it. */
   toLook: 2_000,

@@ -42,7 +42,7 @@ export interface ErasedPerson {
 /** Erases persons, with leads of others that mention them if the search has those. The first step begins. */
 export class Erasure {
   readonly #done = new Map<PersonReference, Pick<Removal, "people" | "identity"> & { readonly erased: number }>();
-  /** Everything that names the persons, as far as texts can be searched for it, and the part of it that is blocked. */
+  /** Every identifier of the persons for which texts can be searched, and below it those that are blocked. */
   readonly #named: Wanted<PersonReference>[];
   readonly #blocked: Wanted<PersonReference>[];
 

@@ -15,7 +15,7 @@ export interface Receipt {
   readonly instance: string;
   /** All hashes that block: HMAC-SHA-256 in hexadecimal digits. */
   readonly hashes: readonly string[];
-  /** Those of them that were given. */
+  /** The hashes of what was given to the erasure. */
   readonly given: readonly string[];
   /** The hashes of the IDs of the leads that were removed. */
   readonly removed: readonly string[];

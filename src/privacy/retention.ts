@@ -16,7 +16,7 @@ interface Retention {
 }
 
 export interface RetentionSurvey {
-  /** The number of leads that are older than that. */
+  /** The number of leads that are older than the retention period. */
   readonly older: number;
   /** The number of leads of the account. */
   readonly all: number;

@@ -98,14 +98,14 @@ describe("key check reads a key from standard input, and says", () => {
     expect<unknown>(await check(admin, old.key)).toEqual({ ...known, state: "revoked", status: 1 });
   });
 
-  test("unknown of a key of another instance, and never repeats it", async () => {
+  test("unknown for a key of another instance, and never repeats it", async () => {
     const key = createKey();
     expect<unknown>(await check(anAdmin(), key)).toEqual({ state: "unknown", status: 1, stderr: "" });
     const { stdout, stderr } = await anAdmin().give(key, "key", "check");
     expect(stdout + stderr).not.toContain(key.slice(8));
   });
 
-  test("malformed of anything else", async () => {
+  test("malformed for a text that is not a key", async () => {
     const { admin, old } = await withKey();
     const { key } = old;
     const mistyped = key.slice(0, 10) + (key[10] === "a" ? "b" : "a") + key.slice(11);

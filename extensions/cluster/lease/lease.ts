@@ -54,8 +54,8 @@ type Shown = Pick<ShownWrites, "revision" | "chainOf">;
 
 export type Lease = ReturnType<typeof createLease>;
 
-/** The answers before the first question. */
 const nobody = { voters: 0, isVoter: false, isLeader: false, others: [] };
+/** The answers before the first question. */
 const noAnswers: Answers = { ...nobody, revision: 0, own: null, lag: 0, clockOffMs: 0 };
 
 /** Creates a lease that has not begun. `now` reads the clocks. */

@@ -40,11 +40,11 @@ export function connect(settings: Settings) {
     { signal, ...query }: { readonly signal?: AbortSignal | undefined },
     isSound: (body: Body) => boolean = () => true,
   ): Promise<Body> => {
-    const isWanted = (body: Partial<Body>) => body.object === object && isSound(body as Body);
+    const isWanted = (body: Partial<Body>) => body.object === object && isSound(body as Body); // It checks the fields.
     const url = new URL(`${baseUrl}${path}${search(query as Parameters)}`); // Every query is made of these.
     for (let failed = 0; ; failed++) {
       try {
-        return (await once(url, isWanted, signal)) as Body;
+        return (await once(url, isWanted, signal)) as Body; // isWanted has checked it.
       } catch (error) {
         const waitMs = waitAfter(error, failed, settings);
         // All requests of the client wait for the next window, not only this one.

@@ -4,7 +4,7 @@ import { columnsOf } from "../../process.ts";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";
 
-/** It is shown until its block ends. */
+/** A progress line on the terminal, until it is disposed of. */
 interface Progress extends Disposable {
   /** Takes how much of the total is done, and how many rows that is. */
   update(done: number, rows: number): void;

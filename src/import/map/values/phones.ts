@@ -35,8 +35,8 @@ function plainNumber(text: string): Found | null {
 }
 
 /** A number within a town has seven digits, one with its area ten in the US, and nowhere has one more than 15. */
-const townNumber = 7;
-const areaNumber = 10;
+const localLength = 7;
+const nationalLength = 10;
 const maxNumberLength = 15;
 /** If digits are hidden, as in `***-***-0142`, the others are no number. */
 const hiddenDigits = /[*•]{2}/;
@@ -59,7 +59,7 @@ function numberIn(whole: string): Found | null {
   if (known === undefined || lacksItsArea(known.number)) return numberInParts(text);
   // A number without its area may precede one that has it.
   const before = numberInParts(text.slice(0, known.startsAt));
-  if (before !== null && before.value.length >= townNumber) return { value: before.value, cut: true };
+  if (before !== null && before.value.length >= localLength) return { value: before.value, cut: true };
   const digits = digitsOf(text.slice(known.startsAt, known.endsAt));
   const value = digits.slice(0, digits.length - (known.number.ext?.length ?? 0));
   if (value === "" || value.length > maxNumberLength) return numberInParts(text);
@@ -68,7 +68,7 @@ function numberIn(whole: string): Found | null {
 
 /** Canada dials 310 0123 in every area: such digits are known alone, even if they are the end of a number. */
 function lacksItsArea({ countryCallingCode, nationalNumber }: PhoneNumber): boolean {
-  return countryCallingCode === "1" && nationalNumber.length < areaNumber;
+  return countryCallingCode === "1" && nationalNumber.length < nationalLength;
 }
 
 /** Reads a number that a program took for an amount: with a decimal, or as a power of ten. If it was rounded, it is lost. */
@@ -90,7 +90,7 @@ function numberInParts(text: string): Found | null {
       .replace(extension, "");
     const value = fromSpreadsheet(part.trim())?.digits ?? firstRun(number);
     // Letters that are digits on a keypad are not spelled out.
-    if (value === "" || (value.length < townNumber && /[a-z]{3}/i.test(number))) continue;
+    if (value === "" || (value.length < localLength && /[a-z]{3}/i.test(number))) continue;
     if (value.length <= maxNumberLength) return { value, cut: digitsOf(text.replace(label, "")) !== value };
   }
   return null;
@@ -102,8 +102,8 @@ function firstRun(text: string): string {
   const tooMany = digitsOf(text).length > maxNumberLength;
   let digits = "";
   for (const group of groups) {
-    if (digits.length >= townNumber && group.length >= townNumber) break;
-    if (tooMany && digits.length >= areaNumber) break;
+    if (digits.length >= localLength && group.length >= localLength) break;
+    if (tooMany && digits.length >= nationalLength) break;
     digits += group;
   }
   return digits;
