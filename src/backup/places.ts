@@ -76,14 +76,12 @@ export function openPlace(place: string, access: S3Access | null) {
     /** Removes all but so many newest backups, and incomplete ones that are older than all of those. Returns their addresses. */
     rotate: (keep: number, nowMs: number) =>
       naming("written", async () => {
-        const stored = [...(await storage.sizes()).keys()];
-        const { backups } = await listFitting(storage, isOurs);
+        const { backups, incomplete } = await listFitting(storage, isOurs);
         const names = aheadLast(backups, nowMs).map(({ file }) => basename(file));
         const [oldest] = names.slice(0, keep).toSorted();
         // Without that many backups, incomplete ones stay: they may be what somebody copied without the manifests.
         const isOver = (name: string) => names.length >= keep && oldest !== undefined && name < oldest;
-        const isHalf = (name: string) => isOurs(name) && !stored.includes(manifestPath(name));
-        const gone = [...names.slice(keep), ...stored.filter((name) => isHalf(name) && isOver(name))];
+        const gone = [...names.slice(keep), ...incomplete.filter(isOver)];
         // The manifest goes first: a backup that is deleted in part is not listed.
         for (const name of gone) for (const one of [manifestPath(name), name]) await storage.remove(one);
         return gone.map(storage.addressOf);
@@ -98,13 +96,14 @@ export function openPlace(place: string, access: S3Access | null) {
   };
 }
 
-/** Lists the complete backups whose names fit, newest first, and the addresses of those whose manifest is none. */
+/** Lists the complete backups whose names fit, newest first, the addresses of unreadable ones, and the names of incomplete ones. */
 async function listFitting(storage: ReturnType<typeof openFolder>, fits: (name: string) => boolean) {
   const sizes = await storage.sizes();
-  const names = [...sizes.keys()].filter((name) => fits(name) && sizes.has(manifestPath(name)));
   const backups: StoredBackup[] = [];
   const unreadable: string[] = [];
+  const incomplete: string[] = [];
   const read = async (name: string) => {
+    if (!sizes.has(manifestPath(name))) return void incomplete.push(name);
     const text = await storage.read(manifestPath(name));
     // A server deletes its oldest backups while others are listed.
     if (text === null) return;
@@ -115,8 +114,12 @@ async function listFitting(storage: ReturnType<typeof openFolder>, fits: (name: 
     const encrypted = name.endsWith(encryptedSuffix);
     backups.push({ file, made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted });
   };
-  await Promise.all(names.map(read));
-  return { backups: backups.toSorted((one, other) => other.made_at.localeCompare(one.made_at)), unreadable };
+  await Promise.all([...sizes.keys()].filter(fits).map(read));
+  return {
+    backups: backups.toSorted((one, other) => other.made_at.localeCompare(one.made_at)),
+    unreadable,
+    incomplete,
+  };
 }
 
 /** Orders backups so that those dated in the future come last: a clock was ahead, so it is unknown which of them are new. */
