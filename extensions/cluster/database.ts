@@ -54,7 +54,8 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
 
 /** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
 export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreachable = (_: readonly string[]) => {}) {
-  const { apply, ...transactions } = openTransactions(file, node);
+  const transactions = openTransactions(file, node);
+  const { apply } = transactions;
   const list = openMembers(node);
 
   /** Writes statements for all nodes. Returns the names of those that do not show them in time. */
@@ -79,7 +80,6 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
       if (unreachable.length > 0) onUnreachable(unreachable);
     },
     ...transactions,
-    apply,
     /** Waits until every node shows all writes until now. Returns the names of those that do not in time. */
     findBehind: () => writeEverywhere([]),
     async removeResidualBytes() {

@@ -82,16 +82,12 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
 }
 
 /** The metrics of the lease, for the alert rules in deploy/cluster/prometheus-alerts.yml. */
-function gaugesOf({ answers, ...lease }: Lease): StoreGauge[] {
+function gaugesOf({ answers, ageSeconds, ...lease }: Lease): StoreGauge[] {
   const gauge = (name: string, help: string, read: () => number | null): StoreGauge => {
     return { name: `leadfile_cluster_${name}`, help, read };
   };
   return [
-    gauge(
-      "lease_age_seconds",
-      "Time since the answers on which the lease is based; it ends after 4 s.",
-      lease.ageSeconds,
-    ),
+    gauge("lease_age_seconds", "Time since the answers on which the lease is based; it ends after 4 s.", ageSeconds),
     gauge("serving", "1 while this server has a lease.", () => Number(lease.isValid())),
     gauge("lag_transactions", "Transactions that the local node has not applied yet.", () => answers().lag),
     gauge("missing_writes", "1 if the local node lacks writes that a majority has.", () => Number(lease.lacksWrites())),

@@ -27,8 +27,7 @@ export const transactionId = () => randomText(20);
 
 /** Creates the tables that are missing, as in a cluster of an earlier version. No transaction can be numbered before. */
 export async function createTables(node: RqliteNode): Promise<void> {
-  const statements = tableStatements.map((statement) => sql.raw(statement));
-  await execute(node, statements, 10_000);
+  await execute(node, tableStatements.map(sql.raw), 10_000);
 }
 
 /** Deleted bytes are overwritten. A node forgets this setting at each start, so it is sent with every transaction. */

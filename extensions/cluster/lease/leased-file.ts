@@ -20,6 +20,8 @@ const maxGapMs = 500 + clockMarginMs;
 const timeoutMs = 1_000;
 /** The timeout for another node, which must not delay the next question. */
 const otherTimeoutMs = 400;
+/** The time between two lists of the members: for each, rqlite connects to every node. */
+const listEveryMs = 5_000;
 
 /** Starts to keep a lease, and returns the file under it. */
 export function openLeasedFile(file: NodeFile, node: RqliteNode, process: string) {
@@ -127,15 +129,18 @@ function gapBetween(before: Question, next: Question): number {
 function openQuestions(node: RqliteNode, process: string) {
   const list = openMembers(node);
   let members: readonly Member[] = [];
+  let listedMs = Number.NEGATIVE_INFINITY;
+
+  async function refresh(): Promise<void> {
+    listedMs = performance.now();
+    members = await list();
+  }
 
   /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
   return async (own: Position | null, level: "strong" | "linearizable"): Promise<Answers> => {
-    const listing = list().then((listed) => {
-      members = listed;
-    });
-    if (members.length === 0) await listing;
-    // The last list is good enough until the next one.
-    listing.catch(() => {});
+    if (members.length === 0) await refresh();
+    // The last list is good enough until the next try.
+    else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
     const voters = members.filter(({ isVoter }) => isVoter);
     const [leader, ...states] = await Promise.all([
       // Only the answer of the leader counts for this process: its registration may not have reached the others yet.
