@@ -12,7 +12,7 @@ const maxBackoffMs = 30_000;
 
 /** Returns a function that sends requests. Every request is a GET and can be repeated, after errors that pass. */
 export function connect(settings: Settings) {
-  const { baseUrl, key, fetch, clock, timeoutMs, longestWaitMs } = settings;
+  const { baseUrl, key, fetch, clock, timeoutMs, maxWaitMs } = settings;
   /** The time from which requests are sent again: the limit per minute (§8) is used up until then. */
   let openAtMs = Number.NEGATIVE_INFINITY;
   const redact = (text: string) => text.replaceAll(key, "[key]");
@@ -20,7 +20,7 @@ export function connect(settings: Settings) {
 
   /** Pauses all requests. If the pause would be too long, the next request gets a 429 and throws. */
   function pause(ms: number): void {
-    if (ms <= longestWaitMs) openAtMs = Math.max(openAtMs, clock.now() + ms);
+    if (ms <= maxWaitMs) openAtMs = Math.max(openAtMs, clock.now() + ms);
   }
 
   async function once(url: URL, isSound: (body: object) => boolean, signal: AbortSignal | undefined) {
@@ -56,11 +56,11 @@ export function connect(settings: Settings) {
 }
 
 /** Returns how long to wait before the request is repeated. Throws the error if repeating it does not help. */
-function waitAfter(error: unknown, failed: number, { clock, retries, longestWaitMs }: Settings): number {
+function waitAfter(error: unknown, failed: number, { clock, retries, maxWaitMs }: Settings): number {
   if (!(error instanceof LeadfileError && error.transient) || failed >= retries) throw error;
   const backoffMs = Math.min(firstBackoffMs * 2 ** failed, maxBackoffMs);
   const waitMs = Math.max(backoffMs / 2 + (clock.random() * backoffMs) / 2, error.retryAfterMs ?? 0);
-  if (waitMs > longestWaitMs) throw error;
+  if (waitMs > maxWaitMs) throw error;
   return waitMs;
 }
 

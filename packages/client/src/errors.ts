@@ -140,9 +140,11 @@ export const errorCodes = {
   internal_error: [500, InternalError],
   query_failed: [500, QueryFailedError],
 } as const;
+
 /** Every code of an error (§7). */
 export type ErrorCode = keyof typeof errorCodes;
 
+/** Returns whether a value is one of the twelve codes. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === "string" && Object.hasOwn(errorCodes, code);
 }

@@ -41,7 +41,7 @@ export function readSettings(options: LeadfileOptions) {
     key: readKey(options.key),
     retries,
     timeoutMs: toMs("timeout", options.timeout ?? "30s"),
-    longestWaitMs: toMs("longestWait", options.longestWait ?? "2m"),
+    maxWaitMs: toMs("longestWait", options.longestWait ?? "2m"),
     // Some runtimes refuse a fetch that is called as a method of another object.
     fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
     clock: options.clock ?? systemClock,

@@ -11,7 +11,7 @@ export interface Clock {
 }
 
 /** A timer of more than this fires at once. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => performance.now(),
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
     /** Removes the listener, of which a long life of the signal would collect many. */
     const end = new AbortController();
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(resolve, Math.min(ms, longestTimerMs));
+      const timer = setTimeout(resolve, Math.min(ms, maxTimerMs));
       const abort = () => {
         clearTimeout(timer);
         reject(signal?.reason);

@@ -1,5 +1,4 @@
 /** Tables and labelled lines that fit the terminal. */
-
 import { columnsOf, wrapAt } from "../../process.ts";
 import { printable } from "../../user-error.ts";
 import { paint, paintCell } from "./output.ts";
