@@ -55,7 +55,6 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
 /** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
 export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreachable = (_: readonly string[]) => {}) {
   const transactions = openTransactions(file, node);
-  const { apply } = transactions;
   const list = openMembers(node);
 
   /** Writes statements for all nodes. Returns the names of those that do not show them in time. */
@@ -63,7 +62,7 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
     const id = transactionId();
     // A node that hangs delays the list of the members, which is needed when the write is applied.
     const listing = list(reachWithinMs).catch(() => null);
-    await apply(id, [...statements, incrementRevision]);
+    await transactions.apply(id, [...statements, incrementRevision]);
     return await waitForAll(file, id, list, (await listing) ?? (await list()));
   }
 
@@ -75,7 +74,7 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
       return file.current().connection;
     },
     async write(statements: readonly Statement[], scope: WriteScope = "local"): Promise<void> {
-      if (scope === "local") return await apply(transactionId(), statements);
+      if (scope === "local") return await transactions.apply(transactionId(), statements);
       const unreachable = await writeEverywhere(statements);
       if (unreachable.length > 0) onUnreachable(unreachable);
     },
@@ -84,7 +83,7 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
     findBehind: () => writeEverywhere([]),
     async removeResidualBytes() {
       // Nothing erased is served any more, but the logs of all nodes hold it until they are scrubbed.
-      await apply(transactionId(), [sql`DELETE FROM ${residues}`]);
+      await transactions.apply(transactionId(), [sql`DELETE FROM ${residues}`]);
       return (await list()).map(({ name }) => name);
     },
     close: () => file.release(),
