@@ -230,14 +230,19 @@ test("a relative path is resolved from the subfolder of the clone in which it wa
   const admin = anAdmin();
   await admin.import("date,pixel_id,email\n2026-01-31,px,dana@example.com\n");
   writeFileSync(join(folder, "list.txt"), "dana@example.com\n");
+  writeFileSync(join(folder, "visits.csv"), "email\nlee@example.com\n");
   const typed = async (...args: string[]) => {
     const env = { ...process.env, DATABASE_PATH: admin.file };
-    const running = Bun.spawn([process.execPath, "run", "admin", ...args], { cwd: folder, env, stderr: "ignore" });
-    return [await running.exited, await running.stdout.text()];
+    const running = Bun.spawn([process.execPath, "run", "admin", ...args], { cwd: folder, env, stderr: "pipe" });
+    return [await running.exited, (await running.stderr.text()) + (await running.stdout.text())];
   };
+  const trial = await typed("lead", "import", "acme", "visits.csv", "--pixel", "px", "--dry-run");
+  expect(trial).toEqual([0, expect.stringContaining(`Reading ${join(folder, "visits.csv")} as CSV.`)]);
   expect(await typed("backup", "copy.db")).toEqual([0, expect.stringContaining(join(folder, "copy.db"))]);
   expect(await typed("lead", "find", "acme", "--list", "list.txt")).toEqual([0, expect.stringContaining("dana")]);
   expect(await typed("stats", "acme", "--html", "page.html")).toEqual([0, expect.any(String)]);
   expect(await typed("restore", "copy.db", "--yes")).toEqual([0, expect.stringContaining("now has 1 lead")]);
-  expect(readdirSync(folder).toSorted()).toEqual(["copy.db", "copy.db.manifest.json", "list.txt", "page.html"]);
+  expect(readdirSync(folder).toSorted()).toEqual([
+    ...["copy.db", "copy.db.manifest.json", "list.txt", "page.html", "visits.csv"],
+  ]);
 });

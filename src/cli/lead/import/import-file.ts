@@ -128,8 +128,7 @@ async function read({ file, output }: Asked, reading: Reading): Promise<FileRead
   const { source, columns } = reading;
   using progress = createProgress("Reading", source.size, output);
   return await readFile(reading, {
-    onColumns: (format) =>
-      output.say(announceColumns(columns, format, file === "-" ? "standard input" : basename(file))),
+    onColumns: (format) => output.say(announceColumns(columns, format, file === "-" ? "standard input" : file)),
     onProgress: (rows) => progress.update(source.bytesRead(), rows),
   });
 }
