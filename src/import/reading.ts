@@ -226,15 +226,12 @@ function withoutValues(reason: string): string {
   return reason.replace(/:? "(?:[^"\\]|\\.)*"/g, "").replace(/(the account has no pixel) .* \(/, "$1 of this ID (");
 }
 
+/** Without the cells beyond the limit, a row of CSV is rejected again until it is completed. */
 function shortened(source: Row["source"]): Row["source"] {
-  if (lengthOf(source) <= maxRejectedLength) return source;
   if (typeof source === "string") return source.slice(0, maxRejectedLength);
-  let left = maxRejectedLength;
-  return source.map((cell) => {
-    const kept = cell.slice(0, left);
-    left -= kept.length;
-    return kept;
-  });
+  let length = 0;
+  const end = source.findIndex((cell) => (length += cell.length) > maxRejectedLength);
+  return end === -1 ? source : source.slice(0, end);
 }
 
 /** This many rows without a time show whether a column has times. Later rows are not examined. */

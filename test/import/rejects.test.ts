@@ -208,8 +208,13 @@ test("--rejects appends the next free number to the name of an existing file, an
   expect(readFileSync(join(admin.folder, "rejects-3.csv"), "utf8")).toContain("never,b@example.com,3,");
 });
 
-test("a rejected row is kept up to 64 KiB", async () => {
-  const { written } = await importRejecting(anAdmin(), `date,email\nnever,${"x".repeat(500_000)}@example.com\n`);
-  expect(written.length).toBeGreaterThan(65_000);
+test.each([
+  ["CSV", `date,name,a,b\nnever,Dana,${"x".repeat(60_000)},${"x".repeat(60_000)}\n`],
+  ["NDJSON", `{"date":"never","name":"Dana","a":"${"x".repeat(500_000)}"}\n`],
+])("a rejected row of %s is kept up to 64 KiB, and rejected again until it is completed", async (_, text) => {
+  const { written } = await importRejecting(anAdmin(), text);
+  expect(written.length).toBeGreaterThan(60_000);
   expect(written.length).toBeLessThan(66_500);
+  const again = await anAdmin().import(written.replace("never", ""), "--pixel", "px", "--json");
+  expect(again.json).toMatchObject({ imported: 0, rejected: 1 });
 });
