@@ -1,21 +1,47 @@
-/** The client as it is published: what is in the package, what tools say of it, and where it runs. */
-import { expect, onTestFinished } from "bun:test";
+/** The client as it is published: what is in the package, where it runs, and that each program of its guide does. */
+import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
+import * as client from "../../../packages/client/src/leadfile.ts";
 import { look } from "../../docs/browser.ts";
+import { aBusyServer, aLineForEachLead, clientPrograms, run } from "../../docs/programs.ts";
+import { blocksOf } from "../../docs/walkthrough.ts";
+import { answering } from "../../support/answering.ts";
 import { someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { serve } from "../../support/harness.ts";
 import { needing } from "../../support/needing.ts";
-import { install, packed } from "./built.ts";
+import { start } from "../../support/process.ts";
+import { aSharedFolder } from "../../support/run.ts";
+
+const root = join(import.meta.dir, "../../..");
+const guide = readFileSync(join(root, "docs/client.md"), "utf8");
+
+let tarball: string | null = null;
+
+/** Packs the client once, as `npm pack` does it for publishing. Returns the path of the package. */
+async function packed(): Promise<string> {
+  if (tarball !== null) return tarball;
+  const folder = aSharedFolder();
+  const name = await Bun.$`npm pack --silent --pack-destination ${folder}`.cwd(join(root, "packages/client")).text();
+  tarball = join(folder, name.trim().split("\n").at(-1) ?? "");
+  return tarball;
+}
+
+/** Unpacks the package as an installation does, into a new folder. Returns it with the place of the package. */
+async function install(parent?: string) {
+  const folder = aFolder(parent);
+  const place = join(folder, "node_modules/@leadfile/client");
+  await Bun.$`mkdir -p ${place} && tar -xzf ${await packed()} -C ${place} --strip-components=1`.quiet();
+  return { folder, place };
+}
 
 const publishing = needing("npm", "tar");
 
 publishing("the package holds the code with its types, the guide and the licence, and depends on nothing", async () => {
-  const folder = install(aFolder());
-  const place = join(folder, "node_modules/@leadfile/client");
+  const { place } = await install();
   const files = [...new Bun.Glob("**/*").scanSync(place)].toSorted();
   expect(files.filter((file) => !/^dist\/[a-z-]+\.(?:js|cjs|d\.ts|d\.cts)$/.test(file))).toEqual([
     "LICENSE",
@@ -30,13 +56,13 @@ publishing("the package holds the code with its types, the guide and the licence
 });
 
 publishing("publint finds nothing to say", async () => {
-  const place = join(install(aFolder()), "node_modules/@leadfile/client");
+  const { place } = await install();
   const { messages } = await publint({ pkgDir: place, strict: true, pack: false });
   expect(messages).toEqual([]);
 });
 
 publishing("the types are found wherever modules are", async () => {
-  const checked = await checkPackage(createPackageFromTarballData(readFileSync(packed())));
+  const checked = await checkPackage(createPackageFromTarballData(readFileSync(await packed())));
   const problems = "problems" in checked ? checked.problems : [{ kind: "no types at all" }];
   const places = problems.map((problem) => `${problem.kind} ${"resolutionKind" in problem && problem.resolutionKind}`);
   // Resolvers that are older than exports find nothing.
@@ -71,20 +97,13 @@ async function runIn(command: readonly string[], name = "program.mjs", program =
   const leads = someLeads(5);
   const { url, aKey } = await serve({ leads });
   // Deno guards all of /dev, where the temporary folder may be.
-  const folder = install(aFolder("/tmp"));
+  const { folder } = await install("/tmp");
   writeFileSync(join(folder, name), program);
   writeFileSync(join(folder, "package.json"), '{"dependencies":{"@leadfile/client":"*"}}');
-  const child = Bun.spawn([...command, name, url, aKey(), "checkpoint.json"], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, NO_COLOR: "1" },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [said, errors, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  expect(errors).toBe("");
-  expect(status).toBe(0);
+  const running = start({ NO_COLOR: "1" }, folder, [...command, name, url, aKey(), "checkpoint.json"]);
+  expect([await running.exited, running.errors()]).toEqual([0, ""]);
   const ids = leads.map(({ id }) => id);
-  expect(JSON.parse(said)).toEqual({
+  expect(JSON.parse(running.output())).toEqual({
     all: ids.toReversed(),
     followed: ids,
     refused: true,
@@ -114,22 +133,15 @@ publishing("it runs in Bun", () => runIn([process.execPath]));
 needing("npm", "chromium")(
   "it refuses to run in a browser, in a page and in a worker, unless it is told to",
   async () => {
-    const folder = install(aFolder());
-    const site = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch(request) {
-        const { pathname } = new URL(request.url);
-        if (pathname === "/") return new Response(html, { headers: { "Content-Type": "text/html" } });
-        if (pathname === "/worker.js") return new Response(`${attempt} postMessage(tried);`, { headers: script });
-        if (!pathname.endsWith(".js")) return new Response("", { status: 404 });
-        return new Response(Bun.file(join(folder, "node_modules/@leadfile/client/dist", pathname)), {
-          headers: script,
-        });
-      },
+    const { place } = await install();
+    const site = answering((request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/") return new Response(html, { headers: { "Content-Type": "text/html" } });
+      if (pathname === "/worker.js") return new Response(`${attempt} postMessage(tried);`, { headers: script });
+      if (!pathname.endsWith(".js")) return new Response("", { status: 404 });
+      return new Response(Bun.file(join(place, "dist", pathname)), { headers: script });
     });
-    onTestFinished(() => site.stop(true));
-    const { page } = await look(site.url.href);
+    const { page } = await look(`${site}/`);
     await page.getByText("worker: ").waitFor();
     expect(await page.locator("p").allTextContents()).toEqual(["page: refused made", "worker: refused made"]);
   },
@@ -156,3 +168,74 @@ new Worker("/worker.js", { type: "module" }).onmessage = ({ data }) => {
   document.getElementById("worker").textContent = "worker: " + data;
 };
 </script>`;
+
+const programs = clientPrograms();
+
+publishing("every program of the guide compiles", async () => {
+  const { folder } = await install();
+  for (const { heading, code } of programs) writeFileSync(join(folder, `${heading}.ts`), code);
+  const typeRoots = [join(root, "node_modules/@types")];
+  const module = { module: "NodeNext", target: "ES2022", types: ["node"], typeRoots };
+  const compilerOptions = { strict: true, noEmit: true, ...module };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  expect(await Bun.$`${root}/node_modules/.bin/tsc -p .`.cwd(folder).nothrow().text()).toBe("");
+});
+
+/** The output that each program must print before it may be stopped. */
+const printed: Readonly<Record<string, RegExp>> = {
+  "Read leads, pixels, and usage": /Dana[\s\S]*px_site[\s\S]*requests_today/,
+  "Read all leads": aLineForEachLead,
+  "Follow new leads": aLineForEachLead,
+  "Handle errors": /begin again[\s\S]*invalid_cursor 400 http:\S+#invalid_cursor [\s\S]*false/,
+};
+
+for (const { heading, code } of programs) {
+  publishing(`the program under "${heading}" runs, and loses none of 2,000 leads`, async () => {
+    const { url, aKey } = await aBusyServer();
+    const { folder } = await install();
+    const running = run("mts", code, { LEADFILE_URL: url, LEADFILE_KEY: aKey() }, folder);
+    const expected = printed[heading] ?? /$^/;
+    await running.said(expected);
+    const status = await (code.includes("SIGINT") ? running.end("SIGINT") : running.exited);
+    expect([status, running.errors()]).toEqual([0, ""]);
+    if (expected === aLineForEachLead) expect(new Set(running.output().match(/^\S+/gm)).size).toBe(2_000);
+  });
+}
+
+publishing("the commands of the guide install the package from a fresh clone", async () => {
+  const folder = aFolder();
+  const clone = `git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -x -C ${folder}/leadfile`;
+  await Bun.$`mkdir ${folder}/leadfile && sh -ec ${clone}`.cwd(root);
+  writeFileSync(join(folder, "package.json"), "{}");
+  const quiet = "export npm_config_audit=false npm_config_fund=false\n";
+  for (const { text } of blocksOf(guide).filter(({ info }) => info === "sh")) {
+    await Bun.$`sh -ec ${quiet + text}`.cwd(folder).quiet();
+  }
+  expect(readFileSync(join(folder, "node_modules/@leadfile/client/package.json"), "utf8")).toContain(
+    "@leadfile/client",
+  );
+});
+
+test("the guide lists every option, and every error class apart from those of the codes", () => {
+  const listed = [...guide.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name ?? "");
+  const settings: Record<keyof client.LeadfileOptions, true> = {
+    baseUrl: true,
+    key: true,
+    retries: true,
+    timeout: true,
+    longestWait: true,
+    fetch: true,
+    allowPlainHttp: true,
+    dangerouslyAllowBrowser: true,
+    clock: true,
+  };
+  const classes = Object.entries(client).filter(
+    ([, value]) =>
+      typeof value === "function" &&
+      !(value.prototype instanceof client.ApiError) &&
+      value.prototype instanceof client.LeadfileError,
+  );
+  expect(new Set(listed)).toEqual(new Set([...Object.keys(settings), ...classes.map(([name]) => name)]));
+  expect(listed).toContain(client.SettingError.name);
+});
