@@ -104,5 +104,6 @@ test("two different values at the same rank are counted in a warning, a lower ra
   expect(await told({ person: dana, contact: lee })).toEqual(["values"]);
   expect(await told({ person: dana, contact: dana })).toEqual([]);
   expect(await told({ person: lee, ...dana })).toEqual([]);
+  expect(await told({ state: { name: "Nevada", code: "NV" }, country: { name: "US", code: "USA" } })).toEqual([]);
   expect(await told({ personal_email: "dana@example.com", business_email: "lee@example.com" })).toEqual([]);
 });

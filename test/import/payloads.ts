@@ -39,9 +39,10 @@ const crm: readonly Payload[] = [
         lastname: { value: "Whitfield" },
         email: { value: "dana@example.com" },
         hubspot_owner_id: { value: "9" },
+        gender: { value: "F" },
       },
     },
-    lead: dana,
+    lead: { ...dana, gender: "F" },
   },
   {
     what: "HubSpot: a contact of version 3",
@@ -212,6 +213,22 @@ const identity: readonly Payload[] = [
       linkedin: { url: "https://social.example.com/d" },
     },
     lead: { ...dana, company: "Harbor & Pine" },
+  },
+  {
+    what: "Clearbit: a person whose name is an object",
+    record: { person: { name: { fullName: "Dana Whitfield", givenName: "Dana" }, email: "dana@example.com" } },
+    lead: dana,
+  },
+  {
+    what: "Clerk: a user whose lists of addresses and numbers have their name once more",
+    record: {
+      data: {
+        name: "Dana Whitfield",
+        email_addresses: [{ id: "idn_1", email_address: "dana@example.com" }],
+        phone_numbers: [{ id: "idn_2", phone_number: "+16195550142" }],
+      },
+    },
+    lead: { ...dana, phone: "16195550142" },
   },
   {
     what: "a visitor with whoever was seen last",

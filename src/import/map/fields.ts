@@ -77,19 +77,17 @@ export const notKept: ReadonlySet<string> = new Set([
 /** HappierLeads gives the state of its visitors as that of the company: in a record with its list of visits it is theirs. */
 export const companyStateBeside = "pagevisits";
 
-/** In an object that is named after a field, or in a list of them: `emails: [{ value }]`, `state: { code }`. */
+/**
+ * In an object that is named after a field, or in a list of them, the value has this name, `value`, or another name of the
+ * field: `emails: [{ address }]`, `state: { code }`, `gender: { value }`, `phones: [{ phone_number }]`.
+ */
 export const valueNames: { readonly [Field in Target]?: readonly string[] } = {
-  email: words("value address email"),
-  verified_email: words("value address email"),
-  phone: words("value number phone"),
-  city: words("value name"),
-  state: words("value code name"),
-  country: words("value code isocode name"),
-  page_url: words("value"),
-  name: words("value"),
-  first_name: words("value"),
-  last_name: words("value"),
-  company: words("value"),
+  email: words("address"),
+  verified_email: words("address email"),
+  phone: words("number"),
+  city: words("name"),
+  state: words("code name"),
+  country: words("code isocode name"),
 };
 
 /** Whose home it is that a city or state belongs to. */

@@ -130,12 +130,15 @@ function meaningOf(path: readonly string[]): Meaning | null {
 }
 
 function inPlace(segments: readonly (readonly string[])[]): Meaning | null {
-  const name = segments.at(-1);
-  if (name === undefined) return null;
+  const words = segments.at(-1);
+  if (words === undefined) return null;
   const outer = segments.length === 1 ? null : inPlace(segments.slice(0, -1));
-  if (outer !== null && valueNames[outer.target]?.includes(name.join("")) === true) return outer;
+  const name = words.join("");
+  const order = ["value", ...((outer && valueNames[outer.target]) ?? [])].indexOf(name);
+  if (outer !== null && order !== -1) return { ...outer, rank: outer.rank + order / 100 };
   const parents = parentsOf(segments.slice(0, -1));
-  return parents === null ? null : ofWords(name, parents);
+  const own = parents === null ? null : ofWords(words, parents);
+  return own ?? (aliasOf(name)?.target === outer?.target && !bareNames.has(name) ? outer : null);
 }
 
 /** Returns the meaning of a name that is in the table, or begins with its parents: `contact_email`, `Page Visits URL`. */
