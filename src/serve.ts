@@ -1,7 +1,7 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import { X509Certificate } from "node:crypto";
-import { listen } from "./api/app.ts";
-import type { Listener } from "./api/listener.ts";
+import { type AppParts, createApp } from "./api/app.ts";
+import { type Address, type Listener, startListener } from "./api/listener.ts";
 import { startChild } from "./child-process.ts";
 import { type Config, publicOrigin } from "./config.ts";
 import { freeBytesAt } from "./db/files.ts";
@@ -68,11 +68,24 @@ export async function serve(config: Config) {
   };
 }
 
-function startListening(config: Config, store: ServedStore, partsFor: Parameters<typeof listen>[1]): Listener {
+function startListening(config: Config, store: ServedStore, partsFor: (port: number) => AppParts): Listener {
   try {
     return listen(config, partsFor);
   } catch (cause) {
     void store.close();
     throw listeningFailure(cause, config);
   }
+}
+
+/** Listens on an address with the app that is made of the parts. Throws what Bun throws if the port is taken. */
+export function listen(address: Address, partsFor: (port: number) => AppParts, lastCallMs?: number): Listener {
+  const listener = startListener(address, {
+    // No request is read before this function returns.
+    answer: (request) => app.fetch(request),
+    // A body is never read: whatever its size, the answer is about the method.
+    maxBodyBytes: Number.MAX_SAFE_INTEGER,
+    lastCallMs,
+  });
+  const app = createApp(partsFor(listener.port), listener.server);
+  return listener;
 }

@@ -1,49 +1,38 @@
-/** The app: what every request passes, and all routes. */
+/** The app: the checks that every request passes, in their order, and all routes. */
 import type { Server } from "bun";
 import { Elysia } from "elysia";
-import { Registry } from "prom-client";
-import { createAdmission, createCredentialReader } from "./auth.ts";
+import { plainError } from "../contract/errors.ts";
+import type { KnownKey } from "../db/reader.ts";
+import { type Credential, createCredentialReader } from "./auth.ts";
 import { Call, calls } from "./call.ts";
 import { createErrorReply } from "./errors.ts";
 import { createRedirect, type HostSettings } from "./host.ts";
 import { leadRoute } from "./leads.ts";
-import { type Address, type Listener, startListener } from "./listener.ts";
-import { createAccessLog } from "./ops/access-log.ts";
-import { addRequestMetrics, addSizeMetrics, type MetricSources } from "./ops/metrics.ts";
+import { createMetrics, type MetricSources } from "./ops/metrics.ts";
 import { pixelRoute } from "./pixels.ts";
 import { createPages } from "./public-pages.ts";
-import { createReply } from "./reply.ts";
+import { createAccessLog, createReply } from "./reply.ts";
 import { usageRoute } from "./usage.ts";
 
-interface AppParts extends HostSettings, MetricSources {
+export interface AppParts extends HostSettings, MetricSources {
   /** True if other machines may read /metrics. */
   readonly publicMetrics: boolean;
 }
 
-/** Listens on an address with the app that is made of the parts. Throws what Bun throws if the port is taken. */
-export function listen(address: Address, partsFor: (port: number) => AppParts, lastCallMs?: number): Listener {
-  const listener = startListener(address, {
-    // No request is read before this function returns.
-    answer: (request) => app.fetch(request),
-    // A body is never read: whatever its size, the answer is about the method.
-    maxBodyBytes: Number.MAX_SAFE_INTEGER,
-    lastCallMs,
-  });
-  const app = createApp(partsFor(listener.port), listener.server);
-  return listener;
-}
-
-/** Makes the app. Its stages give the order of errors in test/spec/7-precedence.test.ts: onRequest, parameters, handler. */
+/**
+ * Makes the app. The first check that fails determines the response, in this order (test/spec/7-precedence.test.ts):
+ * 1. onRequest: the host (308), then `admit`
+ * 2. the schema of the route: its parameters (400)
+ * 3. the handler: the pixel (404)
+ */
 export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requestIP">) {
   const { store, limiter, baseUrl, log } = parts;
-  const metrics = new Registry();
-  addSizeMetrics(metrics, parts);
-  const accessLog = createAccessLog(log, addRequestMetrics(metrics));
+  const metrics = createMetrics(parts);
+  const accessLog = createAccessLog(log, metrics);
   const reply = createReply(accessLog);
   const replyWithError = createErrorReply(baseUrl, reply);
   const readCredential = createCredentialReader(store);
   const redirect = createRedirect(parts, readCredential, reply);
-  const admit = createAdmission(readCredential, limiter, store);
 
   return new Elysia({
     strictPath: true,
@@ -58,7 +47,7 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
       context.call = call;
       const redirected = redirect(call);
       if (redirected !== null) return redirected;
-      if (!call.isPublic) context.key = admit(call);
+      if (!call.isPublic) context.key = admit(call, readCredential(call), parts);
       return undefined;
     })
     .onError(({ call, error, set }) => {
@@ -69,5 +58,24 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
     .use(leadRoute(store, reply))
     .use(pixelRoute(store, reply))
     .use(usageRoute(store, reply))
-    .use(createPages({ ...parts, server, metrics, accessLog, limitPerMin: limiter.limit }));
+    .use(createPages({ ...parts, server, metrics: metrics.registry, accessLog, limitPerMin: limiter.limit }));
+}
+
+/**
+ * Checks a request of the API in the order of the lines, and returns its key. Throws the error of the first check that
+ * fails. A request with a live key counts, unless its limit is used up.
+ */
+function admit(call: Call, credential: Credential, { limiter, store }: AppParts): KnownKey {
+  if (typeof credential !== "string") {
+    call.key = credential;
+    const { allowed, remaining } = limiter.hit(credential.number, call.arrivedMs, call.startedNs / 1e6);
+    call.remaining = remaining;
+    if (!allowed) throw plainError("rate_limit_exceeded");
+    store.usage.count(credential.number, call.arrivedMs);
+  }
+  if (call.route === null) throw plainError("not_found");
+  if (call.request.method !== "GET") throw plainError("method_not_allowed");
+  if (typeof credential === "string") throw plainError(credential);
+  if (!credential.subscribed) throw plainError("subscription_required");
+  return credential;
 }

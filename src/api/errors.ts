@@ -1,23 +1,11 @@
 /** The only place that makes error bodies (§2.5, §7). */
 import { NotFoundError, ValidationError } from "elysia";
-import { ApiError, type ErrorCode, ErrorResponse, errorBody, errors, plainError } from "../contract/errors.ts";
+import { ApiError, type ErrorCode, errorBody, errors, invalidValue, plainError } from "../contract/errors.ts";
 import { retryAfterSeconds } from "../contract/limits.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { innermost, isDatabaseFailure } from "../db/failure.ts";
 import type { Call } from "./call.ts";
-import { Redirect } from "./host.ts";
-import { invalidValue } from "./query.ts";
 import type { Reply } from "./reply.ts";
-
-/** The responses of every route apart from its 200, for the description of the API. */
-export const errorResponses = {
-  308: Redirect,
-  400: ErrorResponse,
-  401: ErrorResponse,
-  403: ErrorResponse,
-  429: ErrorResponse,
-  500: ErrorResponse,
-} as const;
 
 /** Makes the answer to whatever was thrown. The cause goes to the log, and never to the client. */
 export function createErrorReply(baseUrl: string, reply: Reply) {

@@ -1,25 +1,10 @@
 /** The host name of a request (§1): the bare domain and plain HTTP are redirected to the public address with a 308. */
-import { type Static, Type } from "@sinclair/typebox";
 import type { Logger } from "pino";
+import type { Redirect } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
 import type { CredentialReader } from "./auth.ts";
 import type { Call } from "./call.ts";
 import type { Reply } from "./reply.ts";
-
-/** The body of a 308. */
-export const Redirect = Type.Object(
-  {
-    object: Type.Literal("redirect"),
-    url: Type.String({ format: "uri", description: "The address to send the request to." }),
-  },
-  {
-    $id: "Redirect",
-    description:
-      "The request came to the bare domain or over plain HTTP. Send it to `url` yourself: many clients drop the " +
-      "Authorization header when they follow a redirect to another host. It is not counted anywhere.",
-  },
-);
-type Redirect = Static<typeof Redirect>;
 
 /** A health check that asks by IP address must not be redirected. */
 const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, publicPaths.metrics]);

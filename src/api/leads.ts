@@ -1,17 +1,15 @@
 /** GET /api/v1/leads (§4.1): one page of the account's leads, newest first. */
 import { Elysia } from "elysia";
-import { ErrorResponse, plainError } from "../contract/errors.ts";
+import { ErrorResponse, errorResponses, plainError } from "../contract/errors.ts";
 import { LeadList } from "../contract/lead.ts";
 import { namesOf } from "../contract/names.ts";
 import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/parameters.ts";
 import { paths } from "../contract/paths.ts";
 import { formatTime } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
-import { writeFilter } from "../privacy/disclosures/pending-pages.ts";
+import { type DisclosedPage, writeFilter } from "../privacy/disclosures/pending-pages.ts";
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
-import { errorResponses } from "./errors.ts";
-import { createPageCache, type Page } from "./page-cache.ts";
 import { strictQuery } from "./query.ts";
 import type { Reply } from "./reply.ts";
 
@@ -67,4 +65,49 @@ function writeEnvelope(documents: readonly Uint8Array[], nextMs: number | null):
   const cursor = nextMs === null ? "null" : `"${formatTime(nextMs)}"`;
   parts.push(Buffer.from(`],"has_more":${nextMs !== null},"next_cursor":${cursor}}`));
   return Buffer.concat(parts);
+}
+
+interface Page {
+  readonly body: Uint8Array;
+  /** The entry for the ledger; null for a page without leads. */
+  readonly disclosed: DisclosedPage | null;
+}
+
+/** At most this many bytes of pages are kept in memory. A page of 25 leads has about 15,000. */
+const maxBytes = 20 * 1024 * 1024;
+
+/** The size of an entry in addition to its body and its question: most of an empty page. */
+const overheadBytes = 250;
+
+/** A client chooses what it asks for, and could fill the memory with long questions. All filters together are shorter. */
+const maxQuestionLength = 500;
+
+/** Makes the cache of pages, by the questions that they answer, until somebody writes to the database. */
+export function createPageCache() {
+  const pages = new Map<string, Page>();
+  let bytes = 0;
+  let knownVersion = Number.NaN;
+
+  function clear(): void {
+    pages.clear();
+    bytes = 0;
+  }
+
+  return {
+    /** Returns the page that answers a question; null if none is kept, or the database has changed since. */
+    get(question: string, databaseVersion: number): Page | null {
+      if (databaseVersion !== knownVersion) clear();
+      knownVersion = databaseVersion;
+      return pages.get(question) ?? null;
+    },
+    /** Keeps a page that was just read. Call it after `get`, without waiting in between. */
+    keep(question: string, page: Page): void {
+      if (question.length > maxQuestionLength) return;
+      const added = page.body.byteLength + question.length + overheadBytes;
+      // Everything is dropped at once: what is asked for often is soon back.
+      if (bytes + added > maxBytes) clear();
+      pages.set(question, page);
+      bytes += added;
+    },
+  };
 }

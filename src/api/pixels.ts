@@ -1,10 +1,10 @@
 /** GET /api/v1/pixels (§4.2): the pixels of the account, in the order in which they were created. */
 import { Elysia } from "elysia";
+import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { PixelList } from "../contract/pixel.ts";
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
-import { errorResponses } from "./errors.ts";
 import { noParameters, strictQuery } from "./query.ts";
 import type { Reply } from "./reply.ts";
 

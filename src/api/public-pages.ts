@@ -10,8 +10,8 @@ import { type Call, calls } from "./call.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsPage } from "./docs/page.ts";
-import type { AccessLog } from "./ops/access-log.ts";
 import { isFromThisMachine } from "./ops/metrics.ts";
+import type { AccessLog } from "./reply.ts";
 
 interface Parts {
   readonly store: RequestStore;

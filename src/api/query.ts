@@ -1,12 +1,7 @@
-/**
- * The query string, read strictly before Elysia validates it: every parameter known, sent once, and decodable. The 400 of each
- * wrong parameter names it and says what it takes.
- */
+/** The query string, read strictly before Elysia validates it: every parameter known, sent once, and decodable. */
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../contract/errors.ts";
-import { withoutKeys } from "../contract/key.ts";
+import { repeatedParameter, unknownParameter } from "../contract/errors.ts";
 import type { LeadParameter } from "../contract/parameters.ts";
-import { closestTo } from "../contract/similar.ts";
 import type { Call } from "./call.ts";
 
 /** The query of an endpoint that takes no parameters. */
@@ -39,7 +34,7 @@ function readQuery(search: string, known: readonly LeadParameter[]): Record<stri
     else query[name] = readValue(name, value);
   }
   const [first] = repeated.size === 0 ? [] : Object.keys(query).filter((name) => repeated.has(name));
-  if (first !== undefined) throw refusal(first, `The parameter ${first} was sent more than once; send it once.`);
+  if (first !== undefined) throw repeatedParameter(first);
   return query;
 }
 
@@ -82,29 +77,4 @@ function readValue(name: LeadParameter, raw: string): unknown {
     default:
       return text;
   }
-}
-
-/** The cursor has an error code of its own (§4.1 rule 3, §7). */
-function refusal(name: string, message: string): ApiError {
-  return new ApiError(name === "before" ? "invalid_cursor" : "invalid_parameter", message);
-}
-
-/** Returns the 400 of a value that the schema of its parameter does not accept. */
-export function invalidValue(name: string, value: unknown, accepted: string): ApiError {
-  if (value === null) {
-    return refusal(name, `The parameter ${name} is not percent-encoded UTF-8, or has a NUL; it takes ${accepted}.`);
-  }
-  if (value === "") return refusal(name, `The parameter ${name} is empty; it takes ${accepted}, or leave it out.`);
-  return refusal(name, `The parameter ${name} takes ${accepted}.`);
-}
-
-/** Returns the 400 of a parameter that the endpoint does not have, with the one that was probably meant. */
-function unknownParameter(name: string, known: readonly string[]): ApiError {
-  // A client may log the message, and the name may be a key that was sent by mistake.
-  const safe = withoutKeys(name);
-  const shown = safe.length > 40 ? `${safe.slice(0, 40)}…` : safe;
-  const is = `The parameter ${JSON.stringify(shown)} is unknown`;
-  if (known.length === 0) return refusal(name, `${is}; this endpoint takes no parameters.`);
-  const close = closestTo(name, known);
-  return refusal(name, close === null ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`);
 }

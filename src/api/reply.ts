@@ -1,7 +1,16 @@
-/** The answer to a request of the API. */
+/** The answer to a request of the API: its headers (§8), its line in the access log, and its count in the metrics. */
+import type { Logger } from "pino";
 import { windowMs } from "../contract/limits.ts";
 import type { Call } from "./call.ts";
-import type { AccessLog, Outcome } from "./ops/access-log.ts";
+import type { RequestMetrics } from "./ops/metrics.ts";
+
+interface Outcome {
+  readonly status: number;
+  /** The error code. */
+  readonly code?: string;
+  /** The cause of a failure, for the log alone. */
+  readonly cause?: string;
+}
 
 interface Answer extends Outcome {
   readonly body: string | Uint8Array;
@@ -35,4 +44,38 @@ export function createReply(record: AccessLog): Reply {
 /** Returns the Unix second at which the current window ends. */
 function windowEndSeconds(nowMs: number): number {
   return (Math.floor(nowMs / windowMs) + 1) * (windowMs / 1000);
+}
+
+/** Records how a request was answered, without a key, a query, or anything of a lead. */
+export type AccessLog = (call: Call, outcome: Outcome) => void;
+
+/** Makes the function that writes a line to the log for each answer, and counts it in the metrics. */
+export function createAccessLog(log: Logger, { requests, seconds }: RequestMetrics): AccessLog {
+  return (call, { status, code, cause }) => {
+    const us = (Bun.nanoseconds() - call.startedNs) / 1000;
+    // An unknown path must not make the counts grow.
+    const route = call.route ?? "other";
+    requests.inc({ route, status, code: code ?? "" });
+    seconds.observe({ route }, us / 1e6);
+    const level = status >= 500 ? "error" : "info";
+    if (!log.isLevelEnabled(level)) return;
+    log[level]({
+      method: call.request.method,
+      path: call.route ?? safePath(call.path),
+      status,
+      code,
+      us: Math.round(us),
+      key: call.key?.prefix,
+      id: call.id,
+      cause,
+    });
+  };
+}
+
+/** Somebody may put a key, an email address, or a phone into a path. The log must not show it. */
+function safePath(path: string): string {
+  return path
+    .slice(0, 200)
+    .replaceAll(/[^/]*(?:%|@|lf_|(?:\d[-.+()]?){7})[^/]*/gi, "…")
+    .replaceAll(/[0-9A-Za-z]{30,}/g, "…");
 }

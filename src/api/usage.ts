@@ -1,10 +1,10 @@
 /** GET /api/v1/usage (§4.3): the requests of the presented key, this one included. */
 import { Elysia } from "elysia";
+import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { Usage } from "../contract/usage.ts";
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
-import { errorResponses } from "./errors.ts";
 import { noParameters, strictQuery } from "./query.ts";
 import type { Reply } from "./reply.ts";
 

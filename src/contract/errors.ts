@@ -1,7 +1,12 @@
-/** The twelve errors of the API (§7): the status and the message of each. docs/api.md has its condition and the advice. */
+/**
+ * The responses other than 200: the redirect, and the twelve errors of §7 with their status and message. docs/api.md has
+ * the condition of each error and the advice.
+ */
 import { type Static, Type } from "@sinclair/typebox";
+import { withoutKeys } from "./key.ts";
 import { namesOf } from "./names.ts";
 import { paths, publicPaths } from "./paths.ts";
+import { closestTo } from "./similar.ts";
 
 interface Definition {
   readonly status: 400 | 401 | 403 | 404 | 405 | 429 | 500;
@@ -75,6 +80,31 @@ const ErrorDetail = Type.Object(
 export const ErrorResponse = Type.Object({ error: ErrorDetail }, { $id: "ErrorResponse" });
 export type ErrorResponse = Static<typeof ErrorResponse>;
 
+/** The body of a 308. */
+export const Redirect = Type.Object(
+  {
+    object: Type.Literal("redirect"),
+    url: Type.String({ format: "uri", description: "The address to send the request to." }),
+  },
+  {
+    $id: "Redirect",
+    description:
+      "The request came to the bare domain or over plain HTTP. Send it to `url` yourself: many clients drop the " +
+      "Authorization header when they follow a redirect to another host. It is not counted anywhere.",
+  },
+);
+export type Redirect = Static<typeof Redirect>;
+
+/** The responses of every route apart from its 200. */
+export const errorResponses = {
+  308: Redirect,
+  400: ErrorResponse,
+  401: ErrorResponse,
+  403: ErrorResponse,
+  429: ErrorResponse,
+  500: ErrorResponse,
+} as const;
+
 /** An error that the client is told about. The message is public; the cause is for the log. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -103,4 +133,34 @@ export function plainError(code: PlainCode, options?: { cause?: unknown }): ApiE
 /** Returns the body of an error. Its `docs` link leads to the section on the code. */
 export function errorBody({ code, message }: ApiError, baseUrl: string): ErrorResponse {
   return { error: { code, message, docs: `${baseUrl}${publicPaths.docs}#${code}` } };
+}
+
+/** The cursor has an error code of its own (§4.1 rule 3, §7). */
+function refusal(name: string, message: string): ApiError {
+  return new ApiError(name === "before" ? "invalid_cursor" : "invalid_parameter", message);
+}
+
+/** Returns the 400 of a value that the schema of its parameter does not accept. */
+export function invalidValue(name: string, value: unknown, accepted: string): ApiError {
+  if (value === null) {
+    return refusal(name, `The parameter ${name} is not percent-encoded UTF-8, or has a NUL; it takes ${accepted}.`);
+  }
+  if (value === "") return refusal(name, `The parameter ${name} is empty; it takes ${accepted}, or leave it out.`);
+  return refusal(name, `The parameter ${name} takes ${accepted}.`);
+}
+
+/** Returns the 400 of a parameter that was sent more than once. */
+export function repeatedParameter(name: string): ApiError {
+  return refusal(name, `The parameter ${name} was sent more than once; send it once.`);
+}
+
+/** Returns the 400 of a parameter that the endpoint does not have, with the one that was probably meant. */
+export function unknownParameter(name: string, known: readonly string[]): ApiError {
+  // A client may log the message, and the name may be a key that was sent by mistake.
+  const safe = withoutKeys(name);
+  const shown = safe.length > 40 ? `${safe.slice(0, 40)}…` : safe;
+  const is = `The parameter ${JSON.stringify(shown)} is unknown`;
+  if (known.length === 0) return refusal(name, `${is}; this endpoint takes no parameters.`);
+  const close = closestTo(name, known);
+  return refusal(name, close === null ? `${is}; accepted are ${known.join(", ")}.` : `${is}; did you mean ${close}?`);
 }

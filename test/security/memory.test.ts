@@ -1,6 +1,6 @@
 /** The cache of pages: bounded in memory, and never older than the database. */
 import { expect, test } from "bun:test";
-import { createPageCache } from "../../src/api/page-cache.ts";
+import { createPageCache } from "../../src/api/leads.ts";
 
 const aPage = (bytes: number) => ({ body: new Uint8Array(bytes), disclosed: null });
 

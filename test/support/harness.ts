@@ -3,12 +3,12 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { pino } from "pino";
-import { listen } from "../../src/api/app.ts";
 import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
 import type { Pixel } from "../../src/contract/pixel.ts";
 import type { Account } from "../../src/db/accounts.ts";
 import { createLimiter } from "../../src/limiter.ts";
+import { listen } from "../../src/serve.ts";
 import { openServedStore, type RequestStore } from "../../src/served-store.ts";
 import { type AdminStore, openAdminStore } from "./admin-store.ts";
 import { importLeads, newLead, noonMs } from "./builders.ts";

@@ -66,9 +66,9 @@ const lines: readonly Mutation[] = [
   line("a window of 61", "src/limiter.ts", "if (used >= limit)", "if (used > limit)", "test/spec/8-limits.test.ts"),
   line(
     "a refused request that counts as used",
-    "src/api/auth.ts",
-    "      if (!allowed) throw",
-    "      if (!allowed) store.usage.count(credential.number, call.arrivedMs);\n      if (!allowed) throw",
+    "src/api/app.ts",
+    "    if (!allowed) throw",
+    "    if (!allowed) store.usage.count(credential.number, call.arrivedMs);\n    if (!allowed) throw",
     "test/spec/8-limits.test.ts",
     "test/spec/4-3-usage.test.ts",
   ),
@@ -81,7 +81,7 @@ const lines: readonly Mutation[] = [
   ),
   line(
     "a key that reads the leads of the first account",
-    "src/api/auth.ts",
+    "src/api/app.ts",
     "return credential;",
     "return { ...credential, account: 1 };",
     "test/spec/5-isolation.test.ts",
@@ -95,7 +95,7 @@ const lines: readonly Mutation[] = [
   ),
   line(
     "a lapsed subscription that passes",
-    "src/api/auth.ts",
+    "src/api/app.ts",
     "if (!credential.subscribed) throw",
     "if (false) throw",
     "test/spec/5-authentication.test.ts",
@@ -190,7 +190,7 @@ const lines: readonly Mutation[] = [
   ),
   line(
     "a path in the log as it came",
-    "src/api/ops/access-log.ts",
+    "src/api/reply.ts",
     "path: call.route ?? safePath(call.path)",
     "path: call.path",
     "test/ops/log.test.ts",

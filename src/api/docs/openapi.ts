@@ -3,13 +3,20 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import markdown from "../../../docs/api.md" with { type: "text" };
 import { version } from "../../../package.json";
-import { type ApiError, type ErrorCode, errorBody, errorCodes, errors, plainError } from "../../contract/errors.ts";
+import {
+  type ApiError,
+  type ErrorCode,
+  errorBody,
+  errorCodes,
+  errors,
+  invalidValue,
+  plainError,
+} from "../../contract/errors.ts";
 import { defaultLimitPerMin, retryAfterSeconds } from "../../contract/limits.ts";
 import { LeadParameters } from "../../contract/parameters.ts";
 import { publicPaths } from "../../contract/paths.ts";
 import { adminCommand } from "../../program-name.ts";
 import { type Call, calls } from "../call.ts";
-import { invalidValue } from "../query.ts";
 
 /** Makes the route of the description. `send` answers with its text. */
 export function describeApi(baseUrl: string, limitPerMin: number, send: (call: Call, body: string) => Response) {

@@ -1,6 +1,6 @@
 /** The metrics of GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
 import { existsSync, readdirSync } from "node:fs";
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { isLoopback } from "../../config.ts";
 import { paths } from "../../contract/paths.ts";
 import type { Limiter } from "../../limiter.ts";
@@ -40,6 +40,13 @@ function secondsFrom(fromMs: number | null | undefined, toMs: number | null | un
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
 export type RequestMetrics = ReturnType<typeof addRequestMetrics>;
+
+/** Creates the metrics of a server. */
+export function createMetrics(sources: MetricSources) {
+  const registry = new Registry();
+  addSizeMetrics(registry, sources);
+  return { registry, ...addRequestMetrics(registry) };
+}
 
 /** Adds the counts of answers, and the times that they took. */
 export function addRequestMetrics(registry: Registry) {
@@ -101,7 +108,7 @@ function addUpkeepMetrics(
 }
 
 /** Adds the sizes of what can grow. They are read at each request for the metrics. */
-export function addSizeMetrics(registry: Registry, sources: MetricSources): void {
+function addSizeMetrics(registry: Registry, sources: MetricSources): void {
   const { limiter, store, inflow, now } = sources;
   const gauge = createGauge(registry);
   addUpkeepMetrics(gauge, sources);

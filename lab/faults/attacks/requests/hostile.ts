@@ -26,7 +26,7 @@ export const hostile: Fault = {
     ),
     broken(
       "a server that keeps something of every request",
-      "src/api/ops/access-log.ts",
+      "src/api/reply.ts",
       "  return (call, { status, code, cause }) => {\n",
       "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
     ),

@@ -31,14 +31,14 @@ export const revocation: Fault = {
     ),
     broken(
       "a descriptor left open by each request",
-      "src/api/ops/access-log.ts",
+      "src/api/reply.ts",
       "  return (call, { status, code, cause }) => {\n",
       '  return (call, { status, code, cause }) => {\nif (Math.random() < 0.1) require("node:fs").openSync("/dev/null");\n',
       { times: 2 },
     ),
     broken(
       "something kept of each request",
-      "src/api/ops/access-log.ts",
+      "src/api/reply.ts",
       "  return (call, { status, code, cause }) => {\n",
       "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(65_536, 1));\n",
     ),
