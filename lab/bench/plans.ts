@@ -14,9 +14,9 @@ const times = 300;
 const goal = 2.5;
 const account = 1;
 
-const nothing = { pixelId: null, state: null, city: null, hasEmail: false };
-const usual = { pixel: { pixelId: "px_shop" }, state: { state: "CA" }, city: { city: "los angeles" } };
-const every: Readonly<Record<string, object>> = { ...usual, "e-mail": { hasEmail: true } };
+const nothing = { pixel_id: null, state: null, city: null, has_email: false };
+const usual = { pixel: { pixel_id: "px_shop" }, state: { state: "CA" }, city: { city: "los angeles" } };
+const every: Readonly<Record<string, object>> = { ...usual, "e-mail": { has_email: true } };
 /** The 16 combinations of filters with what most leads match. */
 const combinations = Array.from({ length: 16 }, (_, bits) => {
   const chosen = Object.entries(every).filter((_, place) => (bits >> place) & 1);
@@ -27,14 +27,14 @@ const combinations = Array.from({ length: 16 }, (_, bits) => {
 const cases: readonly { readonly name: string; readonly filters: Partial<typeof nothing> }[] = [
   ...combinations,
   { name: "CA with Miami", filters: { state: "CA", city: "miami" } },
-  { name: "CA with Miami, e-mail", filters: { state: "CA", city: "miami", hasEmail: true } },
-  { name: "pixel, CA with Miami", filters: { pixelId: "px_shop", state: "CA", city: "miami" } },
+  { name: "CA with Miami, e-mail", filters: { state: "CA", city: "miami", has_email: true } },
+  { name: "pixel, CA with Miami", filters: { pixel_id: "px_shop", state: "CA", city: "miami" } },
   { name: "a rare city in CA", filters: { state: "CA", city: "needles" } },
-  { name: "a rare city in CA, e-mail", filters: { state: "CA", city: "needles", hasEmail: true } },
-  { name: "pixel, a rare city", filters: { pixelId: "px_shop", city: "needles" } },
+  { name: "a rare city in CA, e-mail", filters: { state: "CA", city: "needles", has_email: true } },
+  { name: "pixel, a rare city", filters: { pixel_id: "px_shop", city: "needles" } },
   { name: "a state without leads", filters: { state: "ZZ" } },
   { name: "a city without leads", filters: { city: "nowhere" } },
-  { name: "pixel, a state without leads", filters: { pixelId: "px_shop", state: "ZZ" } },
+  { name: "pixel, a state without leads", filters: { pixel_id: "px_shop", state: "ZZ" } },
 ];
 type Case = (typeof cases)[number];
 

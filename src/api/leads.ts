@@ -46,7 +46,7 @@ export function leadRoute(store: RequestStore, reply: Reply) {
 }
 
 function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query: LeadQuery): Page {
-  if (query.pixelId !== null && !pixels.has(account, query.pixelId)) throw plainError("unknown_pixel");
+  if (query.pixel_id !== null && !pixels.has(account, query.pixel_id)) throw plainError("unknown_pixel");
   const { documents, nextMs, span } = leads.page(account, query);
   const disclosed = span === null ? null : { filter: writeFilter(query), ...span, beforeMs: query.beforeMs };
   return { body: writeEnvelope(documents, nextMs), disclosed };

@@ -4,9 +4,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
+import { readLeadGroups } from "../db/all-leads.ts";
 import type { Connection } from "../db/connection.ts";
 import { readText, sync } from "../db/files.ts";
-import { readLeadGroups } from "../db/leads.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 

@@ -1,6 +1,7 @@
 /** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
 import { FormatRegistry, Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
 import { pageSize } from "./limits.ts";
+import { namesOf } from "./names.ts";
 import { paths } from "./paths.ts";
 import { cityKey } from "./stored-lead.ts";
 import { parseTime } from "./time.ts";
@@ -83,20 +84,22 @@ type LeadParameters = Static<typeof LeadParameters>;
 export type LeadParameter = keyof LeadParameters;
 
 /** The parameters that filter by a field of the lead. The others choose a position in the list. */
-type FilterParameter = Exclude<LeadParameter, "limit" | "before" | "since">;
-
-type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : Name;
+export type LeadFilter = Exclude<LeadParameter, "limit" | "before" | "since">;
 
 /**
- * The value of each filter; null filters nothing, and so does false. Whoever handles filters lists all of them as a record over this
- * type: a filter that is added to the parameters and forgotten elsewhere is a type error.
+ * The value of each filter; null filters nothing, and so does false. Whoever handles filters lists all of them as a record
+ * over LeadFilter: a filter that is added to the parameters and forgotten elsewhere is a type error.
  */
-export type LeadFilters = {
-  readonly [Name in FilterParameter as CamelCase<Name>]: NonNullable<LeadParameters[Name]> | null;
-};
-export type LeadFilter = keyof LeadFilters;
+export type LeadFilters = { readonly [Name in LeadFilter]: NonNullable<LeadParameters[Name]> | null };
+
+const leadFilters = namesOf(LeadParameters.properties).filter(
+  (name): name is LeadFilter => name !== "limit" && name !== "before" && name !== "since",
+);
+
+/** Returns the filters that have an effect, in the order of the parameters. */
+export function usedFilters(filters: Partial<LeadFilters>): LeadFilter[] {
+  return leadFilters.filter((name) => filters[name]);
+}
 
 export interface LeadQuery extends LeadFilters {
   readonly limit: number;
@@ -112,9 +115,9 @@ export function toLeadQuery({ limit, before, since, pixel_id, state, city, has_e
     limit: limit ?? pageSize.default,
     beforeMs: before === undefined ? null : parseTime(before, "up"),
     sinceMs: since === undefined ? null : parseTime(since, "up"),
-    pixelId: pixel_id ?? null,
+    pixel_id: pixel_id ?? null,
     state: state?.toUpperCase() ?? null,
     city: city === undefined ? null : cityKey(city),
-    hasEmail: has_email ?? null,
+    has_email: has_email ?? null,
   };
 }

@@ -1,17 +1,13 @@
 /** Pages of leads (§4.1): one prepared statement for each combination of filters, each through the index made for it. */
-import { and, asc, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
-import { namesOf } from "../contract/names.ts";
-import type { LeadFilter, LeadQuery } from "../contract/parameters.ts";
+import { type LeadFilter, type LeadQuery, usedFilters } from "../contract/parameters.ts";
 import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
 import { imports, leads, pixels } from "./schema.ts";
-
-/** The filters that a statement has. */
-export type Filters = Readonly<Record<LeadFilter, boolean>>;
 
 /** Drizzle does not know the columns of a source that is written as SQL, so they are named as SQL, too. */
 const columns = {
@@ -21,7 +17,7 @@ const columns = {
 };
 
 /** Prepares the statement of one combination of filters, newest lead first. */
-export function preparePage(database: Connection, filters: Filters) {
+export function preparePage(database: Connection, filters: readonly LeadFilter[]) {
   const ofAccount = eq(leads.account, placeholder.integer("account"));
   const sinceMs = placeholder.integer("sinceMs");
   const beforeMs = placeholder.integer("beforeMs");
@@ -39,33 +35,33 @@ export function preparePage(database: Connection, filters: Filters) {
       .where(and(ofAccount, ...conditions, gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs)));
   const order = desc(columns.identifiedAt);
   const limit = placeholder.limit("rows");
-  if (!Object.values(filters).includes(true)) return select().orderBy(order).limit(limit).prepare();
+  if (filters.length === 0) return select().orderBy(order).limit(limit).prepare();
   const conditions = filterConditions(database, filters);
   // In an index, the leads with an email address and those without are apart, each half from the oldest to the newest.
   const half = (hasEmail: SQL) => select(...conditions, eq(leads.hasEmail, hasEmail));
-  if (filters.hasEmail) return half(sql`1`).orderBy(order).limit(limit).prepare();
+  if (filters.includes("has_email")) return half(sql`1`).orderBy(order).limit(limit).prepare();
   return unionAll(half(sql`1`), half(sql`0`)).orderBy(order).limit(limit).prepare();
 }
 
 /** The condition of each filter. The one on the email address chooses a half of the index instead. */
-function filterConditions(database: Connection, filters: Filters): SQL[] {
+function filterConditions(database: Connection, filters: readonly LeadFilter[]): SQL[] {
   const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
   const all: Readonly<Record<LeadFilter, SQL | null>> = {
-    pixelId: eq(leads.pixel, pixel),
+    pixel_id: eq(leads.pixel, pixel),
     state: eq(leads.state, placeholder.text("state")),
     city: eq(leads.cityKey, placeholder.text("city")),
-    hasEmail: null,
+    has_email: null,
   };
-  return namesOf(all).flatMap((name) => (filters[name] ? (all[name] ?? []) : []));
+  return filters.flatMap((filter) => all[filter] ?? []);
 }
 
 /**
  * The index that a combination of filters is made for. By itself the planner takes the key of the table for any of them and
  * reads the whole account: it does not know how rare a state is, and should not guess.
  */
-function sourceFor({ pixelId, state, city, hasEmail }: Filters): SQL {
-  const filtered = [pixelId && "pixel", state && "state", city && "city"].filter((name) => name !== false);
-  const name = filtered.length > 0 ? filtered.join("_") : hasEmail ? "email" : "time";
+function sourceFor(filters: readonly LeadFilter[]): SQL {
+  const columns = filters.filter((filter) => filter !== "has_email").map((filter) => filter.replace("_id", ""));
+  const name = columns.length > 0 ? columns.join("_") : filters.length > 0 ? "email" : "time";
   return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
 }
 
@@ -74,13 +70,8 @@ export function openLeads(database: Connection) {
   const statements = new Map<string, ReturnType<typeof preparePage>>();
 
   function statementFor(query: LeadQuery): ReturnType<typeof preparePage> {
-    const filters = {
-      pixelId: query.pixelId !== null,
-      state: query.state !== null,
-      city: query.city !== null,
-      hasEmail: query.hasEmail === true,
-    };
-    return statements.getOrInsertComputed(Object.values(filters).join(), () => preparePage(database, filters));
+    const filters = usedFilters(query);
+    return statements.getOrInsertComputed(filters.join(), () => preparePage(database, filters));
   }
 
   return {
@@ -113,36 +104,4 @@ export function openLeads(database: Connection) {
       };
     },
   };
-}
-
-/** A lead as it is stored. */
-export interface StoredDocument {
-  /** The timestamp, which is unique in an account. */
-  readonly ms: number;
-  /** The lead as it is served, to the byte. */
-  readonly doc: string;
-  /** The number of the import that added it. */
-  readonly batch: number;
-}
-
-/** Yields the leads of an account, oldest first, in groups: no group holds up a writer or the log for long. */
-export function* readLeadGroups(
-  database: Connection,
-  account: AccountNumber,
-  fromMs = earliestMs,
-): Generator<readonly StoredDocument[]> {
-  const some = database
-    .select({ ms: leads.identifiedAt, doc: leads.doc, batch: leads.import })
-    .from(leads)
-    .where(and(eq(leads.account, placeholder.integer("account")), gte(leads.identifiedAt, placeholder.integer("from"))))
-    .orderBy(asc(leads.identifiedAt))
-    .limit(1000)
-    .prepare();
-  for (let from = fromMs; ; ) {
-    const rows = some.values({ account, from });
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows.map(([ms, doc, batch]) => ({ ms, doc, batch }));
-    from = last[0] + 1;
-  }
 }

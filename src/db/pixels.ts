@@ -9,7 +9,7 @@ import { pixels } from "./schema.ts";
 /** A pixel is found by account and id; the placeholders are named so in every statement that uses it. */
 export const pixelOfAccount = and(
   eq(pixels.account, placeholder.integer("account")),
-  eq(pixels.id, placeholder.text("pixelId")),
+  eq(pixels.id, placeholder.text("pixel_id")),
 );
 
 /** Reads pixels; it writes nothing. */
@@ -23,7 +23,7 @@ export function openPixelReader(database: Connection) {
     .prepare();
   return {
     list: (account: AccountNumber): Pixel[] => all.all({ account }),
-    has: (account: AccountNumber, pixelId: string): boolean => one.values({ account, pixelId }).length > 0,
+    has: (account: AccountNumber, id: string): boolean => one.values({ account, pixel_id: id }).length > 0,
   };
 }
 

@@ -2,9 +2,9 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import { type Lead, leadFields } from "../contract/lead.ts";
 import { formatTime } from "../contract/time.ts";
+import { readLeadGroups, type StoredDocument } from "../db/all-leads.ts";
 import { recordReading } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
-import { readLeadGroups, type StoredDocument } from "../db/leads.ts";
 import { placeholder } from "../db/placeholder.ts";
 import { accounts, imports, keys, leads, pixels, sources } from "../db/schema.ts";
 import type { Gap } from "./disclosures/gaps.ts";

@@ -11,7 +11,7 @@ export function aPoller(served: ReturnType<typeof openServedStore>, account: num
     poll() {
       let newest = sinceMs;
       for (let beforeMs: number | null = null, more = true; more; ) {
-        const query = { limit: 100, beforeMs, sinceMs, pixelId: null, state: null, city: null, hasEmail: false };
+        const query = { limit: 100, beforeMs, sinceMs, pixel_id: null, state: null, city: null, has_email: false };
         const { documents, nextMs } = served.leads.page(account, query);
         for (const document of documents) {
           const lead: Lead = JSON.parse(Buffer.from(document).toString());

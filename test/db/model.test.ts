@@ -71,14 +71,14 @@ function createModel() {
       }),
     pixels: () => [...pixels].map((id) => ({ id, status: "active" })),
     exported: () => rows.toSorted(newestFirst).toReversed().map(documentOf),
-    page({ limit, beforeMs, sinceMs, pixelId, state, city, hasEmail }: LeadQuery) {
+    page({ limit, beforeMs, sinceMs, pixel_id, state, city, has_email }: LeadQuery) {
       const found = rows
         .filter((row) => beforeMs === null || row.at < beforeMs)
         .filter((row) => sinceMs === null || row.at >= sinceMs)
-        .filter((row) => pixelId === null || row.pixelId === pixelId)
+        .filter((row) => pixel_id === null || row.pixelId === pixel_id)
         .filter((row) => state === null || row.state === state)
         .filter((row) => city === null || row.cityKey === city)
-        .filter((row) => !hasEmail || row.hasEmail)
+        .filter((row) => !has_email || row.hasEmail)
         .toSorted(newestFirst);
       const page = found.slice(0, limit);
       const [newest, oldest] = [page[0], page.at(-1)];
@@ -128,10 +128,10 @@ test("whatever is imported and requested, the store answers as the model does", 
     limit: fc.integer({ min: 1, max: 8 }),
     beforeMs: timestamp(8),
     sinceMs: timestamp(8),
-    pixelId: fc.constantFrom("px_a", "px_b", "px_c", null),
+    pixel_id: fc.constantFrom("px_a", "px_b", "px_c", null),
     state: fc.constantFrom("CA", "NV", "TX", null),
     city: fc.constantFrom("reno", "austin", null),
-    hasEmail: fc.boolean(),
+    has_email: fc.boolean(),
   });
   const imports = fc.array(fc.tuple(fc.array(lead, { maxLength: 12 }), options), { maxLength: 4 });
   const { served, leads, ...store } = openStores();

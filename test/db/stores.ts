@@ -29,7 +29,7 @@ export function accountIn(store: Pick<Stores, "accounts">, name = "Harbor & Pine
 /** A query without filters. */
 const everything = {
   ...{ limit: 100, beforeMs: null, sinceMs: null },
-  ...{ pixelId: null, state: null, city: null, hasEmail: false },
+  ...{ pixel_id: null, state: null, city: null, has_email: false },
 };
 
 /** The leads of a page. */

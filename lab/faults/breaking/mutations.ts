@@ -23,8 +23,8 @@ const lines: readonly Mutation[] = [
   line(
     "has_email=true with the leads that have none",
     "src/db/leads.ts",
-    "if (filters.hasEmail) return half(sql`1`)",
-    "if (filters.hasEmail) return half(sql`0`)",
+    'if (filters.includes("has_email")) return half(sql`1`)',
+    'if (filters.includes("has_email")) return half(sql`0`)',
     "test/spec/4-1-leads.test.ts",
   ),
   line(

@@ -69,7 +69,7 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
   };
 }
 
-const everything = { beforeMs: null, sinceMs: null, pixelId: null, state: null, city: null, hasEmail: false };
+const everything = { beforeMs: null, sinceMs: null, pixel_id: null, state: null, city: null, has_email: false };
 
 /** The commands to paste into another terminal. */
 export function demoText({ key, cursor, newest }: Demo, url: string): string {

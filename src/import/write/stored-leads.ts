@@ -117,7 +117,7 @@ export function openPixelNumbers(database: Connection, account: AccountNumber) {
 
   /** Returns the number of a pixel; null if the account has none of this ID. */
   function find(id: string): number | null {
-    const number = known.get(id) ?? one.values({ account, pixelId: id })[0]?.[0] ?? null;
+    const number = known.get(id) ?? one.values({ account, pixel_id: id })[0]?.[0] ?? null;
     if (number !== null && known.size < maxKnown) known.set(id, number);
     return number;
   }

@@ -1,30 +1,21 @@
 /** The pages that were answered, as the ledger of disclosures names them, until they are in it. */
 import { dayMs, dayOf } from "../../contract/calendar.ts";
-import { namesOf } from "../../contract/names.ts";
-import type { LeadFilter, LeadFilters } from "../../contract/parameters.ts";
+import { type LeadFilter, type LeadFilters, usedFilters } from "../../contract/parameters.ts";
 import { mergePages, type Page } from "./spans.ts";
 
-/** The filters by their names in the ledger. The order decides that equal filters are the same text. */
-const filterNames = {
-  city: "city",
-  hasEmail: "has_email",
-  pixelId: "pixel_id",
-  state: "state",
-} as const satisfies Record<LeadFilter, string>;
-
 /** The values of a lead with which filters are compared. */
-export type Filterable = Readonly<Record<(typeof filterNames)[LeadFilter], string | boolean | null>>;
+export type Filterable = Readonly<Record<LeadFilter, string | boolean | null>>;
 
 /** Returns the filters of a query as text: the same text for the same leads, and an empty one for a page of all. */
 export function writeFilter(query: LeadFilters): string {
-  const used = namesOf(filterNames).filter((filter) => query[filter]);
-  return used.length === 0 ? "" : JSON.stringify(Object.fromEntries(used.map((one) => [filterNames[one], query[one]])));
+  const used = usedFilters(query).toSorted();
+  return used.length === 0 ? "" : JSON.stringify(Object.fromEntries(used.map((filter) => [filter, query[filter]])));
 }
 
 /** Returns a function that tells whether a lead is on the pages with a filter. */
 export function readFilter(filter: string): (lead: Filterable) => boolean {
-  const wanted: Partial<Filterable> = filter === "" ? {} : JSON.parse(filter); // As writeFilter wrote it.
-  const names = Object.values(filterNames).filter((name) => wanted[name] !== undefined);
+  const wanted: Partial<LeadFilters> = filter === "" ? {} : JSON.parse(filter); // As writeFilter wrote it.
+  const names = usedFilters(wanted);
   return (lead) => names.every((name) => lead[name] === wanted[name]);
 }
 
