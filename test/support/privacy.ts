@@ -6,6 +6,17 @@ import { type ErasedPerson, Erasure } from "../../src/privacy/erase.ts";
 import { findPersons, type PersonalData } from "../../src/privacy/find.ts";
 import type { PersonReference } from "../../src/privacy/identifiers.ts";
 import { eraseOlder, setRetention } from "../../src/privacy/retention.ts";
+import type { Admin, Ended } from "./admin.ts";
+
+/** The options that name one person, or the text of a list. */
+export type Named = readonly string[] | string;
+
+/** Runs `lead find`, `erase`, or `unblock` on the account acme, with --json. */
+export function onPersons(admin: Admin, verb: string, named: Named, ...options: readonly string[]): Promise<Ended> {
+  const isList = typeof named === "string";
+  const how = isList ? ["--list", "-"] : named;
+  return admin.give(isList ? named : "", "lead", verb, "acme", "--json", ...how, ...options);
+}
 
 /** Erases persons, and returns them. Their bytes stay for `removeResidualBytes`. */
 export async function erase(
