@@ -77,7 +77,7 @@ describe("key revoke", () => {
     database.run("INSERT INTO usage (key, day, requests) VALUES (1, '2026-04-30', 5), (1, '2026-05-20', 2)");
     const first = await admin.run("key", "revoke", id, "--json");
     expect(first.json).toMatchObject({ id, state: "revoked", revoked_at: "2026-05-20T09:15:00.000Z" });
-    expect(first.json["requests_this_month"]).toBe(2);
+    expect(first.json).toMatchObject({ requests_this_month: 2, last_used: "2026-05-20" });
     expect(await admin.run("key", "revoke", id, "--json")).toMatchObject({ status: 0, stdout: first.stdout });
     expect(await listOf(admin)).toEqual([{ ...first.json, gaps: [] }]);
   });

@@ -2,8 +2,6 @@
 import { describe, expect, test } from "bun:test";
 import { detailFields, type LeadDetails } from "../../src/contract/lead.ts";
 import { type IdentityField, idFromContent, idFromSource, wholeIdentity } from "../../src/import/map/identity.ts";
-import { accountIn, openStores, pageOf } from "../db/stores.ts";
-import { aLead, importLeads, newLead } from "../support/builders.ts";
 
 const nobody = Object.fromEntries(detailFields.map((field) => [field, null])) as unknown as LeadDetails; // All fields are there.
 const dana: LeadDetails = { ...nobody, email: "dana@example.com" };
@@ -76,29 +74,4 @@ test("a UUID is kept in lowercase, and any other ID is hashed with its pixel", (
   expect(idFromSource("visit-1", "px")).not.toBe(idFromSource("visit-2", "px"));
   expect(idFromSource("visit-1", "px")).not.toBe(idFromSource("visit-1", "px_2"));
   expect(idFromSource("visit-1", "px")).toBe(idFromSource("visit-1", "px"));
-});
-
-describe("a lead whose ID is stored", () => {
-  test("is another lead in another account", () => {
-    const store = openStores();
-    const lead = aLead();
-    for (const name of ["one", "other"]) {
-      const { number } = accountIn(store, name);
-      expect(importLeads(store.leads, number, [newLead(lead)])).toMatchObject([{ kind: "imported", moved: false }]);
-    }
-  });
-
-  test("is neither replaced by a lead of another pixel, nor creates that pixel", () => {
-    const store = openStores();
-    const { number } = accountIn(store);
-    const lead = aLead({ email: "dana@example.com" });
-    importLeads(store.leads, number, [newLead(lead)]);
-    const other = newLead({ ...lead, email: "lee@example.com", pixel_id: "px_new" });
-    for (const onDuplicate of ["skip", "replace"] as const) {
-      const outcomes = importLeads(store.leads, number, [other], { onDuplicate });
-      expect(outcomes).toEqual([{ kind: "duplicate" }]);
-    }
-    expect(pageOf(store, number)).toEqual([lead]);
-    expect(store.served.pixels.list(number)).toEqual([{ id: "px_site", status: "active" }]);
-  });
 });

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Lead } from "../../src/contract/lead.ts";
-import { aLead, importLeads, newLead, someLeads } from "../support/builders.ts";
+import { aLead } from "../support/builders.ts";
 import { type Client, serve } from "../support/harness.ts";
 
 /** All leads that a client meets who follows next_cursor to the end. */
@@ -84,32 +84,4 @@ test("paging returns every lead exactly once, newest first, under ties, any limi
     }),
     { numRuns: 60 },
   );
-});
-
-test("leads that share a time keep the order in which they were imported", async () => {
-  const leads = someLeads(3, { identified_at: "2026-01-31T09:15:00.000Z" });
-  const { as, aKey } = await serve({ leads });
-  const { body } = await as(aKey()).get("/leads");
-  expect(body.data.toReversed().map(({ id, identified_at }) => [id, identified_at])).toEqual([
-    [leads[0]?.id, "2026-01-31T09:15:00.000Z"],
-    [leads[1]?.id, "2026-01-31T09:15:00.001Z"],
-    [leads[2]?.id, "2026-01-31T09:15:00.002Z"],
-  ] as [string, string][]);
-});
-
-test("a client that polls with since receives every lead that is imported without a time", async () => {
-  const { as, aKey, admin, account } = await serve({ leads: someLeads(1) });
-  const client = as(aKey());
-  const seen = new Set<string>();
-  const arrivals: Lead[] = [];
-  for (let poll = 0; poll < 5; poll++) {
-    const newest = (await client.get("/leads?limit=1")).body.data[0]?.identified_at;
-    const arrived = someLeads(3);
-    const timeless = arrived.map((lead) => ({ ...newLead(lead), identifiedMs: null }));
-    // The clock of the import does not advance, and still each lead is newer than the ones before.
-    importLeads(admin.leads, account.number, timeless);
-    arrivals.push(...arrived);
-    for (const lead of await walk(client, `limit=2&since=${newest}`)) seen.add(lead.id);
-  }
-  expect(arrivals.filter((lead) => !seen.has(lead.id))).toEqual([]);
 });

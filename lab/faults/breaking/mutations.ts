@@ -39,7 +39,7 @@ const lines: readonly Mutation[] = [
     "src/import/write/merge.ts",
     "if (written === max) return written;",
     "if (written > 0) return max;",
-    "test/import/import-counts.test.ts",
+    "test/import/model.test.ts",
   ),
   line(
     "one more lead than the limit",
@@ -143,7 +143,7 @@ const lines: readonly Mutation[] = [
     "src/import/write/lead-writer.ts",
     "(lead.identifiedMs !== null && at !== wanted)",
     "(lead.identifiedMs === null || at !== wanted)",
-    "test/import/import-times.test.ts",
+    "test/import/model.test.ts",
   ),
   line(
     "an id that forgets its account",
