@@ -134,15 +134,22 @@ test("an inbox whose folder is moved away ends, and names the folder", async () 
   expect(await inbox.exited).toBe(1);
 });
 
-test("an erasure names the folder in which the inbox keeps rejected rows", async () => {
-  const admin = anAdminWithFixedClock();
-  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows, "more.csv": rows });
+test("an erasure names the folder of rejected rows, and the files in the inbox that hold the person in any encoding", async () => {
+  const admin = anAdmin(["acme"], { INBOX: "inbox" }, Date.parse("2026-03-01T00:00:00Z"));
+  const wide = Buffer.from(`\ufeff${rows}`, "utf16le");
+  const files = { "visits.csv": rows, "more.csv": rows, "wide.csv": wide, "packed.csv.gz": gzipSync(wide) };
+  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, ...files });
   await admin.run("inbox", folder, "--once");
   const { json, stderr } = await admin.run("lead", "erase", "acme", "--email", "b@example.com", "--json");
   const rejected = join(folder, "acme/rejected");
   expect(json["receipt"]).toMatchObject({ rejects_files: [rejected] });
   expect(stderr).toContain(`${rejected}\n`);
-  expect(readdirSync(rejected).toSorted()).toEqual(["more.csv", "visits.csv"]);
+  const named = [...stderr.matchAll(/^This file still contains it\..*: .*inbox\/acme\/(.*)$/gm)].map(
+    ([, path]) => path,
+  );
+  const done = Object.keys(files).map((name) => `done/${name}`);
+  const others = readdirSync(rejected).map((name) => `rejected/${name}`);
+  expect(named).toEqual([...done, ...others].toSorted());
 });
 
 test("each file is logged with the clients that missed some of its leads", async () => {
