@@ -207,11 +207,8 @@ class Stage {
 
 /** Returns about how much memory a row takes: its texts, an object, and a reference for each of its cells. */
 function bytesOf({ source, cells }: Row): number {
-  return 200 + 2 * lengthOf(source) + 32 * cells.length;
-}
-
-function lengthOf(source: Row["source"]): number {
-  return typeof source === "string" ? source.length : source.reduce((sum, cell) => sum + cell.length, 0);
+  const length = typeof source === "string" ? source.length : source.reduce((sum, cell) => sum + cell.length, 0);
+  return 200 + 2 * length + 32 * cells.length;
 }
 
 function namesNoPixel(): UserError {

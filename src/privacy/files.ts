@@ -53,18 +53,15 @@ function* textsOf(path: string): Generator<string> {
     for (let at = 0; ; at += chunkBytes) {
       const length = readSync(file, buffer, 0, buffer.length, at);
       if (length === 0) return;
-      if (at === 0 && buffer[0] === 0x1f && buffer[1] === 0x8b)
-        return yield* readingsOf(gunzipSync(readFileSync(path)));
-      yield* readingsOf(buffer.subarray(0, length));
+      const isPacked = at === 0 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+      const bytes = isPacked ? gunzipSync(readFileSync(path)) : buffer.subarray(0, length);
+      const text = bytes.toString();
+      yield text;
+      // Windows-1252 has most letters as Latin 1 has them, and UTF-16 has a zero beside each.
+      if (/[\0\ufffd]/.test(text)) yield bytes.toString("latin1").replaceAll("\0", "");
+      if (isPacked) return;
     }
   } finally {
     closeSync(file);
   }
-}
-
-/** Yields bytes as UTF-8; other text also as Windows-1252 has most letters, and as UTF-16 has them without its zeros. */
-function* readingsOf(bytes: Buffer): Generator<string> {
-  const text = bytes.toString();
-  yield text;
-  if (/[\0\ufffd]/.test(text)) yield bytes.toString("latin1").replaceAll("\0", "");
 }

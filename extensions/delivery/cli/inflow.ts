@@ -64,7 +64,7 @@ function lookAtWaiting(folder: FolderQueue, accounts: readonly AccountInflow[] |
   if (waiting.sinceMs === null) return [];
   const what = `${filesText(waiting.count)} in ${path}: waiting, the oldest since ${timeText(waiting.sinceMs)}.`;
   const isKnown = accounts === null || accounts.some((account) => isFolderOf(account, name));
-  if (!isKnown) return [warning("inbox", what, "No account has this ID or name. Rename the folder.")];
+  if (!isKnown) return [warning("inbox", what, "Its name is not that of an account. Rename it, or move its files.")];
   const settings = settingsIn(path);
   if ("fault" in settings) return [warning("inbox", what, `Its import.json is wrong: ${settings.fault}`)];
   if (nowMs - waiting.sinceMs <= maxWaitMs) return [fine("inbox", what)];

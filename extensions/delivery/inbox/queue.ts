@@ -24,7 +24,8 @@ export interface FolderQueue extends Readonly<Record<Kind, Pending>> {
 /** Looks once at all folders. A folder that cannot be read counts as empty. */
 export function readQueue(folder: string): FolderQueue[] {
   const names = namesIn(folder).filter((name) => !name.startsWith(".") && isFolder(join(folder, name)));
-  return names.map((name) => {
+  // Files outside of all folders wait as well.
+  return [".", ...names].map((name) => {
     const path = join(folder, name);
     const filesIn = (own: string) => namesIn(join(path, own)).map((file) => join(path, own, file));
     const waiting = namesIn(path).filter((file) => isDropped(file) || file.endsWith(".part"));

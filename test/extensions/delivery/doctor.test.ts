@@ -72,6 +72,7 @@ describe("an inbox gives a warning", () => {
 
   test.each([
     ["it has rejected rows", { "acme/rejected/a.csv": "email,reject_line\n1,2\n3,4\n" }, /^Rejected rows: 2 in .*Z\.$/],
+    ["a file is in no folder", { "a.csv": "email\n" }, waiting],
     ["files wait in a folder of no account", { "acmee/a.csv": "email\n" }, waiting],
     ["files wait next to a broken import.json", { "acme/a.csv": "email\n", "acme/import.json": "{" }, waiting],
   ])("while %s", async (_, files, what) => {
