@@ -7,7 +7,7 @@ import { type Account, createAccount, listAccounts, setSubscription } from "../d
 import { innermost, noDatabase } from "../db/failure.ts";
 import { isFileOfNode, spoolOf } from "../db/files.ts";
 import { listSources, type Source } from "../db/sources.ts";
-import { deleteAccount } from "../privacy/delete-account.ts";
+import { deleteAccount, findDeletion } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
 import { UserError } from "../user-error.ts";
 import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
@@ -91,16 +91,14 @@ function deleteCommand(context: CommandContext): Command {
       if (options.yes !== true) await confirmName(name, `${JSON.stringify(name)} and its ${leadsText(leads)}`);
       const sources = listSources(database.read, account.number);
       using progress = createProgress("Deleting", leads, output);
-      let deleted = 0;
-      const done = await runSteps(deleteAccount(database, account, context.now()), (count) => {
-        deleted = count;
-        progress.update(count, count);
-      });
-      if (done.signal !== null) {
-        const what = `Stopped: ${grouped(deleted)} of ${leadsText(leads)} are deleted, and the keys are revoked.`;
-        throw stoppedBy(done.signal, what);
+      const steps = deleteAccount(database, account, context.now());
+      const { done, signal } = await runSteps(steps, (count) => progress.update(count, count));
+      if (signal !== null) {
+        const what = `Stopped: ${grouped(done)} of ${leadsText(leads)} are deleted, and the keys are revoked.`;
+        throw stoppedBy(signal, what);
       }
-      output.result({ id, name, leads: done.result.leads }, JSON.stringify(done.result));
+      const receipt = findDeletion(database.read, id);
+      output.result({ id, name, leads: receipt?.leads ?? done }, JSON.stringify(receipt));
       output.say(`Account ${name} is deleted. Requests with its keys get revoked_api_key.`);
       removeDeliveries(spoolOf(database.path), sources);
       await removeResidualBytes(context, output);

@@ -66,11 +66,8 @@ function undoCommand(context: CommandContext): Command {
 async function undo(context: CommandContext, account: Account, batch: Batch, output: Output): Promise<number> {
   const database = context.database();
   using progress = createProgress("Undoing", batch.imported, output);
-  let removed = 0;
-  const { signal } = await runSteps(undoBatch(database, account, batch, context.now()), (count) => {
-    removed = count;
-    progress.update(count, count);
-  });
+  const steps = undoBatch(database, account, batch, context.now());
+  const { done: removed, signal } = await runSteps(steps, (count) => progress.update(count, count));
   if (signal === null || findBatch(database.read, account.number, batch.number)?.undoneMs !== null) return removed;
   throw stoppedBy(
     signal,

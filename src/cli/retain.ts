@@ -46,11 +46,7 @@ export function retainCommand(context: CommandContext): Command {
 /** Returns how many leads are gone. Throws a UserError if a signal comes before the last. */
 async function erase(steps: AsyncGenerator<number>, older: number, output: Output): Promise<number> {
   using progress = createProgress("Erasing", older, output);
-  let erased = 0;
-  const { signal } = await runSteps(steps, (count) => {
-    erased = count;
-    progress.update(count, count);
-  });
+  const { done: erased, signal } = await runSteps(steps, (count) => progress.update(count, count));
   if (signal === null) return erased;
   const gone = `${grouped(erased)} of ${grouped(older)} older leads are erased`;
   const advice = "Run the command again to complete it, or let the server complete it within a day.";

@@ -28,7 +28,7 @@ export async function* deleteAccount(
   database: LeadDatabase,
   { number, id }: SuppressedAccount,
   nowMs: number,
-): AsyncGenerator<number, DeletionReceipt> {
+): AsyncGenerator<number> {
   await database.catchUp();
   const { read } = database;
   const revoke = sql`UPDATE ${keys} SET revoked_at = ${nowMs} WHERE account = ${number} AND revoked_at IS NULL`;
@@ -36,7 +36,6 @@ export async function* deleteAccount(
   await database.write([revoke, end], "everywhere");
   await database.catchUp();
   const count = yield* deleteLeads(database, eq(leads.account, number), residueStatement);
-  const digests = database.read.select({ digest: keys.digest }).from(keys).where(eq(keys.account, number)).all();
   await database.write(
     [
       sql`INSERT INTO deleted_accounts (id, deleted_at, leads) VALUES (${id}, ${nowMs}, ${count})`,
@@ -48,7 +47,6 @@ export async function* deleteAccount(
     ],
     "everywhere",
   );
-  return receiptOf({ id, deletedAt: nowMs, leads: count }, digests);
 }
 
 /** Returns the receipt of an account that was deleted; null if none with this ID was. */
@@ -56,15 +54,8 @@ export function findDeletion(database: Connection, id: string): DeletionReceipt 
   const deleted = database.select().from(deletedAccounts).where(eq(deletedAccounts.id, id)).get();
   if (deleted === undefined) return null;
   const digests = database.select({ digest: deletedKeys.digest }).from(deletedKeys).where(eq(deletedKeys.account, id));
-  return receiptOf(deleted, digests.all());
-}
-
-function receiptOf(
-  { id, deletedAt, leads }: typeof deletedAccounts.$inferSelect,
-  digests: readonly { readonly digest: Buffer }[],
-): DeletionReceipt {
-  const keys = digests.map(({ digest }) => digest.toString("hex"));
-  return { deleted_at: formatTime(deletedAt), account: id, leads, keys };
+  const keys = digests.all().map(({ digest }) => digest.toString("hex"));
+  return { deleted_at: formatTime(deleted.deletedAt), account: id, leads: deleted.leads, keys };
 }
 
 /** Returns the statements that delete the rows of an account in all tables: those of its keys first, then its own. */

@@ -40,26 +40,23 @@ export function stoppedBy(signal: EndingSignal, what: string, advice = "Run it a
 }
 
 /**
- * Runs steps until they end or a signal comes, and returns the result or the signal. From then on a signal ends the process
- * at once.
+ * Runs steps, each of which yields how much is done, until they end or a signal comes. Returns what was done last, and the
+ * signal. From then on a signal ends the process at once.
  */
-export async function runSteps<Step, Result>(
-  steps: AsyncGenerator<Step, Result>,
-  onStep: (step: Step) => void,
-): Promise<{ readonly signal: null; readonly result: Result } | { readonly signal: EndingSignal }> {
+export async function runSteps(
+  steps: AsyncIterable<number>,
+  onStep: (done: number) => void,
+): Promise<{ readonly done: number; readonly signal: EndingSignal | null }> {
   const { stop, forget } = listenForSignals();
+  let done = 0;
   try {
-    for (;;) {
+    for await (done of steps) {
+      onStep(done);
       await nextTurn();
-      if (stop.aborted) {
-        // The steps may have to complete something, such as the audit record.
-        await steps.return(undefined as never); // Nobody reads this result.
-        return { signal: stop.reason };
-      }
-      const step = await steps.next();
-      if (step.done === true) return { signal: null, result: step.value };
-      onStep(step.value);
+      // The steps may still complete something, such as the audit record.
+      if (stop.aborted) return { done, signal: stop.reason };
     }
+    return { done, signal: null };
   } finally {
     forget();
   }
