@@ -1,12 +1,13 @@
 /** Ends an account: nothing of it remains but its ID and the digests of its keys, so that they stay revoked. */
-import { eq, is, type SQL, sql } from "drizzle-orm";
+import { and, eq, is, type SQL, sql } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { formatTime } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import * as schema from "../db/schema.ts";
-import { accounts, deletedAccounts, deletedKeys, keys, leads, pixels } from "../db/schema.ts";
+import { accounts, audit, deletedAccounts, deletedKeys, keys, leads, pixels } from "../db/schema.ts";
 import { deleteLeads } from "../db/steps.ts";
+import { countLeads } from "./find.ts";
 import { residueStatement } from "./retention.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
 
@@ -33,9 +34,13 @@ export async function* deleteAccount(
   const { read } = database;
   const revoke = sql`UPDATE ${keys} SET revoked_at = ${nowMs} WHERE account = ${number} AND revoked_at IS NULL`;
   const end = read.update(accounts).set({ active: false }).where(eq(accounts.number, number));
-  await database.write([revoke, end], "everywhere");
+  // Killed and run again, it reports the leads of the first time.
+  const detail = { leads: countLeads(read, number) };
+  const begin = insertAct(read, { atMs: nowMs, act: "account.deactivate", account: id, detail });
+  await database.write([revoke, end, begin], "everywhere");
   await database.catchUp();
-  const count = yield* deleteLeads(database, eq(leads.account, number), residueStatement);
+  const found = mostLeadsAtBegin(database.read, id);
+  const count = Math.max(found, yield* deleteLeads(database, eq(leads.account, number), residueStatement));
   await database.write(
     [
       sql`INSERT INTO deleted_accounts (id, deleted_at, leads) VALUES (${id}, ${nowMs}, ${count})`,
@@ -47,6 +52,13 @@ export async function* deleteAccount(
     ],
     "everywhere",
   );
+}
+
+/** Returns the largest number of leads with which a deletion of an account began. */
+function mostLeadsAtBegin(database: Connection, id: string): number {
+  const begun = and(eq(audit.account, id), eq(audit.act, "account.deactivate"));
+  const most = sql<number | null>`max(${audit.detail} ->> '$.leads')`;
+  return database.select({ most }).from(audit).where(begun).get()?.most ?? 0;
 }
 
 /** Returns the receipt of an account that was deleted; null if none with this ID was. */

@@ -2,8 +2,11 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { digestOf } from "../../src/contract/key.ts";
+import { type Account, listAccounts } from "../../src/db/accounts.ts";
+import { deleteAccount } from "../../src/privacy/delete-account.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { anAdmin } from "../support/admin.ts";
+import { openAdminStore } from "../support/admin-store.ts";
 import { filesWith } from "../support/bytes.ts";
 
 const rows = "pixel_id,email\npx,dana@example.com\npx,robin@example.com\n";
@@ -35,6 +38,18 @@ test("a deleted account leaves no byte of its leads, and its key is revoked", as
   const audit = await admin.run("audit", "list", "--account", "other", "--json");
   expect(audit.stdout).not.toContain("account.delete");
   expect((await admin.run("audit", "list", "--json")).stdout).toContain('"act":"account.delete"');
+});
+
+test("account delete that is run again after a kill counts all leads", async () => {
+  const admin = anAdmin();
+  const many = Array.from({ length: 500 }, (_, place) => `px,d${place}@example.com\n`);
+  await admin.import(`pixel_id,email\n${many.join("")}`);
+  const { database, ...store } = openAdminStore(admin.file);
+  const [account] = listAccounts(database.read);
+  const steps = deleteAccount(database, account as Account, Date.now());
+  expect((await steps.next()).value).toBeLessThan(500);
+  store.close();
+  expect((await admin.run("account", "delete", "acme", "--yes", "--json")).json).toMatchObject({ leads: 500 });
 });
 
 test("deliveries to a deleted account are deleted, whether they wait or failed", async () => {
