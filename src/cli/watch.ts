@@ -14,6 +14,8 @@ import { type CommandContext, jsonCommand } from "./command.ts";
 import { findAll } from "./doctor/doctor.ts";
 import { stopSignal } from "./terminal/signals.ts";
 
+const maxStartMs = 10 * 60_000;
+
 /** `bun start` runs it as a child process, so that a backup delays no request. */
 export function watchCommand(context: CommandContext): Command {
   return jsonCommand("watch")
@@ -27,11 +29,12 @@ export function watchCommand(context: CommandContext): Command {
         await context.sleep(ms, stop);
         return stop.aborted;
       };
-      const clock = { now: context.now, pause };
       const sayFailure = (what: string) => (cause: unknown) => {
         if (!stop.aborted) log.error({ cause: cause instanceof UserError ? cause.sentence : innermost(cause) }, what);
       };
       const working: Promise<void>[] = [];
+      // The first alerts wait for the backup at the start, unless that takes long: it may end what they are about.
+      const started = Promise.withResolvers<void>();
       let running: Promise<void> = Promise.resolve();
       if (backups !== null) {
         const work = backupWork(context, backups, stop, sayFailure);
@@ -42,14 +45,19 @@ export function watchCommand(context: CommandContext): Command {
         };
         const run = () => (running = makeBackup());
         const onFailure = sayFailure("the backup failed; it is tried again in 15 minutes");
-        working.push(keepDaily({ ...clock, at: backups.at, lastMs: work.lastMs, run, onFailure }));
-      }
+        const pauseAfterStart = (ms: number) => {
+          started.resolve();
+          return pause(ms);
+        };
+        const schedule = { now: context.now, pause: pauseAfterStart, at: backups.at };
+        working.push(keepDaily({ ...schedule, lastMs: work.lastMs, run, onFailure }));
+      } else started.resolve();
       if (alertUrl !== null) {
         const file = `${readDatabasePath()}.alerts`;
         const onFailure = sayFailure("the alert could not be sent to ALERT_URL; it is sent again later");
-        working.push(
-          keepAlerting({ ...clock, url: alertUrl, file, find: () => findAll(context.now(), false), onFailure }),
-        );
+        const alerting = { now: context.now, pause, find: () => findAll(context.now(), false) };
+        const soon = Promise.race([started.promise, pause(maxStartMs)]);
+        working.push(soon.then(() => keepAlerting({ ...alerting, url: alertUrl, file, onFailure })));
       }
       if (working.length === 0) {
         throw new UserError("Neither BACKUP_TO nor ALERT_URL is set.", "Set BACKUP_TO, ALERT_URL, or both.", 2);

@@ -1,6 +1,6 @@
 /** Daily backups of a running server: when they are made, what is kept, and that nothing half is ever listed. */
 import { expect, onTestFinished, test } from "bun:test";
-import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { keepDaily, nextAt, rotate } from "../../src/backup/daily.ts";
@@ -157,6 +157,30 @@ test("a running server stores a verified backup, pings, and deletes all but the 
   ]);
   expect(backups[0]?.file).toMatch(/leadfile-\d{8}T\d{6}Z\.db$/);
   expect(readdirSync(place)).toHaveLength(4);
+  expect(await server.end("SIGTERM")).toBe(0);
+});
+
+test("a first start sends no alert about a backup that it is just making", async () => {
+  const admin = anAdmin();
+  await admin.import("date,pixel_id,email\n2026-01-31,px,d1@example.com\n");
+  const place = join(admin.folder, "backups");
+  mkdirSync(place);
+  // Another finding, which is sent after those about backups.
+  chmodSync(admin.folder, 0o777);
+  const sent: string[] = [];
+  const receiver = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      sent.push(JSON.parse(await request.text()).what);
+      return new Response();
+    },
+  });
+  onTestFinished(() => receiver.stop(true));
+  const settings = { DATABASE_PATH: admin.file, BACKUP_TO: place, ALERT_URL: receiver.url.href };
+  const server = start(settings, admin.folder);
+  await server.listening();
+  await until(() => sent.some((what) => what.includes("Other users can replace files")));
+  expect(sent.filter((what) => what.includes("backup"))).toEqual([]);
   expect(await server.end("SIGTERM")).toBe(0);
 });
 
