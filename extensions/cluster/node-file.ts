@@ -6,7 +6,7 @@ import { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
 import { inodeOf, shmOf, walOf } from "../../src/db/files.ts";
-import { migrationsBehind } from "../../src/db/migrate.ts";
+import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openReader } from "../../src/db/reader.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
 import { adminCommand } from "../../src/program-name.ts";
@@ -90,9 +90,8 @@ function open(path: string, inodes: string, number: number) {
 }
 
 function openServing(connection: Connection, path: string) {
-  const behind = migrationsBehind(connection);
   // A newer schema can be read as well, as far as this version needs it.
-  if (behind !== 0 && behind !== "database of a newer version") {
+  if (pendingMigrations(connection).length > 0) {
     throw new DatabaseUnavailable("The cluster has the schema of an earlier version.", "Run cluster migrate.");
   }
   // The inodes are compared here.

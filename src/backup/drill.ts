@@ -8,7 +8,7 @@ import { dayMs } from "../contract/calendar.ts";
 import { type Connection, closing, DatabaseUnavailable } from "../db/connection.ts";
 import { noDatabase } from "../db/failure.ts";
 import { createDraftFolder, freeBytesAt } from "../db/files.ts";
-import { lastBuild, migrationsBehind } from "../db/migrate.ts";
+import { lastBuild, pendingMigrations } from "../db/migrate.ts";
 import { build } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { type Backup, copyUnchanged } from "./backup.ts";
@@ -78,13 +78,12 @@ export function upgradeCopy({ path, folder, nowMs }: Trial & { readonly path: st
   const { leads } = drillBackup({ file: copy, folder, nowMs });
   using client = new Database(copy, { readonly: true });
   const database = drizzle({ client });
-  const behind = migrationsBehind(database);
   return {
     // The build that wrote the file last, and this one.
     from: lastBuild(database),
     to: build,
     // 0 if the file needs no upgrade.
-    migrations: typeof behind === "number" ? behind : 0,
+    migrations: pendingMigrations(database).length,
     leads,
     seconds: Math.round((performance.now() - startMs) / 100) / 10,
     // The copy that is kept, and what a migration that rewrites the largest table puts into the log.

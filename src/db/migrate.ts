@@ -2,7 +2,6 @@
 import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
-import { migrate } from "drizzle-orm/bun-sqlite/migrator";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../package.json";
 import { printMessage } from "../process.ts";
@@ -14,10 +13,8 @@ import { createDraftFolder, sync } from "./files.ts";
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
 
-/** Returns when each migration was made that this version knows. */
-function knownMs(): number[] {
-  return readMigrationFiles({ migrationsFolder }).map((migration) => migration.folderMillis);
-}
+/** Returns the migrations that this version knows, the oldest first. */
+const knownMigrations = () => readMigrationFiles({ migrationsFolder });
 
 /** Returns when the newest migration of a file was made; null for a file that has none. */
 function appliedMs(database: Connection): number | null {
@@ -29,43 +26,33 @@ function hasTable(database: Connection, name: string): boolean {
   return database.values(sql`SELECT 1 FROM sqlite_schema WHERE name = ${name}`).length > 0;
 }
 
-/** The reason why this version cannot use a file. A build between two versions has a schema that is not known. */
-export type Unusable = `database of ${"another program" | "a newer version" | "another build"}`;
-
-/** Returns the number of migrations that a file lacks, or why it cannot be used. */
-export function migrationsBehind(database: Connection): number | Unusable {
-  const known = knownMs();
-  // Another first start may run at the same time. So the tables are read first, and the migrations after them.
-  const tables = sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name <> '__drizzle_migrations' LIMIT 1`;
-  const isUsed = database.values(tables).length > 0;
-  const applied = appliedMs(database);
-  if (applied === null) return isUsed ? "database of another program" : known.length;
-  if (applied > Math.max(...known)) return "database of a newer version";
-  // A build between two versions has a migration that became another one before it was released.
-  return known.includes(applied) ? known.filter((ms) => ms > applied).length : "database of another build";
-}
-
 /**
  * Returns the number of migrations that a file lacks. Throws a UserError for a file that this version cannot use, before
  * anything in it is changed.
  */
 export function refuseUnusable(database: Connection, path: string): number {
-  const behind = migrationsBehind(database);
-  if (typeof behind === "number") return behind;
-  if (behind === "database of another program") {
+  // Another first start may run at the same time. So the tables are read first, and the migrations after them.
+  const tables = sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name <> '__drizzle_migrations' LIMIT 1`;
+  const isUsed = database.values(tables).length > 0;
+  const applied = appliedMs(database);
+  if (applied === null && isUsed) {
     const advice = "Set DATABASE_PATH to another file, or move this one away.";
     throw new UserError(`${path} is the database of another program.`, advice);
   }
+  const known = knownMigrations().map(({ folderMillis }) => folderMillis);
+  if (applied === null || known.includes(applied)) return pendingMigrations(database).length;
   const written = `${path} was written by Leadfile ${lastBuild(database)}`;
-  throw behind === "database of a newer version"
-    ? new UserError(
-        `${written}, which is newer than this version, ${build}.`,
-        "Install that version or a later one. This one leaves the file as it is.",
-      )
-    : new UserError(
-        `${written}, another build that this version, ${build}, cannot upgrade.`,
-        "Keep the file, export its leads with that build (lead export), and import them into a new file.",
-      );
+  if (applied > Math.max(...known)) {
+    throw new UserError(
+      `${written}, which is newer than this version, ${build}.`,
+      "Install that version or a later one. This one leaves the file as it is.",
+    );
+  }
+  // A build between two versions has a migration that became another one before it was released.
+  throw new UserError(
+    `${written}, another build that this version, ${build}, cannot upgrade.`,
+    "Keep the file, export its leads with that build (lead export), and import them into a new file.",
+  );
 }
 
 /** Returns the build that wrote a file last. Version 0.1.0 did not record it. */
@@ -76,24 +63,27 @@ export function lastBuild(database: Connection): string {
 
 /** Returns the number of migrations that a file has: the version of its schema. */
 export function schemaVersion(database: Connection): number {
-  const applied = appliedMs(database) ?? 0;
-  return knownMs().filter((ms) => ms <= applied).length;
+  return knownMigrations().length - pendingMigrations(database).length;
 }
 
 /** Migrates an older file, after keeping a copy of it. Only for a file that `refuseUnusable` accepts. */
 export function migrateSchema(database: Connection, path: string, copy: "copy first" | "no copy" = "copy first"): void {
-  const newest = Math.max(...knownMs());
-  const applied = appliedMs(database);
-  if (applied === newest) return;
-  if (applied !== null && copy === "copy first") keepCopy(database, path);
+  if (pendingMigrations(database).length === 0) return;
+  if (appliedMs(database) !== null && copy === "copy first") keepCopy(database, path);
   // A migration that rebuilds a table would cascade its deletes.
   database.run(sql`PRAGMA foreign_keys = OFF`);
-  try {
-    withTemporaryFiles(database, () => migrate(database, { migrationsFolder }));
-  } catch (cause) {
-    // Two first starts at once: the other one was faster, and made the same schema.
-    if (appliedMs(database) !== newest) throw cause;
-  }
+  const client = database.$client;
+  // Drizzle's own migrator reports on a full disk that it "cannot rollback", because SQLite has done that already.
+  const migrate = client.transaction(() => {
+    client.run(
+      "CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)",
+    );
+    for (const { statements, hash, madeMs } of pendingMigrations(database)) {
+      for (const statement of statements) client.run(statement);
+      client.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)", [hash, madeMs]);
+    }
+  });
+  withTemporaryFiles(database, () => migrate.immediate());
   const broken = database.values(sql`PRAGMA foreign_key_check`);
   if (broken.length > 0) throw new Error(`the migration left ${broken.length} rows without their parents`);
   database.run(sql`PRAGMA foreign_keys = ON`);
@@ -110,16 +100,16 @@ function keepCopy(database: Connection, path: string): void {
   const draft = join(folder.path, "copy.db");
   database.run(sql`VACUUM INTO ${draft}`);
   // Another first start at once may have migrated the file by now, and has its copy.
-  if (migrationsBehind(database) === 0) return;
+  if (pendingMigrations(database).length === 0) return;
   sync(draft);
   renameSync(draft, copy);
   sync(dirname(copy));
 }
 
-/** Returns the migrations that a file lacks, for whoever writes it in another way than this process. */
+/** Returns the migrations that a file lacks. */
 export function pendingMigrations(database: Connection) {
   const applied = appliedMs(database) ?? 0;
-  return readMigrationFiles({ migrationsFolder })
+  return knownMigrations()
     .filter(({ folderMillis }) => folderMillis > applied)
     .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, madeMs: folderMillis }));
 }

@@ -1,19 +1,31 @@
 /** Upgrades: a file of every released version opens with this one, and `upgrade --check` changes nothing. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";
 import { listSources } from "../../src/db/sources.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { openAdminStore } from "../support/admin-store.ts";
+import { needing } from "../support/needing.ts";
+import { aSmallDisk, fill } from "../support/small-disk.ts";
 
 const fixtures = join(import.meta.dir, "../fixtures");
 const released = readdirSync(fixtures).flatMap((name) => /^(.+)\.db\.gz$/.exec(name)?.[1] ?? []);
 
 /** A database of a released version. It has the accounts acme and other, of which a person was erased in acme. */
-function aReleased(release: string, nowMs: number | null = null): Admin {
-  const admin = anAdmin([], {}, nowMs);
+function aReleased(release: string, nowMs: number | null = null, disk?: string): Admin {
+  const own = anAdmin([], disk === undefined ? {} : { DATABASE_PATH: join(disk, "leadfile.db") }, nowMs);
+  const admin = { ...own, file: join(disk ?? own.folder, "leadfile.db") };
   writeFileSync(admin.file, Bun.gunzipSync(readFileSync(join(fixtures, `${release}.db.gz`))));
   return admin;
 }
@@ -71,6 +83,28 @@ test.each(released)("a backup of %s is restored, also over a file of that versio
   expect({ status, ...json }).toMatchObject({ status: 0, leads: 7, erased_again: 0 });
   expect(await exported(admin)).toBe(leadsOf(release));
 });
+
+for (const release of released) {
+  needing("mount")(
+    `an upgrade of ${release} on a full disk names the cause, and completes when there is room`,
+    async () => {
+      const disk = aSmallDisk(anAdmin([]).folder, "size=4m");
+      using _ = disk;
+      const admin = aReleased(release, null, disk.path);
+      fill(disk.path);
+      // There is room for the copy.
+      truncateSync(join(disk.path, "rest"), statSync(join(disk.path, "rest")).size - 1.5 * statSync(admin.file).size);
+      const { status, stderr } = await admin.run("upgrade");
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringMatching(/\nThe disk of \S+ is full\. Free some space, [^\n]+\n$/),
+      ]);
+      rmSync(join(disk.path, "rest"));
+      expect((await admin.run("upgrade")).status).toBe(0);
+      expect(await exported(admin)).toBe(leadsOf(release));
+    },
+  );
+}
 
 test("upgrade --check says that a file of this version needs no upgrade", async () => {
   const admin = anAdmin();
