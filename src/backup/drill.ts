@@ -2,10 +2,8 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { dayMs } from "../contract/calendar.ts";
-import { type Connection, closing, DatabaseUnavailable } from "../db/connection.ts";
+import { closing, DatabaseUnavailable } from "../db/connection.ts";
 import { noDatabase } from "../db/failure.ts";
 import { createDraftFolder, freeBytesAt } from "../db/files.ts";
 import { lastBuild, pendingMigrations } from "../db/migrate.ts";
@@ -34,33 +32,18 @@ export function drillBackup({ file, folder, nowMs }: Trial & { readonly file: st
     const manifest = readManifest(file);
     using database = closing(openDraft(file, join(folder, "leadfile.db"), manifest));
     rememberErasures(database);
-    merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
-    const differing = countDiffering(database, file, nowMs);
-    if (differing > 0) throw new UserError(`${file} was restored, but ${differing} leads differ from the backup.`, "");
-    return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads };
+    const { leads, retainedOut } = merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
+    const { sha256, bytes, counts } = manifest;
+    // Every lead was compared before the merge, which only deletes.
+    const lost = counts.leads - leads - retainedOut;
+    if (lost > 0) throw new UserError(`${file} was restored, but ${lost} of its leads are missing.`, "");
+    return { file, sha256, bytes, leads: counts.leads };
   } catch (cause) {
     const failure = inWords(cause, file, file);
     // A full disk says nothing about the backup.
     if (!(failure instanceof UserError) || failure instanceof DatabaseUnavailable) throw failure;
     throw new UserError(`The drill failed: ${failure.message}`, "Make a new backup, and test that one.");
   }
-}
-
-/** Counts the leads that a restored database and its backup do not share. Retention alone may leave out some. */
-function countDiffering(database: Connection, file: string, nowMs: number): number {
-  database.run(sql`ATTACH ${resolve(file)} AS backup`);
-  const [[differing = 0] = []] = database.values<[number]>(sql`
-    SELECT (
-      SELECT count(*) FROM backup.stored_leads AS kept LEFT JOIN main.stored_leads AS restored
-        ON restored.account = kept.account AND restored.uuid = kept.uuid
-      WHERE restored.doc IS NOT kept.doc AND NOT (
-        restored.doc IS NULL AND kept.identified_at < (
-          SELECT ${nowMs} - retain_days * ${dayMs} FROM main.accounts WHERE accounts.number = kept.account))
-    ) + (
-      SELECT count(*) FROM main.stored_leads AS restored WHERE NOT EXISTS (
-        SELECT 1 FROM backup.stored_leads AS kept WHERE kept.account = restored.account AND kept.uuid = restored.uuid))`);
-  database.run(sql`DETACH backup`);
-  return differing;
 }
 
 /** Upgrades a copy of the database, compares every lead, and changes nothing. Throws a UserError if the copy differs. */
