@@ -108,10 +108,10 @@ export function openLockRequests(path: string) {
  * (`whileInPlace`). Null if another process has it. The function that it returns releases it, as the end of the process does.
  * Keep that function, or the connection is collected as garbage, with its lock.
  */
-export function takeLock(path: string, isAlone = false): (() => void) | null {
+export function takeLock(path: string, isAlone = false, waitMs: number = lockWaitMs.toServe): (() => void) | null {
   try {
     // Nothing is ever written: only the lock of the operating system is needed.
-    const client = lockAt(path, lockWaitMs.toServe, isAlone ? "BEGIN EXCLUSIVE" : "BEGIN IMMEDIATE");
+    const client = lockAt(path, waitMs, isAlone ? "BEGIN EXCLUSIVE" : "BEGIN IMMEDIATE");
     return () => client.close();
   } catch (cause) {
     if (isLocked(cause)) return null;
@@ -121,13 +121,9 @@ export function takeLock(path: string, isAlone = false): (() => void) | null {
 
 /** Returns whether a server has a file, or a restore replaces it. */
 export function isServed(path: string): boolean {
-  try {
-    lockAt(path, 0, "BEGIN IMMEDIATE").close();
-    return false;
-  } catch (cause) {
-    if (isLocked(cause)) return true;
-    throw explainFailure(cause, path);
-  }
+  const release = takeLock(path, false, 0);
+  release?.();
+  return release === null;
 }
 
 /**
@@ -135,13 +131,9 @@ export function isServed(path: string): boolean {
  * the replaced file would use the log of the new one, and delete it at its end.
  */
 export function whileInPlace<Opened>(path: string, open: () => Opened): Opened {
-  using _ = sharedLockAt(path);
-  return open();
-}
-
-function sharedLockAt(path: string): Database {
+  let lock: Database;
   try {
-    return lockAt(path, lockWaitMs.toWrite, "BEGIN");
+    lock = lockAt(path, lockWaitMs.toWrite, "BEGIN");
   } catch (cause) {
     if (!isLocked(cause)) throw cause;
     throw new DatabaseUnavailable(
@@ -150,6 +142,11 @@ function sharedLockAt(path: string): Database {
       1,
       { cause },
     );
+  }
+  try {
+    return open();
+  } finally {
+    lock.close();
   }
 }
 
