@@ -1,7 +1,7 @@
-/** A file with a backup of itself, for tests of bun admin restore. */
+/** A file with a backup of itself, for tests of bun admin backup and restore. */
 import { expect } from "bun:test";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Admin, anAdmin } from "../../support/admin.ts";
 
@@ -25,6 +25,29 @@ export async function aBackup(count = 20) {
   await admin.import(header + rows(0, count));
   return { admin, file: await backUp(admin) };
 }
+
+/** An admin with an empty folder for backups. */
+export function withPlace(accounts?: readonly string[]): { admin: Admin; place: string } {
+  const admin = anAdmin(accounts);
+  const place = join(admin.folder, "backups");
+  mkdirSync(place);
+  return { admin, place };
+}
+
+/** The same database at another time. */
+export const at = (nowMs: number, { file }: Pick<Admin, "file">) => anAdmin([], { DATABASE_PATH: file }, nowMs);
+
+/** What a command prints as JSON, such as a list. */
+export const printed = async (admin: Admin, ...words: readonly string[]) =>
+  JSON.parse((await admin.run(...words, "--json")).stdout);
+
+/** Returns the state of a key, as `key check` says it. */
+export const keyState = async (admin: Admin, key: string) =>
+  (await admin.give(key, "key", "check", "--json")).json["state"];
+
+/** Erases a person, and returns the receipt. */
+export const erase = async (admin: Admin, email: string, account = "acme") =>
+  (await admin.run("lead", "erase", account, "--email", email)).stdout;
 
 /** Writes a manifest that fits a file that is none of ours. */
 export function fitManifest(file: string, over: object = {}): void {

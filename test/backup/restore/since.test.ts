@@ -1,207 +1,202 @@
-/** bun admin restore: what was set, revoked, or undone since the backup is kept. */
+/** bun admin restore: what was set, revoked, undone, erased, or deleted since the backup, and who must know it. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../src/contract/calendar.ts";
-import { anAdmin } from "../../support/admin.ts";
-import { backUp, header, rows } from "./a-backup.ts";
+import { type Admin, anAdmin } from "../../support/admin.ts";
+import { aSharedFolder } from "../../support/run.ts";
+import { at, header, keyState, printed, rows } from "./a-backup.ts";
 
-const daysAgo = (days: number) => new Date(Date.now() - days * dayMs);
-
-test("a key that was revoked after the backup stays revoked, and a retention that was set stays", async () => {
-  const admin = anAdmin();
-  const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const file = await backUp(admin);
-  await admin.run("key", "revoke", id);
-  await admin.run("retain", "acme", "--days", "30");
-  expect((await admin.run("restore", file)).status).toBe(0);
-  expect((await admin.give(key, "key", "check", "--json")).json).toMatchObject({ state: "revoked" });
-  expect((await admin.import("date,email,pixel_id\n2020-01-31,a@example.com,px\n")).json).toMatchObject({
-    rejected: 1,
-  });
-  const acts: { act: string }[] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
-  expect(acts.map(({ act }) => act)).toEqual(["restore", "retain.set", "key.revoke", "backup", "key.create"]);
-});
-
-test("a restore keeps requests counted since the backup and those that only the backup has", async () => {
-  const admin = anAdmin(["acme"], {}, Date.parse("2026-05-20T09:15:00Z"));
-  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const file = join(admin.folder, "copy.db");
-  const count = (day: string, requests: number) => {
-    using database = new Database(admin.file);
-    // The thread of the backup may still be closing the file.
-    database.run("PRAGMA busy_timeout = 5000");
-    database.run("INSERT OR REPLACE INTO usage (key, day, requests) VALUES (1, ?, ?)", [`2026-05-${day}`, requests]);
-  };
-  count("01", 5);
-  count("02", 7);
-  await admin.run("backup", file);
-  count("01", 3);
-  count("02", 10);
-  count("03", 20);
-  const { stderr } = await admin.run("restore", file);
-  expect(stderr).toContain("days of usage (2)");
-  const keys = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
-  expect(keys).toMatchObject([{ id, requests_this_month: 5 + 10 + 20 }]);
-});
-
-test("a key rotated after the backup expires when the rotation said", async () => {
-  const admin = anAdmin();
-  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const file = await backUp(admin);
-  const ends = (await admin.run("key", "rotate", id, "--json")).json["old_expires_at"];
-  expect((await admin.run("restore", file)).status).toBe(0);
-  const keys = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
-  expect(keys).toMatchObject([{ id, state: "active", expires_at: ends }]);
-});
-
-test("the subscription stays as last set, and keys created and revoked after the backup stay revoked", async () => {
-  const admin = anAdmin(["acme", "other"]);
-  await admin.run("account", "deactivate", "other");
-  const file = await backUp(admin);
-  await admin.run("account", "deactivate", "acme");
-  await admin.run("account", "activate", "other");
-  const made = [];
-  for (const label of ["revoked", "live"])
-    made.push((await admin.run("key", "create", "acme", "--label", label, "--json")).json);
-  const [revoked, live] = made;
-  await admin.run("key", "revoke", revoked?.id ?? "");
-  const { status, stderr } = await admin.run("restore", file);
-  expect(status).toBe(0);
-  expect(stderr).toMatch(/revoked keys \(1\), subscriptions \(2\)[^\n]*\n/);
-  const accounts = JSON.parse((await admin.run("account", "list", "--json")).stdout);
-  expect(accounts).toMatchObject([{ subscription: "inactive" }, { subscription: "active" }]);
-  const states = [];
-  for (const key of [revoked?.key, live?.key])
-    states.push((await admin.give(key ?? "", "key", "check", "--json")).json["state"]);
-  expect(states).toEqual(["revoked", "unknown"]);
-});
-
-test("an import undone after the backup stays undone", async () => {
-  const admin = anAdmin();
-  await admin.import(header + rows(0, 7));
-  await admin.import(header + rows(7, 20));
-  const file = await backUp(admin);
-  expect((await admin.run("import", "undo", "acme", "1")).status).toBe(0);
-  const { status, stderr, json } = await admin.run("restore", file, "--json");
-  expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 13 });
-  expect(stderr).toContain("undone imports (1)");
-});
-
-test("imports since the backup are listed as undone, and the recipients of their leads are known when they are imported again", async () => {
-  const admin = anAdmin();
-  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const file = await backUp(admin);
-  await admin.import(header + rows(0, 3));
-  const day = daysAgo(2).toISOString().slice(0, 10);
-  using database = new Database(admin.file);
-  database.run("UPDATE imports SET at = ?1, finished_at = ?1", [daysAgo(3).getTime()]);
-  database.run("INSERT INTO disclosures (key, day, filter, oldest, newest) VALUES (1, ?, '', 0, ?)", [day, Date.now()]);
-  database.close();
-  expect((await admin.run("restore", file)).stderr).toContain("the record of imports (1)");
-  expect((await admin.run("import", "list", "acme", "--json")).stdout).toContain('"state":"undone"');
-  expect((await admin.import(header + rows(0, 3))).json).toMatchObject({ import: 2, imported: 3 });
-  const { received } = (await admin.run("lead", "find", "acme", "--email", "d1@example.com", "--json")).json;
-  expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
-});
-
-test("the recipients of leads that an import added during a backup are known when they are imported again", async () => {
-  const admin = anAdmin();
-  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
-  using database = new Database(admin.file);
-  await admin.import(header + rows(0, 3));
-  database.run("UPDATE imports SET at = ?, finished_at = NULL", [daysAgo(3).getTime()]);
-  const file = await backUp(admin);
-  // It goes on.
-  await admin.import(header + rows(3, 6));
-  database.run("UPDATE imports SET finished_at = at, newest = (SELECT newest FROM imports WHERE number = 2)");
-  database.run("DELETE FROM imports WHERE number = 2");
-  const day = daysAgo(2).toISOString().slice(0, 10);
-  database.run("INSERT INTO disclosures (key, day, filter, oldest, newest) VALUES (1, ?, '', 0, ?)", [day, Date.now()]);
-  database.close();
-  expect((await admin.run("restore", file)).status).toBe(0);
-  expect((await admin.import(header + rows(0, 6))).json).toMatchObject({ duplicates: 3, imported: 3 });
-  const { received } = (await admin.run("lead", "find", "acme", "--email", "d4@example.com", "--json")).json;
-  expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
-});
-
-test("a running import keeps the newer of two positions after a restore", async () => {
-  const admin = anAdmin();
-  const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
-  await admin.import(header + rows(0, 3));
-  using database = new Database(admin.file);
-  const reached = () => database.query("SELECT oldest, newest FROM imports").values();
-  database.run("UPDATE imports SET finished_at = NULL, oldest = 2000, newest = 3000");
-  await admin.run("backup", older);
-  database.run("UPDATE imports SET oldest = 1000, newest = 4000");
-  await admin.run("backup", newer);
-  const machine = anAdmin([]);
-  for (const file of [older, newer]) expect((await machine.run("restore", file)).status).toBe(0);
-  using restored = new Database(machine.file);
-  expect(restored.query("SELECT oldest, newest FROM imports").values()).toEqual(reached());
-});
-
-test("a backup restores the leads of an import, even after an older backup was restored", async () => {
-  const admin = anAdmin();
-  const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
-  await admin.import(header + rows(0, 5));
-  await admin.run("backup", older);
-  await admin.import(header + rows(5, 20));
-  await admin.run("backup", newer);
-  expect((await admin.run("restore", older, "--json")).json["leads"]).toBe(5);
-  const { json, stderr } = await admin.run("restore", newer, "--json");
-  expect({ leads: json["leads"], stderr }).toEqual({
-    leads: 20,
-    stderr: expect.not.stringContaining("undone imports"),
-  });
-  expect((await admin.run("import", "list", "acme", "--json")).stdout).not.toContain(`"state":"undone"`);
-});
-
-test("a replaced file older than the backup restores neither a subscription nor a later expiry of a key", async () => {
-  const admin = anAdmin(["acme", "other"]);
-  const { id } = (await admin.run("key", "create", "acme", "--expires", "2099-01-31", "--json")).json;
-  await admin.run("account", "deactivate", "other");
-  const [older = "", newer = ""] = ["older.db", "newer.db"].map((name) => join(admin.folder, name));
-  await admin.run("backup", older);
-  await admin.run("key", "rotate", id, "--overlap", "1h");
-  await admin.run("account", "deactivate", "acme");
-  await admin.run("account", "activate", "other");
-  await admin.run("backup", newer);
-  const machine = anAdmin([]);
-  expect((await machine.run("restore", older)).status).toBe(0);
-  expect((await machine.run("restore", newer)).stderr).not.toMatch(/subscriptions|expiries/);
-  const accounts = JSON.parse((await machine.run("account", "list", "--json")).stdout);
-  expect(accounts).toMatchObject([{ subscription: "inactive" }, { subscription: "active" }]);
-  const [old]: { id: string; expires_at: string }[] = JSON.parse(
-    (await machine.run("key", "list", "acme", "--json")).stdout,
+const startMs = Date.parse("2026-05-20T12:00:00Z");
+const endMs = Date.parse("2026-05-20T18:00:00Z");
+/** A database with a long history, a backup from its middle, and one from its end. */
+async function makeHistory() {
+  const folder = aSharedFolder();
+  const [database = "", older = "", newer = ""] = ["leadfile.db", "older.db", "newer.db"].map((name) =>
+    join(folder, name),
   );
-  expect(old).toMatchObject({ id, expires_at: expect.not.stringContaining("2099") });
+  const keys: Record<string, { key: string; id: string }> = {};
+  let nowMs = startMs;
+  /** Runs a command a minute after the last one. The label of a key in brackets stands for its ID. */
+  async function run(line: string, input = ""): Promise<string> {
+    nowMs += 60_000;
+    const words = line.split(" ").map((word) => keys[word.slice(1, -1)]?.id ?? word);
+    const { status, stdout, stderr } = await at(nowMs, { file: database }).give(input, ...words);
+    expect([line, status, status === 0 ? "" : stderr]).toEqual([line, 0, ""]);
+    return stdout;
+  }
+  const create = async (account: string, label: string, options = "") => {
+    keys[label] = JSON.parse(await run(`key create ${account} --label ${label} --json${options}`));
+  };
+  const importRows = (account: string, from: number, to: number) =>
+    run(`lead import ${account} - --create-pixels`, header + rows(from, to));
+  /** Counts requests of the first key on the first days of the month. */
+  const countRequests = (...requests: number[]) => {
+    using file = new Database(database);
+    // The thread of the backup may still be closing the file.
+    file.run("PRAGMA busy_timeout = 5000");
+    for (const [day, count] of requests.entries())
+      file.run(`INSERT OR REPLACE INTO usage (key, day, requests) VALUES (1, '2026-05-0${day + 1}', ${count})`);
+  };
+
+  for (const name of ["acme", "other"]) await run(`account create ${name}`);
+  const gone = (await run("account create gone")).trim();
+  for (const label of ["stays", "revoked"]) await create("acme", label);
+  await create("acme", "rotated", " --expires 2099-01-31");
+  await create("gone", "gone");
+  await run("account deactivate other");
+  await run("retain other --days 300");
+  await importRows("acme", 0, 10);
+  await importRows("acme", 10, 20);
+  await importRows("gone", 0, 3);
+  countRequests(5, 7);
+  await run(`backup ${older}`);
+
+  await run("key revoke [revoked]");
+  await run("key rotate [rotated]");
+  for (const label of ["made", "made+revoked"]) await create("acme", label);
+  await run("key revoke [made+revoked]");
+  await run("account deactivate acme");
+  await run("account activate other");
+  await run("retain other --days off");
+  // A wrong clock has dated the first of two settings later.
+  await at(startMs + 3650 * dayMs, { file: database }).run("retain", "acme", "--days", "off");
+  await run("retain acme --days 365");
+  await run("import undo acme 1");
+  await importRows("acme", 20, 25);
+  await run("account create birch");
+  const receipts = [await run("lead erase birch --email d1@example.com")];
+  for (const person of ["d17", "d18"]) receipts.push(await run(`lead erase acme --email ${person}@example.com`));
+  await run("lead unblock acme --email d18@example.com");
+  receipts.push(await run("account delete gone --yes"));
+  for (const name of ["gone", "cedar", "dill"]) await run(`account create ${name}`);
+  await create("gone", "new-gone");
+  await create("cedar", "cedar");
+  for (const label of ["new-gone", "cedar"]) await run(`key revoke [${label}]`);
+  countRequests(3, 10, 20);
+  await run(`backup ${newer}`);
+  return { database, older, newer, receipts: receipts.join(""), keys, gone };
+}
+
+let history: ReturnType<typeof makeHistory> | null = null;
+const theHistory = () => (history ??= makeHistory());
+
+/** A machine with copies of some files of the history, by the names that they get. */
+function aMachine(files: Readonly<Record<string, string>>): Admin {
+  const machine = anAdmin([]);
+  for (const [name, from] of Object.entries(files))
+    for (const suffix of ["", ".manifest.json"])
+      if (existsSync(from + suffix)) copyFileSync(from + suffix, join(machine.folder, name + suffix));
+  return machine;
+}
+
+/**
+ * What commands say after a restore if nothing is known of what was done since the backup, or if receipts, a newer backup, or
+ * the replaced file know of it. In the last place, what they said at the end of the history.
+ */
+const facts: Readonly<Record<string, readonly unknown[]>> = {
+  "subscription of acme": ["active", "active", "active", "inactive", "inactive"],
+  "subscription of other": ["inactive", "inactive", "inactive", "active", "active"],
+  "retention of acme": [undefined, undefined, undefined, 365, 365],
+  "retention of other": [300, 300, 300, undefined, undefined],
+  "key revoked": ["active", "active", "revoked", "revoked", "revoked"],
+  "key rotated": ["active", "active", "active", "active", "active"],
+  "end of rotated": ["2099-01-31", "2099-01-31", "2026-05-21", "2026-05-21", "2026-05-21"],
+  "key made": ["unknown", "unknown", "unknown", "unknown", "active"],
+  "key made+revoked": ["unknown", "unknown", "revoked", "revoked", "revoked"],
+  "key gone": ["active", "revoked", "revoked", "revoked", "revoked"],
+  "key new-gone": ["unknown", "unknown", "revoked", "revoked", "revoked"],
+  "key cedar": ["unknown", "unknown", "revoked", "revoked", "revoked"],
+  "account gone": ["old", undefined, "new", "new", "new"],
+  "account birch": [undefined, undefined, "new", "new", "new"],
+  "account cedar": [undefined, undefined, "new", "new", "new"],
+  "account dill": [undefined, undefined, undefined, undefined, "new"],
+  "requests of the month": [12, 12, 12, 35, 35],
+  "lead d0, of an import undone since": [true, true, true, false, false],
+  "lead d20, of an import since": [false, false, false, false, true],
+  "lead d17, erased since": [true, false, false, false, false],
+  "lead d18, erased and unblocked since": [true, false, false, false, false],
+  "lead d10": [true, true, true, true, true],
+  "blocked in acme": [0, 2, 1, 1, 1],
+  "blocked in birch": [undefined, undefined, 1, 1, 1],
+};
+
+async function stateOf(machine: Pick<Admin, "file">) {
+  const { keys, gone } = await theHistory();
+  const admin = at(endMs, machine);
+  const state: Record<string, unknown> = {};
+  for (const { name, id, subscription, retain_days } of await printed(admin, "account", "list")) {
+    state[`account ${name}`] = id === gone ? "old" : "new";
+    state[`subscription of ${name}`] = subscription;
+    state[`retention of ${name}`] = retain_days;
+  }
+  for (const [label, { key }] of Object.entries(keys)) state[`key ${label}`] = await keyState(admin, key);
+  for (const { id, expires_at, requests_this_month } of await printed(admin, "key", "list", "acme")) {
+    if (id === keys["rotated"]?.id) state["end of rotated"] = expires_at.slice(0, 10);
+    if (id === keys["stays"]?.id) state["requests of the month"] = requests_this_month;
+  }
+  const there = new Set((await admin.leads()).map(({ email }) => email));
+  for (const fact of Object.keys(facts).filter((name) => name.startsWith("lead ")))
+    state[fact] = there.has(`${/d\d+/.exec(fact)?.[0]}@example.com`);
+  for (const [account, again] of Object.entries({ acme: rows(17, 19), birch: rows(1, 2) })) {
+    const ended = await admin.give(header + again, "lead", "import", account, "-", "--json", "--create-pixels");
+    if (ended.status === 0) state[`blocked in ${account}`] = ended.json["suppressed"];
+  }
+  return state;
+}
+
+/** Expects the facts of a place in their lists. */
+async function expectState(machine: Pick<Admin, "file">, place: number): Promise<void> {
+  const state = await stateOf(machine);
+  for (const [fact, values] of Object.entries(facts)) expect([fact, state[fact]]).toEqual([fact, values[place]]);
+}
+
+const actsOf = async (machine: Pick<Admin, "file">): Promise<string[]> =>
+  (await printed(at(endMs, machine), "audit", "list")).map(({ act }: { act: string }) => act);
+
+const ofReplaced = { leads: 8, lost: { leads: 5, imports: 1, keys: 2, accounts: 4 } };
+
+test.each([
+  ["nothing", 0, { leads: 23 }],
+  ["receipts", 1, { leads: 18 }],
+  ["a newer backup", 2, { leads: 18 }],
+  ["the replaced file", 3, ofReplaced],
+  ["the replaced file, and receipts of the time before an unblock", 3, ofReplaced],
+])("what was done since the backup outlives a restore as far as it is known by %s", async (known, place, report) => {
+  const { database, older, newer, receipts } = await theHistory();
+  const machine = aMachine({
+    ...{ "older.db": older },
+    ...(known.includes("newer") ? { "newer.db": newer } : {}),
+    ...(known.includes("replaced") ? { "leadfile.db": database } : {}),
+  });
+  const options = known.includes("receipts") ? ["--receipts", machine.put("receipts", receipts)] : [];
+  const restoring = ["restore", join(machine.folder, "older.db"), "--json", ...options];
+  const { json, stderr } = await at(endMs, machine).run(...restoring);
+  expect(json).toMatchObject({ ...report, erased_again: place === 0 ? 0 : 2, retained_out: 0 });
+  expect(stderr.includes("\nLeft out: 1 account deleted since the backup of ")).toBe(place > 0);
+  expect(stderr.includes("No newer data was found on this machine. Erasures, revocations")).toBe(place === 0);
+  if (place === 3) {
+    const parts = "the audit (23), revoked keys (4), expiries of keys (1), days of usage (2), subscriptions (2), ";
+    expect(stderr).toContain(`${parts}erasures (8), undone imports (1), the record of imports (1), retention (2).`);
+    expect(await actsOf(machine)).toEqual(["restore", ...(await actsOf({ file: database }))]);
+  }
+  await expectState(machine, place);
 });
 
-test("the last retention set applies, even if a wrong clock dated an earlier one later", async () => {
-  const now = Date.parse("2026-05-20T09:15:00Z");
-  const admin = anAdmin(["acme"], {}, now);
-  const file = await backUp(admin);
-  const wrong = anAdmin([], { DATABASE_PATH: admin.file }, Date.parse("2036-05-20T09:15:00Z"));
-  await wrong.run("retain", "acme", "--days", "30");
-  await admin.run("retain", "acme", "--days", "365");
-  expect((await admin.run("restore", file)).status).toBe(0);
-  expect((await admin.run("account", "list", "--json")).stdout).toContain('"retain_days":365');
-});
-
-test("of the accounts created after the backup, only those with an erasure or a revoked key stay", async () => {
-  const admin = anAdmin();
-  const file = await backUp(admin);
-  for (const name of ["birch", "cedar", "dill"]) await admin.run("account", "create", name);
-  await admin.run("lead", "erase", "birch", "--email", "d1@example.com");
-  const { id, key } = (await admin.run("key", "create", "cedar", "--json")).json;
-  await admin.run("key", "revoke", id);
-  const { status, stderr } = await admin.run("restore", file);
-  expect(status).toBe(0);
-  expect(stderr).toMatch(/revoked keys \(1\), erasures \(2\)/);
-  const accounts: { name: string }[] = JSON.parse((await admin.run("account", "list", "--json")).stdout);
-  expect(accounts.map(({ name }) => name)).toEqual(["acme", "cedar", "birch"]);
-  expect((await admin.give(key, "key", "check", "--json")).json).toMatchObject({ state: "revoked" });
-  const again = await admin.give(header + rows(1, 2), "lead", "import", "birch", "-", "--json", "--create-pixels");
-  expect(again.json).toMatchObject({ imported: 0, suppressed: 1 });
+test.each([
+  ["an empty machine", {}],
+  ["the old file", { "leadfile.db": "database" as const }],
+])("after an older backup was restored on %s, a newer one restores everything of its time", async (_, files) => {
+  const { older, newer, ...history } = await theHistory();
+  const there = Object.entries(files).map(([name, from]) => [name, history[from]]);
+  const machine = aMachine({ ...Object.fromEntries(there), "older.db": older });
+  expect((await at(endMs, machine).run("restore", join(machine.folder, "older.db"))).status).toBe(0);
+  const { json, stderr } = await at(endMs + 60_000, machine).run("restore", newer, "--json");
+  // What was deleted or revoked is not lost.
+  if (there.length === 0) expect(json["lost"]).toMatchObject({ keys: 0, accounts: 0 });
+  expect(stderr).not.toMatch(/subscriptions|expiries|undone imports/);
+  const imports = await printed(machine, "import", "list", "acme");
+  expect(imports.map(({ state }: { state: string }) => state)).toEqual(["done", "done", "undone"]);
+  await expectState(machine, 4);
 });
