@@ -6,9 +6,10 @@ import { generateIdentity, identityToRecipient } from "age-encryption";
 import { keepDaily, nextAt, rotate } from "../../src/backup/daily.ts";
 import { backupName, openPlace } from "../../src/backup/places.ts";
 import { dayMs } from "../../src/contract/calendar.ts";
-import { anAdmin } from "../support/admin.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
 import { start } from "../support/process.ts";
+import { at as atTime, backUp, header, printed, rows, withPlace } from "./restore/a-backup.ts";
 
 const hourMs = 3_600_000;
 const at = { hour: 3, minute: 15 };
@@ -46,32 +47,22 @@ const noon = local("2026-05-20T12:00:00");
 const lastNight = local("2026-05-19T03:15:00");
 const late = local("2026-05-19T04:30:00");
 
+const today = lastNight + dayMs;
+
 test.each<[when: string, startMs: number, hours: number, lastMs: number | null, expected: number[]]>([
-  ["makes one each day at BACKUP_AT", noon, 48, noon - hourMs, [21, 22].map((day) => local(`2026-05-${day}T03:15:00`))],
+  ["makes one each day at BACKUP_AT", noon, 48, noon - hourMs, [today + dayMs, today + 2 * dayMs]],
   ["makes one at start if there is none", noon, 1, null, [noon]],
   ["makes one at start if the last one is older than 25 hours", noon, 1, noon - 25 * hourMs - 1, [noon]],
   ["makes none at start if the last one is younger", noon, 1, noon - 23 * hourMs, []],
-  [
-    "makes one at start if a restart within the last hour has missed it",
-    lastNight + dayMs + 60_000,
-    1,
-    lastNight,
-    [lastNight + dayMs + 60_000],
-  ],
-  ["makes none at start if it was made before the restart", lastNight + dayMs + 60_000, 1, lastNight + dayMs, []],
-  [
-    "makes one at BACKUP_AT after a restart just before it",
-    lastNight + dayMs - 60_000,
-    1,
-    lastNight,
-    [lastNight + dayMs],
-  ],
+  ["makes one at start if a restart has just missed it", today + 60_000, 1, lastNight, [today + 60_000]],
+  ["makes none at start if it was made before the restart", today + 60_000, 1, today, []],
+  ["makes one at BACKUP_AT after a restart just before it", today - 60_000, 1, lastNight, [today]],
   [
     "makes one when the last one becomes older than 25 hours, if the server was down at BACKUP_AT",
     local("2026-05-20T05:00:00"),
     24,
     late,
-    [late + 25 * hourMs + 1, local("2026-05-21T03:15:00")],
+    [late + 25 * hourMs + 1, today + dayMs],
   ],
 ])("the schedule of backups %s", async (_, startMs, hours, lastMs, expected) => {
   expect(await timesOf(startMs, hours, lastMs)).toEqual(expected);
@@ -126,38 +117,44 @@ test.each(["list", "upload"])(
   },
 );
 
-const listed = async (admin: ReturnType<typeof anAdmin>, place: string) => {
-  const { stdout } = await admin.run("backup", "list", place, "--json");
-  const backups: { file: string; made_at: string; bytes: number; leads: number; encrypted: boolean }[] =
-    JSON.parse(stdout);
-  return backups;
-};
+interface Listed {
+  readonly file: string;
+  readonly leads: number;
+}
+const listed = (admin: Admin, place: string): Promise<Listed[]> => printed(admin, "backup", "list", place);
 
-test("a running server stores a verified backup, pings, and deletes all but the newest ones", async () => {
-  const admin = anAdmin();
-  await admin.import("date,pixel_id,email\n2026-01-31,px,d1@example.com\n");
-  const place = join(admin.folder, "backups");
-  mkdirSync(place);
+/** Starts a server that keeps backups, and waits until something holds. */
+async function serveUntil(holds: () => boolean | Promise<boolean>, admin: Admin, settings: Record<string, string>) {
+  const server = start({ DATABASE_PATH: admin.file, ...settings }, admin.folder);
+  await server.listening();
+  await until(holds);
+  return async () => expect(await server.end("SIGTERM")).toBe(0);
+}
+
+test("a running server stores a verified backup, pings, and deletes all but the newest, and an old copy that it can delete", async () => {
+  const { admin, place } = withPlace();
+  await admin.import(header + rows(0, 1));
   for (const day of ["01", "02", "03"]) {
-    const old = anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: place }, Date.parse(`2026-05-${day}T03:15:00Z`));
-    const name = join(place, `leadfile-202605${day}T031500Z.db`);
-    expect((await old.run("backup", name)).status).toBe(0);
+    const old = atTime(Date.parse(`2026-05-${day}T03:15:00Z`), admin);
+    await backUp(old, join(place, `leadfile-202605${day}T031500Z.db`));
   }
+  const undeletable = `${admin.file}.before-0.0.1`;
+  mkdirSync(undeletable);
+  utimesSync(undeletable, 0, 0);
   let pings = 0;
   const pinged = Bun.serve({ port: 0, fetch: () => new Response(String(++pings)) });
   onTestFinished(() => pinged.stop(true));
   const settings = { BACKUP_TO: place, BACKUP_KEEP: "2", ALERT_PING_URL: pinged.url.href };
-  const server = start({ DATABASE_PATH: admin.file, ...settings }, admin.folder);
-  await server.listening();
-  await until(() => pings === 1);
-  const backups = await listed(admin, place);
-  expect(backups).toMatchObject([
-    { made_at: expect.any(String), bytes: expect.any(Number), leads: 1, encrypted: false },
+  const end = await serveUntil(() => pings === 1, admin, settings);
+  expect(await listed(admin, place)).toMatchObject([
+    {
+      ...{ file: expect.stringMatching(/leadfile-\d{8}T\d{6}Z\.db$/), made_at: expect.any(String) },
+      ...{ bytes: expect.any(Number), leads: 1, encrypted: false },
+    },
     { file: join(place, "leadfile-20260503T031500Z.db"), made_at: "2026-05-03T03:15:00.000Z" },
   ]);
-  expect(backups[0]?.file).toMatch(/leadfile-\d{8}T\d{6}Z\.db$/);
   expect(readdirSync(place)).toHaveLength(4);
-  expect(await server.end("SIGTERM")).toBe(0);
+  await end();
 });
 
 test("a first start sends no alert about a backup that it is just making", async () => {
@@ -185,46 +182,26 @@ test("a first start sends no alert about a backup that it is just making", async
 });
 
 test("a server deletes the old backups that a stopped one has left, although no backup is due", async () => {
-  const admin = anAdmin();
-  const place = join(admin.folder, "backups");
-  mkdirSync(place);
-  const [older, newest] = [20 * hourMs, 0].map((ageMs) => join(place, backupName(Date.now() - ageMs)));
-  for (const file of [older, newest]) await admin.run("backup", String(file));
-  const server = start({ DATABASE_PATH: admin.file, BACKUP_TO: place, BACKUP_KEEP: "1" }, admin.folder);
-  await server.listening();
-  await until(() => readdirSync(place).length === 2);
-  expect((await listed(admin, place)).map(({ file }) => file)).toEqual([String(newest)]);
-  expect(await server.end("SIGTERM")).toBe(0);
+  const { admin, place } = withPlace();
+  const files = [20 * hourMs, 0].map((ageMs) => join(place, backupName(Date.now() - ageMs)));
+  for (const file of files) await backUp(admin, file);
+  const settings = { BACKUP_TO: place, BACKUP_KEEP: "1" };
+  const end = await serveUntil(() => readdirSync(place).length === 2, admin, settings);
+  expect(await listed(admin, place)).toMatchObject([{ file: files[1] }]);
+  await end();
 });
 
 test("a backup that a clock ahead of time has dated in the future is rotated first", async () => {
-  const admin = anAdmin();
-  const place = join(admin.folder, "backups");
-  mkdirSync(place);
-  const [made = "", ahead = ""] = ["2026", "2099"].map((year) => join(place, `leadfile-${year}0501T031500Z.db`));
-  await admin.run("backup", made);
-  await anAdmin([], { DATABASE_PATH: admin.file }, Date.parse("2099-05-01T03:15:00Z")).run("backup", ahead);
-  expect(await rotate(openPlace(place, null), 1, admin.file, Date.now())).toEqual([ahead]);
+  const { admin, place } = withPlace();
+  const made = await backUp(admin, join(place, "leadfile-20260501T031500Z.db"));
+  const ahead = atTime(Date.parse("2099-05-01T03:15:00Z"), admin);
+  const file = await backUp(ahead, join(place, "leadfile-20990501T031500Z.db"));
+  expect(await rotate(openPlace(place, null), 1, admin.file, Date.now())).toEqual([file]);
   expect(await listed(admin, place)).toMatchObject([{ file: made }]);
 });
 
-test("a server makes its backup although it cannot delete an old copy", async () => {
-  const admin = anAdmin();
-  const place = join(admin.folder, "backups");
-  mkdirSync(place);
-  const undeletable = `${admin.file}.before-0.0.1`;
-  mkdirSync(undeletable);
-  utimesSync(undeletable, 0, 0);
-  const server = start({ DATABASE_PATH: admin.file, BACKUP_TO: place, BACKUP_KEEP: "1" }, admin.folder);
-  await server.listening();
-  await until(async () => (await listed(admin, place)).length === 1);
-  expect(await server.end("SIGTERM")).toBe(0);
-});
-
 test("half of a backup is not listed, and is deleted by the rotation after the backups of its time", async () => {
-  const admin = anAdmin();
-  const place = join(admin.folder, "backups");
-  mkdirSync(place);
+  const { admin, place } = withPlace();
   const nowMs = Date.now();
   const [old = "", file = "", recent = ""] = [-dayMs, 0, dayMs].map((ms) => join(place, backupName(nowMs + ms)));
   await admin.run("backup", file);
@@ -253,11 +230,9 @@ test.each([
 });
 
 test("an erasure says which stored backups may still hold the person, and until when", async () => {
-  const admin = anAdmin();
-  const place = join(admin.folder, "backups");
-  mkdirSync(place);
-  await admin.import("date,pixel_id,email\n2026-01-31,px,d1@example.com\n");
-  await admin.run("backup", join(place, "leadfile-20260503T031500Z.db"));
+  const { admin, place } = withPlace();
+  await admin.import(header + rows(1, 2));
+  await backUp(admin, join(place, "leadfile-20260503T031500Z.db"));
   const set = anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: place, BACKUP_KEEP: "3" });
   const { stderr } = await set.run("lead", "erase", "acme", "--email", "d1@example.com");
   const until = new Date(Date.now() + 3 * 24 * hourMs).toISOString().slice(0, 10);

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Admin, anAdmin } from "../../support/admin.ts";
 
 export const header = "date,pixel_id,email,phone\n";
@@ -12,9 +12,9 @@ export const rows = (from: number, to: number) =>
     "",
   );
 
-/** Makes a backup, and returns its path. */
-export async function backUp(admin: Admin, name = "copy.db"): Promise<string> {
-  const file = join(admin.folder, name);
+/** Makes a backup at a path, from the folder of an admin on, and returns the path. */
+export async function backUp(admin: Admin, path = "copy.db"): Promise<string> {
+  const file = resolve(admin.folder, path);
   expect((await admin.run("backup", file)).status).toBe(0);
   return file;
 }
