@@ -18,6 +18,7 @@ import { type Admin, anAdmin } from "../support/admin.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { needing } from "../support/needing.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
+import { printed } from "./restore/a-backup.ts";
 
 const fixtures = join(import.meta.dir, "../fixtures");
 const released = readdirSync(fixtures).flatMap((name) => /^(.+)\.db\.gz$/.exec(name)?.[1] ?? []);
@@ -43,15 +44,15 @@ test.each(released)("a file of %s opens with every lead, key, source, block, and
   expect(stderr).toContain(`from ${release} to ${version}`);
   expect(existsSync(`${admin.file}.before-${version}`)).toBe(true);
   expect(await exported(admin)).toBe(leadsOf(release));
-  const list = async (...words: string[]) => JSON.parse((await admin.run(...words, "--json")).stdout);
-  expect((await list("key", "list", "acme")).map(({ state }: { state: string }) => state).toSorted()).toEqual([
-    "active",
-    "revoked",
-  ]);
+  const keys: { state: string }[] = await printed(admin, "key", "list", "acme");
+  expect(keys.map(({ state }) => state).toSorted()).toEqual(["active", "revoked"]);
   const store = openAdminStore(admin.file);
   expect(listSources(store.database.read, 1)).toMatchObject([{ label: "rb2b", revokedMs: null }]);
   store.close();
-  expect(await list("account", "list")).toMatchObject([{ name: "acme" }, { name: "other", retain_days: 36_500 }]);
+  expect(await printed(admin, "account", "list")).toMatchObject([
+    { name: "acme" },
+    { name: "other", retain_days: 36_500 },
+  ]);
   const again = await admin.import("date,pixel_id,email\n2026-02-01,px,erased@example.com\n");
   expect(again.json).toMatchObject({ imported: 0, suppressed: 1 });
 });
@@ -60,15 +61,8 @@ test.each(released)("upgrade --check of a file of %s upgrades a copy, and change
   const admin = aReleased(release);
   const before = readFileSync(admin.file);
   const { status, json } = await admin.run("upgrade", "--check", "--json");
-  expect([status, json]).toEqual([
-    0,
-    expect.objectContaining({
-      from: release,
-      to: expect.stringContaining(version),
-      leads: 7,
-      seconds: expect.any(Number),
-    }),
-  ]);
+  const expected = { from: release, to: expect.stringContaining(version), leads: 7, seconds: expect.any(Number) };
+  expect({ status, ...json }).toMatchObject({ status: 0, ...expected });
   expect(readFileSync(admin.file).equals(before)).toBe(true);
   expect(readdirSync(admin.folder).filter((name) => /drill|before/.test(name))).toEqual([]);
 });
@@ -119,14 +113,7 @@ test("the error about a newer file names the build that wrote it and this one", 
   database.run("UPDATE builds SET build = '9.8.7 (abcdef0)'");
   database.run("UPDATE __drizzle_migrations SET created_at = created_at + 1e9");
   database.close();
-  for (const command of [
-    ["account", "list"],
-    ["upgrade", "--check"],
-  ]) {
-    const { status, stderr } = await admin.run(...command);
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringMatching(new RegExp(`Leadfile 9\\.8\\.7 \\(abcdef0\\).*this version, ${version}`)),
-    ]);
-  }
+  const says = new RegExp(`Leadfile 9\\.8\\.7 \\(abcdef0\\).*this version, ${version}`);
+  for (const command of ["account list", "upgrade --check"])
+    expect(await admin.run(...command.split(" "))).toMatchObject({ status: 1, stderr: expect.stringMatching(says) });
 });
