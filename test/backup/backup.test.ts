@@ -104,13 +104,6 @@ test.each([
   expect(readFileSync(join(admin.folder, "there.db"), "utf8")).toBe("precious");
 });
 
-test("backup does not create a missing database", async () => {
-  const admin = anAdmin([]);
-  const { status } = await admin.run("backup", join(admin.folder, "copy.db"));
-  expect(status).toBe(1);
-  expect(readdirSync(admin.folder).filter((name) => name !== ".bun")).toEqual([]);
-});
-
 unless(isRoot ? "root may write everywhere" : null)("rejects a folder that this user cannot write to", async () => {
   const admin = anAdmin();
   mkdirSync(join(admin.folder, "closed"));

@@ -22,6 +22,11 @@ async function withLeads(...rows: readonly string[]): Promise<Admin> {
   return admin;
 }
 
+/** What `stats acme` prints of leads. */
+const printedFor = async (rows: readonly string[], ...options: string[]) =>
+  (await (await withLeads(...rows)).run("stats", "acme", ...options)).stdout;
+
+const titles = ["Leads per day", "Leads by pixel", "Leads by state", "Leads by source"];
 const none = { leads: { all: 0, in_period: 0 }, by_pixel: [], by_state: [], by_source: [], requests: [] };
 
 test("an account without leads has one line, and empty lists", async () => {
@@ -36,7 +41,7 @@ test.each([
   [80, "; try --days 90"],
   [4_000, ""],
 ])("a period that begins after the newest lead, which is %d days old, names its day", async (days, advice) => {
-  const { stdout } = await (await withLeads(`a@example.com,${daysAgo(days)},px_a,CA,google`)).run("stats", "acme");
+  const stdout = await printedFor([`a@example.com,${daysAgo(days)},px_a,CA,google`]);
   expect(stdout).toStartWith("acme: 0 of 1 leads are from 2026-04-21 to 2026-05-20 (UTC).\n\n");
   expect(stdout).toContain(`The newest lead is from ${dayAgo(days)}${advice}.\n`);
 });
@@ -68,10 +73,8 @@ test("--json has every day of the period, and the largest counts first", async (
 });
 
 test("one lead makes charts of one full bar, in 80 columns and without color", async () => {
-  const { stdout } = await (await withLeads(aLead.replace("px", `px_${"long".repeat(40)}`))).run("stats", "acme");
-  for (const title of ["Leads per day", "Leads by pixel", "Leads by state", "Leads by source"]) {
-    expect(stdout).toContain(title);
-  }
+  const stdout = await printedFor([aLead.replace("px", `px_${"long".repeat(40)}`)]);
+  for (const title of titles) expect(stdout).toContain(title);
   expect(stdout).toMatch(new RegExp(`^${today}  1  █+$`, "m"));
   expect(widest(stdout)).toBe(80);
   expect(stdout).not.toContain("\u001b");
@@ -87,16 +90,18 @@ test("a narrow terminal gets shorter bars and labels", () => {
 });
 
 test("control characters and wide letters do not move columns", async () => {
-  const admin = await withLeads(aLead.replace("mail", "検索".repeat(20)), `b@example.com,,px,CA,"\u001b[31mred\u009b"`);
-  const { stdout } = await admin.run("stats", "acme");
+  const stdout = await printedFor([
+    aLead.replace("mail", "検索".repeat(20)),
+    `b@example.com,,px,CA,"\u001b[31mred\u009b"`,
+  ]);
   for (const control of ["\u001b", "\u009b"]) expect(stdout).not.toContain(control);
   expect(widest(stdout)).toBeLessThanOrEqual(80);
 });
 
 test("a long period is shown by month, and many states as the largest and the others", async () => {
   const states = "AL AK AZ AR CA CO CT DE FL GA HI ID".split(" ");
-  const admin = await withLeads(...states.map((state, n) => `v${n}@example.com,${daysAgo(0)},px,${state},mail`));
-  const { stdout } = await admin.run("stats", "acme", "--days", "400");
+  const leads = states.map((state, n) => `v${n}@example.com,${daysAgo(0)},px,${state},mail`);
+  const stdout = await printedFor(leads, "--days", "400");
   expect(stdout).toContain("Leads per month");
   expect(stdout).toMatch(new RegExp(`^${today.slice(0, 7)}  12  █`, "m"));
   expect(stdout).toMatch(/^3 others +3$/m);
@@ -104,7 +109,7 @@ test("a long period is shown by month, and many states as the largest and the ot
 });
 
 test("days before the first lead take no lines, and later ones do", async () => {
-  const { stdout } = await (await withLeads(`b@example.com,${daysAgo(2)},px,CA,mail`, aLead)).run("stats", "acme");
+  const stdout = await printedFor([`b@example.com,${daysAgo(2)},px,CA,mail`, aLead]);
   const [days = ""] = stdout.split("Leads per day\n")[1]?.split("\n\n") ?? [];
   expect(days.split("\n").map((line) => line.split(" ", 1)[0])).toEqual([dayAgo(2), dayAgo(1), today]);
 });
@@ -146,9 +151,7 @@ describe("the page of --html", () => {
 
   test("has a table with bars of leads by day, pixel, state, and source, and loads nothing", async () => {
     const page = await pageOf(await withLeads(`a@example.com,${daysAgo(1)},px_<shop>,CA,news & more`));
-    for (const title of ["Leads per day", "Leads by pixel", "Leads by state", "Leads by source", "Imports"]) {
-      expect(page).toContain(`<figcaption><h2>${title}</h2></figcaption>`);
-    }
+    for (const title of [...titles, "Imports"]) expect(page).toContain(`<figcaption><h2>${title}</h2></figcaption>`);
     expect(page).toContain(`<tr style="--bar:100%"><td>${dayAgo(1)}</td><td>1</td></tr>`);
     expect(page).toContain(`<tr style="--bar:0%"><td>${today}</td><td>0</td></tr>`);
     expect(page.match(/<table>/g)).toHaveLength(5);
@@ -167,11 +170,8 @@ describe("the page of --html", () => {
 
   test("has nothing of a person, even if a source has", async () => {
     const spring = "https://mail.example.com/spring";
-    const admin = await withLeads(
-      ...[`${spring}?to=dana@example.com`, spring, "for Dana@example.com"].map((source) =>
-        aLead.replace("mail", source),
-      ),
-    );
+    const sources = [`${spring}?to=dana@example.com`, spring, "for Dana@example.com"];
+    const admin = await withLeads(...sources.map((source) => aLead.replace("mail", source)));
     const person = "Dana Weber,dana@example.com,6195550123,Fallbrook,https://www.example.com/private";
     await admin.import(`name,email,phone,city,page_url,identified_at,pixel_id\n${person},${daysAgo(0)},px\n`);
     const page = await pageOf(admin);
