@@ -1,7 +1,6 @@
-/** The settings (environment; Bun reads .env): the only reader of the environment. */
+/** The only reader of the environment (Bun adds .env): the settings, and what the shell says of itself. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
 import { UserError } from "./user-error.ts";
 
@@ -283,6 +282,11 @@ export function pathFromShell(path: string, environment: Environment = process.e
   return resolve(isInside ? realpathSync(shell) : root, path);
 }
 
+/** Returns whether the terminal understands no control sequences. */
+export function isDumbTerminal(environment: Environment = process.env): boolean {
+  return environment["TERM"] === "dumb";
+}
+
 /**
  * Reads CLUSTER, NODE_NAME, and CLUSTER_AUTH; null if they are not set. `url` is the origin of the local rqlite node, `name`
  * that of this server, and `credentials` are `user:password`; null if the nodes require none.
@@ -360,11 +364,6 @@ export function wrong(name: SettingName, value: string | null, accepts: string):
   return new UserError(`${name} ${shown}, but it takes ${accepts}.`, "", 2);
 }
 
-/** Returns whether the terminal understands no control sequences. */
-export function isDumbTerminal(environment: Environment = process.env): boolean {
-  return environment["TERM"] === "dumb";
-}
-
 /** Removes the user and the password from an address. */
 function withoutPassword(value: string): string {
   return value.replace(/\/\/[^/]*@/, "//…@");
@@ -379,38 +378,4 @@ function given(environment: Environment, name: string): string | null {
 function originIn(text: string): string | undefined {
   if (!/^https?:\/\/[^/?#@\s\\]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text).origin;
-}
-
-/** Returns whether only this machine can reach an address. */
-export function isLoopback(host: string): boolean {
-  return (
-    /^(?:localhost|\[?(?:::1|(?:0:){7}1|::ffff:127\..*)\]?)$/i.test(host) ||
-    (isIP(host) === 4 && host.startsWith("127."))
-  );
-}
-
-/** Returns whether keys would cross the network unencrypted: other machines can reach the server, and there is no TLS. */
-export function isInTheClear({ host, tls, trustProxy }: Pick<Config, "host" | "tls" | "trustProxy">): boolean {
-  return !isLoopback(host) && tls === null && !trustProxy;
-}
-
-/** Returns BASE_URL, or the origin of the address. */
-export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
-  return baseUrl ?? originOf(host, port, tls !== null);
-}
-
-/** Returns the origin at which vendors reach the webhook endpoint: BASE_URL, or the address on which it listens. */
-export function receiveOrigin({ baseUrl, receiveHost, receivePort, tls }: Config): string {
-  return baseUrl ?? originOf(receiveHost, receivePort, tls !== null);
-}
-
-/** Returns the origin at which this machine itself reaches the server; null if the port is chosen at each start. */
-export function ownAddress({ host, port, tls }: Config): string | null {
-  return port === 0 ? null : originOf(host, port, tls !== null);
-}
-
-function originOf(host: string, port: number, secure: boolean): string {
-  const name = /^(?:0(?:\.0){0,3}|::|::0|(?:0:){7}0)$/.test(host) ? "localhost" : host;
-  const shown = name.includes(":") ? `[${name}]` : name;
-  return new URL(`${secure ? "https" : "http"}://${shown}:${port}`).origin;
 }

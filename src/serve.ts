@@ -1,13 +1,13 @@
 /** The running server: store, limiter, app and listener put together, and taken apart in order. */
 import { X509Certificate } from "node:crypto";
+import { listeningFailure, publicOrigin, warnOfPlainHttp } from "./address.ts";
 import { type AppParts, createApp } from "./api/app.ts";
 import { type Address, type Listener, startListener } from "./api/listener.ts";
 import { startChild } from "./child-process.ts";
-import { type Config, publicOrigin } from "./config.ts";
+import type { Config } from "./config.ts";
 import { freeBytesAt } from "./db/files.ts";
 import { loadClusterDatabases, loadExtension } from "./extensions.ts";
 import { createLimiter } from "./limiter.ts";
-import { listeningFailure, warnOfPlainHttp } from "./listening.ts";
 import { openLog } from "./log.ts";
 import { endWith, onEndingSignal, statusOfService } from "./process.ts";
 import { keepRetaining } from "./retaining.ts";

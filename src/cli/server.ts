@@ -1,6 +1,7 @@
 /** bun admin serve and health, which only the executable has: start the server, and ask for its health. */
 import type { Command } from "commander";
-import { ownAddress, publicOrigin, readConfig } from "../config.ts";
+import { ownAddress, publicOrigin } from "../address.ts";
+import { readConfig } from "../config.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { startCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";

@@ -1,15 +1,15 @@
 /** bun admin receive: the webhook endpoint for vendors, and the import of what they delivered. */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
+import { receiveOrigin, warnOfPlainHttp } from "../../../src/address.ts";
 import { startChild } from "../../../src/child-process.ts";
 import { seconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { stopSignal } from "../../../src/cli/terminal/signals.ts";
-import { readConfig, readDatabasePath, readInboxKeepDays, receiveOrigin } from "../../../src/config.ts";
+import { readConfig, readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { findSource } from "../../../src/db/sources.ts";
-import { warnOfPlainHttp } from "../../../src/listening.ts";
 import { openLog } from "../../../src/log.ts";
 import { printMessage, statusOfService, systemCode, writeNow } from "../../../src/process.ts";
 import { UserError } from "../../../src/user-error.ts";

@@ -1,5 +1,6 @@
 /** bun admin source: addresses at which vendors deliver leads. A token can only write, and is shown once. */
 import { type Command, Option } from "commander";
+import { receiveOrigin } from "../../../src/address.ts";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { type ImportRequest, readRules, withTimeOptions } from "../../../src/cli/lead/import/options.ts";
@@ -7,7 +8,7 @@ import { sampleText } from "../../../src/cli/lead/import/preview.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { confirm } from "../../../src/cli/terminal/prompt.ts";
 import { table } from "../../../src/cli/terminal/table.ts";
-import { readConfig, receiveOrigin } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config.ts";
 import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
 import { formatTime } from "../../../src/contract/time.ts";
 import { openPixelReader } from "../../../src/db/pixels.ts";

@@ -1,7 +1,7 @@
 /** The metrics of GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
 import { existsSync, readdirSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { isLoopback } from "../../config.ts";
+import { isLoopback } from "../../address.ts";
 import { paths } from "../../contract/paths.ts";
 import type { Limiter } from "../../limiter.ts";
 import type { RequestStore } from "../../served-store.ts";

@@ -1,7 +1,8 @@
 /** bun admin demo: an account with pixels, made-up leads, and a key, and the commands to try them with. */
 import { randomInt } from "node:crypto";
 import type { Command } from "commander";
-import { publicOrigin, readConfig } from "../../config.ts";
+import { publicOrigin } from "../../address.ts";
+import { readConfig } from "../../config.ts";
 import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
 import { formatTime } from "../../contract/time.ts";

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
-import { ownAddress } from "../../config.ts";
+import { ownAddress } from "../../address.ts";
 import { dayOf } from "../../contract/calendar.ts";
 import { filesOf } from "../../db/files.ts";
 import { adminCommand } from "../../program-name.ts";

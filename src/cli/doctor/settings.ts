@@ -1,7 +1,8 @@
 /** Checks whether each setting is valid, and whether the settings fit together. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { type Config, isInTheClear, isLoopback, publicOrigin } from "../../config.ts";
+import { isInTheClear, isLoopback, publicOrigin } from "../../address.ts";
+import type { Config } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
 

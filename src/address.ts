@@ -1,0 +1,89 @@
+/** The address of a server: its origin, who can reach it, and what the operator is told when it cannot be used. */
+import { isIP } from "node:net";
+import type { Config } from "./config.ts";
+import { printMessage, systemCode } from "./process.ts";
+import { UserError } from "./user-error.ts";
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: object | null;
+}
+
+/** Returns the error of a failed start to listen. `prefix` begins the names of the settings, such as `RECEIVE_`. */
+export function listeningFailure(cause: unknown, { host, port, tls }: Address, prefix = ""): UserError {
+  const code = systemCode(cause) ?? "";
+  if (code === "EADDRINUSE") {
+    return new UserError(
+      `Port ${port} on ${host} is in use.`,
+      `Stop the program that uses it, or set ${prefix}PORT to another port.`,
+    );
+  }
+  if (code === "EACCES" && port < 1024) {
+    return new UserError(`Only root can listen on port ${port}.`, `Set ${prefix}PORT to 1024 or more.`);
+  }
+  // An unknown name and an address of another machine give one of these.
+  if (["EADDRNOTAVAIL", "EINVAL", "ENOENT", "ERR_INVALID_ARG_TYPE"].includes(code)) {
+    return new UserError(
+      `${prefix}HOST is ${JSON.stringify(host)}, but it takes an address or name of this machine.`,
+      "",
+      2,
+    );
+  }
+  const said = cause instanceof Error ? cause.message : String(cause);
+  if (tls !== null) {
+    return new UserError(
+      `TLS could not be set up (${said}).`,
+      "Check that TLS_CERT and TLS_KEY are PEM files that belong together.",
+    );
+  }
+  return new UserError(
+    `Listening on ${host}, port ${port}, failed (${said}).`,
+    `Set ${prefix}HOST to another address.`,
+  );
+}
+
+/** Warns if `secrets`, such as API keys, would cross the network unencrypted. */
+export function warnOfPlainHttp(address: Reachable, secrets: string): void {
+  if (!isInTheClear(address)) return;
+  printMessage(
+    `Warning: ${address.host} can be reached from other machines without TLS, and ${secrets} would cross the network ` +
+      "unencrypted. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy with TLS.",
+  );
+}
+
+/** Returns whether only this machine can reach an address. */
+export function isLoopback(host: string): boolean {
+  return (
+    /^(?:localhost|\[?(?:::1|(?:0:){7}1|::ffff:127\..*)\]?)$/i.test(host) ||
+    (isIP(host) === 4 && host.startsWith("127."))
+  );
+}
+
+type Reachable = Pick<Config, "host" | "tls" | "trustProxy">;
+
+/** Returns whether keys would cross the network unencrypted: other machines can reach the server, and there is no TLS. */
+export function isInTheClear({ host, tls, trustProxy }: Reachable): boolean {
+  return !isLoopback(host) && tls === null && !trustProxy;
+}
+
+/** Returns BASE_URL, or the origin of the address. */
+export function publicOrigin({ baseUrl, host, port, tls }: Config): string {
+  return baseUrl ?? originOf(host, port, tls !== null);
+}
+
+/** Returns the origin at which vendors reach the webhook endpoint: BASE_URL, or the address on which it listens. */
+export function receiveOrigin({ baseUrl, receiveHost, receivePort, tls }: Config): string {
+  return baseUrl ?? originOf(receiveHost, receivePort, tls !== null);
+}
+
+/** Returns the origin at which this machine itself reaches the server; null if the port is chosen at each start. */
+export function ownAddress({ host, port, tls }: Config): string | null {
+  return port === 0 ? null : originOf(host, port, tls !== null);
+}
+
+function originOf(host: string, port: number, secure: boolean): string {
+  const name = /^(?:0(?:\.0){0,3}|::|::0|(?:0:){7}0)$/.test(host) ? "localhost" : host;
+  const shown = name.includes(":") ? `[${name}]` : name;
+  return new URL(`${secure ? "https" : "http"}://${shown}:${port}`).origin;
+}
