@@ -1,14 +1,9 @@
 /** The address of a server: its origin, who can reach it, and what the operator is told when it cannot be used. */
 import { isIP } from "node:net";
+import type { Address } from "./api/listener.ts";
 import type { Config } from "./config.ts";
 import { printMessage, systemCode } from "./process.ts";
 import { UserError } from "./user-error.ts";
-
-interface Address {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: object | null;
-}
 
 /** Returns the error of a failed start to listen. `prefix` begins the names of the settings, such as `RECEIVE_`. */
 export function listeningFailure(cause: unknown, { host, port, tls }: Address, prefix = ""): UserError {

@@ -8,7 +8,7 @@ import { removeAbandonedDrafts } from "./db/files.ts";
 import type { KeyNumber } from "./db/keys.ts";
 import { takeLock, writeWhenFree } from "./db/locks.ts";
 import { openDatabase } from "./db/open.ts";
-import { openReader, type ReadStore } from "./db/reader.ts";
+import { openReader, type Reader } from "./db/reader.ts";
 import { type CountedUsage, createUsageCounter, type Flushed, openUsageReader, usageStatement } from "./db/usage.ts";
 import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
 import { gapEndStatements, gapStatementsAtStart, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
@@ -18,12 +18,22 @@ import { isRetentionDue, type Retained, type RetentionWork } from "./privacy/ret
 import { UserError } from "./user-error.ts";
 
 /** The store of a request: it is read, counts the request, and records its page, in memory until the server writes it. */
-export interface RequestStore extends ReadStore {
+export interface RequestStore extends Omit<Reader, "close"> {
+  /** Further metrics, such as the lease of a server in a cluster. */
+  readonly gauges?: readonly StoreGauge[];
   readonly usage: Pick<CountedUsage, "count" | "of">;
   readonly disclosures: {
     /** Records a page that is answered; it is in the ledger a second later at the latest. */
     note(key: KeyNumber, page: DisclosedPage, nowMs: number): void;
   };
+}
+
+/** A metric of /metrics. */
+export interface StoreGauge {
+  readonly name: string;
+  readonly help: string;
+  /** The value at present; null leaves the metric out. */
+  readonly read: () => number | null;
 }
 
 /** The store of a server: counts are written while it runs, and all of them when it stops. extensions/cluster has another. */

@@ -28,12 +28,13 @@ function readQuery(search: string, known: readonly LeadParameter[]): Record<stri
   const repeated = new Set<string>();
   for (const pair of search.split("&")) {
     if (pair === "") continue;
-    const [name, value] = splitPair(pair);
-    if (!isOneOf(known, name)) throw unknownParameter(name, known);
+    const [sent, value] = splitPair(pair);
+    const name = known.find((one) => one === sent);
+    if (name === undefined) throw unknownParameter(sent, known);
     if (Object.hasOwn(query, name)) repeated.add(name);
     else query[name] = readValue(name, value);
   }
-  const [first] = repeated.size === 0 ? [] : Object.keys(query).filter((name) => repeated.has(name));
+  const first = Object.keys(query).find((name) => repeated.has(name));
   if (first !== undefined) throw repeatedParameter(first);
   return query;
 }
@@ -44,9 +45,6 @@ function splitPair(pair: string): [name: string, value: string] {
   const name = equals === -1 ? pair : pair.slice(0, equals);
   return [decode(name) ?? name, equals === -1 ? "" : pair.slice(equals + 1)];
 }
-
-const isOneOf = <Name extends string>(known: readonly Name[], name: string): name is Name =>
-  (known as readonly string[]).includes(name); // An array of some names can be asked for any.
 
 /** Decodes a name or a value; null if it is not percent-encoded UTF-8, or has a NUL. */
 function decode(raw: string): string | null {

@@ -1,9 +1,10 @@
 /** Repeats the erasures that a backup does not know yet, by their receipts. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, eq, sql } from "drizzle-orm";
-import type { Lead } from "../contract/lead.ts";
 import type { PersonIdentifier } from "../contract/person.ts";
+import { readDocument } from "../contract/stored-lead.ts";
 import type { Connection } from "../db/connection.ts";
 import { readText } from "../db/files.ts";
 import { accounts, leads } from "../db/schema.ts";
@@ -99,6 +100,7 @@ interface ErasedHashes {
 /** The hashes of erasures that name their leads, or what was given to them. */
 function erasedHashesOf(erasures: readonly Erasure[]): ErasedHashes {
   const valuesOf = (wanted: Erasure[1]) => erasures.flatMap(([, kind, value]) => (kind === wanted ? [value] : []));
+  // As it was stored, by this version or an older one.
   const receipts = valuesOf("receipt").map((text): Receipt => JSON.parse(text));
   const hashes = (field: "hashes" | "given" | "removed") =>
     receipts.flatMap((receipt) => (receipt[field] ?? []).map((hash) => `${receipt.instance} ${hash}`));
@@ -133,7 +135,7 @@ function eraseAgain(database: Connection, number: number, { removed, given, dige
   const remove = database.delete(leads).where(lead).prepare();
   let erased = 0;
   for (const { ms, doc } of readLeads(database, number)) {
-    const lead: Lead = JSON.parse(doc);
+    const lead = readDocument(doc);
     if (!identifiersOf(lead).some(isErased)) continue;
     remove.run({ ms });
     erased++;

@@ -43,7 +43,7 @@ const commands: readonly CommandEntry[] = [
       unblock: async () => (await import("./lead/unblock.ts")).unblockCommand,
     },
   },
-  entry("import", "list and undo imports", () => import("./import.ts")),
+  entry("import", "list and undo imports", () => import("./import-history.ts")),
   entry(
     "stats",
     "leads per day, by pixel, state, and source, and requests per key and day",

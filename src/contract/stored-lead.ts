@@ -1,11 +1,16 @@
 /** A lead as it is stored: its canonical JSON document, and the key by which its city is compared. */
-import { detailFields, type LeadDetails, type LeadEvent } from "./lead.ts";
+import { detailFields, type Lead, type LeadDetails, type LeadEvent } from "./lead.ts";
 
 /** Returns the canonical JSON document of a lead, with all fields in order. It is stored once, and served as it is. */
 export function writeDocument({ id, identified_at, pixel_id }: LeadEvent, details: LeadDetails): string {
   const lead: Record<string, string | null> = { id, identified_at, pixel_id };
   for (const field of detailFields) lead[field] = details[field];
   return JSON.stringify(lead);
+}
+
+/** Returns the lead of a stored document. It is not checked again: nothing but `writeDocument` makes one. */
+export function readDocument(document: string): Lead {
+  return JSON.parse(document);
 }
 
 /** The position of the timestamp in a document. All IDs have the same length, and so have all timestamps. */

@@ -14,19 +14,6 @@ import { measureSizes } from "./sizes.ts";
 /** The store from which requests read. */
 export type Reader = ReturnType<typeof openReader>;
 
-export interface ReadStore extends Omit<Reader, "close"> {
-  /** Further metrics, such as the lease of a server in a cluster. */
-  readonly gauges?: readonly StoreGauge[];
-}
-
-/** A metric of /metrics. */
-export interface StoreGauge {
-  readonly name: string;
-  readonly help: string;
-  /** The value at present; null leaves the metric out. */
-  readonly read: () => number | null;
-}
-
 /** A key as a request needs it. */
 export type KnownKey = NonNullable<ReturnType<Reader["keys"]["find"]>>;
 

@@ -1,6 +1,8 @@
 /** Finds persons: their leads, who received them, and which other leads mention them. */
+
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import { type Lead, leadFields } from "../contract/lead.ts";
+import { readDocument } from "../contract/stored-lead.ts";
 import { formatTime } from "../contract/time.ts";
 import { readLeadGroups, type StoredDocument } from "../db/all-leads.ts";
 import { recordReading } from "../db/audit.ts";
@@ -60,7 +62,7 @@ export function findLeads(
   }
 
   for (const { ms, doc } of readLeads(database, account, { onRead })) {
-    const lead: Lead = JSON.parse(doc);
+    const lead = readDocument(doc);
     for (const owner of ownersOf(lead)) {
       own.getOrInsertComputed(owner, () => []).push(ms);
       const further = blockedWith(owner, lead).filter((one) => !byName.has(nameOf(one)));
@@ -70,7 +72,7 @@ export function findLeads(
   if (!withMentions) return { own, mentions };
   const matcher = createMatcher(wanted);
   for (const { ms, doc } of readLeads(database, account, { onRead })) {
-    const lead: Lead = JSON.parse(doc);
+    const lead = readDocument(doc);
     const mentioned = mentionedIn(lead, matcher)
       .values()
       .map((person) => byName.get(nameOf(person)) ?? person);
@@ -134,7 +136,7 @@ export type StoredLead = StoredDocument & { readonly lead: Lead };
 export function openLeadAt(database: Connection, account: number): (ms: number) => StoredLead[] {
   const atTime = and(eq(leads.account, account), eq(leads.identifiedAt, placeholder.integer("ms")));
   const one = database.select({ doc: leads.doc, batch: leads.import }).from(leads).where(atTime).prepare();
-  return (ms) => one.values({ ms }).map(([doc, batch]) => ({ ms, doc, batch, lead: JSON.parse(doc) }));
+  return (ms) => one.values({ ms }).map(([doc, batch]) => ({ ms, doc, batch, lead: readDocument(doc) }));
 }
 
 /** The personal data that is stored on one person. */
@@ -252,7 +254,7 @@ export function findRemaining(
   const holding = all.filter(({ number }) => {
     let isHolding = false;
     for (const { doc } of readLeads(database, number, { onRead })) {
-      const lead: Lead = JSON.parse(doc);
+      const lead = readDocument(doc);
       if (mentionedIn(lead, named).size === 0) continue;
       if (number !== account.number) return true;
       isHolding = true;

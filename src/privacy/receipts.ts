@@ -29,6 +29,11 @@ export interface Receipt {
   readonly rejects_files: readonly string[];
 }
 
+/** Returns a stored receipt. It is not checked again: only erasures and deletions of accounts store one. */
+export function readReceipt(text: string): Receipt {
+  return JSON.parse(text);
+}
+
 /** Returns a digest of what two receipts of the same erasure have in common. */
 export function identityOf(receipt: object): Buffer {
   const { received: _, gaps: __, rejects_files: ___, ...erasure }: Partial<Receipt> = receipt;
@@ -100,8 +105,7 @@ function withRecipients(database: Connection, rows: readonly StoredReceipt[]) {
       if (pending === null) return { number, receipt };
       const theirs = removed.flatMap((lead) => disclosed.get(lead) ?? []);
       const received = daysByKey(theirs.flatMap((one) => one.received));
-      // As this module wrote it.
-      const completed: Receipt = { ...JSON.parse(receipt), received, gaps: gapsOf(theirs) };
+      const completed: Receipt = { ...readReceipt(receipt), received, gaps: gapsOf(theirs) };
       return { number, receipt: JSON.stringify(completed) };
     });
   });

@@ -3,15 +3,7 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import markdown from "../../../docs/api.md" with { type: "text" };
 import { version } from "../../../package.json";
-import {
-  type ApiError,
-  type ErrorCode,
-  errorBody,
-  errorCodes,
-  errors,
-  invalidValue,
-  plainError,
-} from "../../contract/errors.ts";
+import { type ErrorCode, errorBody, errorCodes, errors, invalidValue, plainError } from "../../contract/errors.ts";
 import { defaultLimitPerMin, retryAfterSeconds } from "../../contract/limits.ts";
 import { LeadParameters } from "../../contract/parameters.ts";
 import { publicPaths } from "../../contract/paths.ts";
@@ -143,7 +135,7 @@ const examplesOf: Readonly<Record<string, object>> = {
 };
 
 /** Returns the error of a code. For a 400, it is one of several. */
-function exampleOf(code: ErrorCode): ApiError {
+function exampleOf(code: ErrorCode) {
   const { limit, before } = LeadParameters.properties;
   if (code === "invalid_parameter") return invalidValue("limit", 1000, String(limit["error"]));
   if (code === "invalid_cursor") return invalidValue("before", "yesterday", String(before["error"]));

@@ -10,7 +10,7 @@ import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";
 import { filesToSearch, searchFile } from "../../privacy/files.ts";
 import { givenNamesWith, type RemainingLeads, type Survey, surveyErasure } from "../../privacy/find.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
-import type { Receipt } from "../../privacy/receipts.ts";
+import { readReceipt } from "../../privacy/receipts.ts";
 import { printable } from "../../user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
 import { storedCopiesText } from "../backup.ts";
@@ -145,11 +145,9 @@ function sayUncertain(output: Output, erased: readonly ErasedPerson[]): void {
   const several = severalText(erased);
   if (several !== null)
     output.say(`Warning: ${several} All of them are erased and blocked. To unblock one, use lead unblock.`);
-  const gaps = new Set(erased.flatMap(({ receipt }) => receiptOf(receipt).gaps.map(gapText)));
+  const gaps = new Set(erased.flatMap(({ receipt }) => readReceipt(receipt).gaps.map(gapText)));
   for (const text of gaps) output.say(text);
 }
-
-const receiptOf = (text: string): Receipt => JSON.parse(text);
 
 function sayRemaining(output: Output, { blocked, mentioning }: RemainingLeads): void {
   if (blocked.length > 0) {
@@ -188,7 +186,7 @@ function sayElsewhere(output: Output, context: CommandContext, { accounts, match
     if (holds === null) output.say(`This file could not be searched: ${printable(file)}`);
   }
   // All receipts name the same files.
-  for (const file of erased.slice(0, 1).flatMap(({ receipt }) => receiptOf(receipt).rejects_files)) {
+  for (const file of erased.slice(0, 1).flatMap(({ receipt }) => readReceipt(receipt).rejects_files)) {
     if (searchFile(file, matcher) === false) continue;
     output.say(`An import wrote rejected rows to this file. Search it for the person: ${printable(file)}`);
   }

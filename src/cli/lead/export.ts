@@ -1,9 +1,11 @@
 /** bun admin lead export: all leads of an account, oldest first, in a form that imports back as it is. */
+
 import { fstatSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Command, Option } from "commander";
 import { csvRecord } from "../../contract/csv.ts";
-import { type Lead, leadFields } from "../../contract/lead.ts";
+import { leadFields } from "../../contract/lead.ts";
+import { readDocument } from "../../contract/stored-lead.ts";
 import type { Account } from "../../db/accounts.ts";
 import { readLeadGroups, type StoredDocument } from "../../db/all-leads.ts";
 import { recordReading } from "../../db/audit.ts";
@@ -58,7 +60,7 @@ function* texts(groups: Iterable<readonly StoredDocument[]>, { format, spreadshe
 }
 
 function cellsOf(document: string, safe: boolean): string[] {
-  const lead: Lead = JSON.parse(document);
+  const lead = readDocument(document);
   return leadFields.map((field) => {
     const value = lead[field] ?? "";
     return safe && /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;

@@ -1,6 +1,7 @@
 /** bun admin lead find: prints the personal data on one person, or on each person of a list. */
+
 import type { Command } from "commander";
-import type { Lead } from "../../contract/lead.ts";
+import { readDocument } from "../../contract/stored-lead.ts";
 import type { Account } from "../../db/accounts.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { keptDays } from "../../privacy/disclosures/ledger.ts";
@@ -46,7 +47,7 @@ type Received = PersonalData["received"][number];
 
 function printOne(output: Output, account: string, person: PersonalData, byPhone: boolean): void {
   const { leads, received, gaps, mentions } = person;
-  const documents = leads.map((document): Lead => JSON.parse(document));
+  const documents = leads.map(readDocument);
   const texts = leads.flatMap((document, place) => [
     forTerminal(document),
     ...received.filter(({ id }) => id === documents[place]?.id).map((one) => recipientText(account, one)),

@@ -1,5 +1,7 @@
 /** The read positions of clients, and the late leads that they have missed. */
+
 import { and, asc, eq, gt, gte, isNull, max, or } from "drizzle-orm";
+import { readDocument } from "../../contract/stored-lead.ts";
 import type { Connection } from "../../db/connection.ts";
 import { disclosures, imports, keys } from "../../db/schema.ts";
 import { readLeads } from "../find.ts";
@@ -44,7 +46,7 @@ export function passedLeads(
   for (const { ms, doc, batch: itsBatch } of readLeads(database, account, { fromMs: oldestMs ?? furthestMs })) {
     if (ms >= furthestMs) break;
     if (itsBatch !== batch) continue;
-    const lead = arrivedLead(JSON.parse(doc), batch);
+    const lead = arrivedLead(readDocument(doc), batch);
     const then = reached.findLast(({ afterMs }) => afterMs === null || afterMs < ms)?.positions ?? [];
     // A polling client never sees a lead that arrives later and is older than its position.
     const ahead = then.filter(
