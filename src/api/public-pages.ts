@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import { ApiError } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
+import { innermost } from "../db/failure.ts";
 import { build } from "../program-name.ts";
 import type { RequestStore } from "../served-store.ts";
 import { type Call, calls } from "./call.ts";
@@ -25,6 +26,8 @@ interface Parts {
 
 interface PublicAnswer {
   readonly status?: number;
+  /** The cause of a failure, for the log alone. */
+  readonly cause?: string;
   readonly body: string | Blob;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -34,8 +37,8 @@ const hide = { detail: { hide: true } };
 
 /** Makes the routes of the public paths. */
 export function createPages({ store, server, metrics, accessLog, baseUrl, limitPerMin, publicMetrics }: Parts) {
-  const send = (call: Call, { status = 200, body, headers }: PublicAnswer) => {
-    accessLog(call, { status });
+  const send = (call: Call, { status = 200, body, headers, cause }: PublicAnswer) => {
+    accessLog(call, cause === undefined ? { status } : { status, cause });
     const always = { "X-Content-Type-Options": "nosniff", "X-Request-Id": call.id };
     return new Response(body, { status, headers: { ...always, ...headers } });
   };
@@ -45,8 +48,9 @@ export function createPages({ store, server, metrics, accessLog, baseUrl, limitP
     try {
       store.probe();
       return { body: JSON.stringify({ status: "ok", version: build }), headers };
-    } catch {
-      return { status: 503, body: JSON.stringify({ status: "failing", version: build }), headers };
+    } catch (failure) {
+      const cause = innermost(failure);
+      return { status: 503, body: JSON.stringify({ status: "failing", version: build }), headers, cause };
     }
   }
 

@@ -198,8 +198,8 @@ describe("the page of --html", () => {
   });
 
   test.each([
-    ["none/stats.html", 1, "none/stats.html cannot be written"],
-    ["n".repeat(250), 1, "nnn cannot be written"],
+    ["none/stats.html", 1, "none/stats.html cannot be written (ENOENT)"],
+    ["n".repeat(250), 1, "nnn cannot be written (ENAMETOOLONG)"],
     ["leadfile.db", 2, "belongs to the database"],
   ])("is rejected in one line at %s", async (name, status, says) => {
     const admin = anAdmin();

@@ -45,7 +45,7 @@ describe("query_failed is answered", () => {
     ],
   ];
   test.each(broken)("if the file is %s while the server runs", async (_, breakIt) => {
-    const { as, aKey, file, send } = await serve({ leads: [aLead()] });
+    const { as, aKey, file, send, logged } = await serve({ leads: [aLead()] });
     const client = as(aKey());
     expect((await client.get("/leads")).status).toBe(200);
     breakIt(file);
@@ -57,6 +57,7 @@ describe("query_failed is answered", () => {
       expect(answer.text).not.toMatch(/select|sqlite|leadfile\.db|file/i);
     }
     expect((await send({ target: "/healthz" })).status).toBe(503);
+    expect(logged.at(-1)).toContain('"cause":"The database file ');
   });
 
   test("if a table is missing, only where it is needed", async () => {

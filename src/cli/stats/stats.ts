@@ -6,6 +6,7 @@ import { readDatabasePath } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
+import { codeOf } from "../../db/failure.ts";
 import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { UserError } from "../../user-error.ts";
 import { commandOnAccount, typedPath, wholeNumber } from "../arguments.ts";
@@ -76,12 +77,10 @@ function writePage(file: string, figures: Figures): void {
     // In a folder that others can write to, the name could be that of a link.
     writeFileSync(draft, page, { flag: "wx" });
     renameSync(draft, file);
-  } catch {
+  } catch (cause) {
     if (existsSync(draft)) rmSync(draft);
-    throw new UserError(
-      `${file} cannot be written.`,
-      "Check that its folder exists, and that this user can write to it.",
-    );
+    const advice = "Check that its folder exists, and that this user can write to it.";
+    throw new UserError(`${file} cannot be written (${codeOf(cause)}).`, advice);
   }
 }
 
