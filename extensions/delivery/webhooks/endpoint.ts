@@ -29,14 +29,13 @@ const catchUpMs = 2_000;
 /** The memory that a string takes in addition to its characters. */
 const bytesPerString = 64;
 
-/** Answers one request. */
-type Endpoint = (request: Request) => Promise<Response>;
+type Endpoint = ReturnType<typeof createEndpoint>;
 
 /** Creates the endpoint, which stores deliveries. It throws nothing: it answers and logs every failure. */
-export function createEndpoint(parts: EndpointParts): Endpoint {
+export function createEndpoint(parts: EndpointParts) {
   const { database, spool, log } = parts;
   let pendingBytes = 0;
-  return async (request) => {
+  return async (request: Request): Promise<Response> => {
     const startedNs = Bun.nanoseconds();
     const path = pathOf(request);
     if (path === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
