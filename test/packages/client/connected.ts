@@ -1,6 +1,6 @@
-/** A server, a bad line to it, and a client whose sleep moves the clock of both. */
-
-import { Leadfile, type LeadfileOptions } from "../../../packages/client/src/leadfile.ts";
+/** A server, a bad line to it, and a client whose sleep moves the clock of both; what it reads, and its checkpoints. */
+import { type Checkpoint, Leadfile, type LeadfileOptions } from "../../../packages/client/src/leadfile.ts";
+import type { Lead } from "../../../src/contract/lead.ts";
 import { serve } from "../../support/harness.ts";
 import { aLine } from "./line.ts";
 
@@ -44,3 +44,27 @@ export async function take<Value>(source: AsyncIterable<Value>, count: number): 
 
 /** All of a source that ends. */
 export const collect = <Value>(source: AsyncIterable<Value>) => take(source, Number.POSITIVE_INFINITY);
+
+/** A checkpoint in memory, and every text that it was given. */
+export function aCheckpoint(): Checkpoint & { readonly saved: string[] } {
+  const saved: string[] = [];
+  return { saved, load: () => saved.at(-1), save: (text) => saved.push(text) };
+}
+
+/** Follows until a number of leads were processed, and ends by the signal. */
+export async function followFor(
+  { leadfile }: { readonly leadfile: Leadfile },
+  count: number,
+  options: Parameters<typeof leadfile.leads.follow>[0],
+): Promise<Lead[]> {
+  const controller = new AbortController();
+  const got: Lead[] = [];
+  for await (const lead of leadfile.leads.follow({ ...options, signal: controller.signal })) {
+    if (got.push(lead) === count) controller.abort();
+  }
+  return got;
+}
+
+/** The timestamp of a lead, shifted by some milliseconds. */
+export const at = (lead: Lead | undefined, ms: number) =>
+  new Date(Date.parse(lead?.identified_at ?? "") + ms).toISOString();

@@ -8,12 +8,15 @@ import { everyFault, type Fault } from "./line.ts";
 
 const overlapMs = 60_000;
 
+/** How a loop ends without having asked for the next lead. */
+type How = "kill" | "break" | "throw";
+
 type Event =
   | { readonly kind: "import"; readonly late: readonly number[] }
   | { readonly kind: "fault"; readonly faults: readonly Fault[] }
   | { readonly kind: "take"; readonly count: number }
   | { readonly kind: "stop" }
-  | { readonly kind: "crash" };
+  | { readonly kind: "crash"; readonly how: How };
 
 // A late answer takes its time for real; every other fault is as good a test of the same.
 const swift = everyFault.filter((fault) => fault !== "late");
@@ -26,7 +29,10 @@ const anEvent: fc.Arbitrary<Event> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("fault" as const), faults: someFaults() }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("take" as const), count: fc.integer({ min: 1, max: 6 }) }) },
   { weight: 2, arbitrary: fc.constant({ kind: "stop" as const }) },
-  { weight: 1, arbitrary: fc.constant({ kind: "crash" as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("crash" as const), how: fc.constantFrom<How>("kill", "break", "throw") }),
+  },
 );
 
 /** The distance of a lead behind the newest one; negative if it is newer. */
@@ -63,7 +69,7 @@ interface Reader {
   have(): number;
   take(count: number, wanted: number): Promise<void>;
   stop(): Promise<void>;
-  crash(): Promise<void>;
+  crash(how: How): Promise<void>;
 }
 
 /** Plays the events, then reads to the end; gives the ids of all that was imported. */
@@ -74,7 +80,8 @@ async function play(server: Server, events: readonly Event[], reader: Reader): P
     if (event.kind === "import") wanted.push(...importMore(event.late));
     else if (event.kind === "fault") server.line.faults.push(...event.faults);
     else if (event.kind === "take") await reader.take(event.count, wanted.length);
-    else await reader[event.kind]();
+    else if (event.kind === "crash") await reader.crash(event.how);
+    else await reader.stop();
   }
   while (reader.have() < wanted.length) await reader.take(1, wanted.length);
   await server.stop();
@@ -114,8 +121,10 @@ function aFollower({ leadfile }: Server) {
       expect((await running.source.next()).done).toBe(true);
       running = begin();
     },
-    async crash() {
+    async crash(how: How) {
       seen.crashes += 1;
+      if (how === "break") await running.source.return();
+      if (how === "throw") await running.source.throw(new Error("a mistake in the loop")).catch(() => undefined);
       running = begin();
     },
   };
@@ -151,7 +160,7 @@ function aKeeper({ leadfile }: Server) {
 
 const someEvents = fc.array(anEvent, { maxLength: 25 });
 
-test("follow yields every lead exactly once across orderly stops, and a crash repeats at most one", async () => {
+test("follow yields every lead exactly once across orderly stops; a crash, a break, or a throw repeats at most one", async () => {
   await fc.assert(
     fc.asyncProperty(someEvents, async (events) => {
       const server = await connected({ limit: 60 }, { retries: 2 });

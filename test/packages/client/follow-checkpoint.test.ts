@@ -8,8 +8,7 @@ import type { Lead } from "../../../src/contract/lead.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { erase as erasePersons } from "../../support/privacy.ts";
-import { connected, take } from "./connected.ts";
-import { aCheckpoint, at, followFor } from "./followed.ts";
+import { aCheckpoint, at, connected, followFor, take } from "./connected.ts";
 
 test("the checkpoint is saved before the first lead, and a restart ignores another since", async () => {
   const server = await connected();
@@ -24,20 +23,6 @@ test("the checkpoint is saved before the first lead, and a restart ignores anoth
   const [lead] = someLeads(1);
   if (lead !== undefined) server.importMore([lead]);
   expect(await followFor(server, 1, { checkpoint, since: new Date() })).toEqual([lead as Lead]);
-});
-
-test("after a crash, a break, or a throw only the current lead is repeated", async () => {
-  const leads = someLeads(4);
-  const server = await connected({ leads });
-  const checkpoint = aCheckpoint();
-  const crash = server.leadfile.leads.follow({ checkpoint });
-  for (let count = 0; count < 2; count++) await crash.next();
-  expect((await take(server.leadfile.leads.follow({ checkpoint }), 1))[0]).toEqual(leads[1]);
-  const failing = async () => {
-    for await (const lead of server.leadfile.leads.follow({ checkpoint })) throw new Error(lead.id);
-  };
-  await expect(failing()).rejects.toThrow(leads[1]?.id ?? "none");
-  expect(await followFor(server, 3, { checkpoint })).toEqual(leads.slice(1));
 });
 
 test("rejects an unreadable checkpoint, and yields nothing again", async () => {

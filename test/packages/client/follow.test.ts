@@ -4,8 +4,7 @@ import { NetworkError } from "../../../packages/client/src/leadfile.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
-import { connected } from "./connected.ts";
-import { aCheckpoint, at, followFor } from "./followed.ts";
+import { aCheckpoint, at, connected, followFor } from "./connected.ts";
 
 test("yields a late lead within the overlap once, and never an older one", async () => {
   const leads = someLeads(2);
