@@ -1,12 +1,11 @@
 /** Nodes of rqlite on this machine alone, for tests and attacks: their program, addresses, secrets, and leader. */
-import { onTestFinished } from "bun:test";
-import { copyFileSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { stateOf, untilReady } from "../../../extensions/cluster/members.ts";
 import type { RqliteNode } from "../../../extensions/cluster/node.ts";
 import { initCluster } from "../../../extensions/cluster/nodes.ts";
-import { aFolder } from "../../support/folder.ts";
+import { answering } from "../../support/answering.ts";
 
 /** The flags of every node. */
 export const nodeFlags = [
@@ -100,24 +99,6 @@ export function aHost(): string {
   return `127.${one}.${two}.${1 + (three % 254)}`;
 }
 
-/** Runs deploy/cluster/make-secrets for some hosts. Returns the folder of passwords and certificates. */
-export function someSecrets(...hosts: readonly string[]): string {
-  const folder = aFolder();
-  const script = join(folder, "make-secrets");
-  copyFileSync(join(import.meta.dir, "../../../deploy/cluster/make-secrets"), script);
-  const { exitCode, stderr } = Bun.spawnSync(["sh", script, ...hosts]);
-  if (exitCode !== 0) throw new Error(stderr.toString());
-  return join(folder, "secrets");
-}
-
-/** The flags for rqlited to require these passwords and certificates. */
-export function secureFlags(secrets: string): string[] {
-  const [cert, key, ca] = ["node.pem", "node.key", "ca.pem"].map((name) => join(secrets, name));
-  const http = [`-http-cert=${cert}`, `-http-key=${key}`, `-http-ca-cert=${ca}`];
-  const node = [`-node-cert=${cert}`, `-node-key=${key}`, `-node-ca-cert=${ca}`, "-node-verify-client"];
-  return [`-auth=${join(secrets, "auth.json")}`, ...http, ...node];
-}
-
 /** The place whose node is the leader. Throws if there is none within a minute. */
 export async function leaderOf<Place extends { readonly node: RqliteNode }>(all: readonly Place[]): Promise<Place> {
   for (const endMs = performance.now() + 60_000; performance.now() < endMs; await Bun.sleep(50)) {
@@ -141,7 +122,5 @@ export async function printedBy<Value>(
 
 /** A server that answers in the place of a node, until the test ends. */
 export function standIn(fetch: (request: Request) => Response | Promise<Response>): RqliteNode {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
-  onTestFinished(() => server.stop(true));
-  return { name: "n1", url: server.url.origin, authorization: null };
+  return { name: "n1", url: answering(fetch), authorization: null };
 }

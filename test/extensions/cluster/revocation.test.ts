@@ -1,6 +1,6 @@
 /** A revocation is effective on every node when its command returns, for requests and for deliveries. */
 import { expect, test } from "bun:test";
-import { type Admin, anAdmin } from "../../support/admin.ts";
+import { anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { unless } from "../../support/needing.ts";
@@ -27,7 +27,11 @@ async function receive({ account }: Cluster, { node }: Place, { admin }: Place, 
     if (url === undefined) continue;
     const address = url + pathname;
     await until(async () => (await deliver(address, "gone@example.com", "stays@example.com")) === 200);
-    return { id, address };
+    const end = () => {
+      child.kill("SIGTERM");
+      return child.exited;
+    };
+    return { id, address, end };
   }
   throw new Error(await child.stderr.text());
 }
@@ -36,15 +40,6 @@ async function deliver(address: string, ...emails: readonly string[]): Promise<n
   const body = emails.map((email) => JSON.stringify({ email, name: "Some One" })).join("\n");
   const answer = await fetch(address, { method: "POST", headers: { "Content-Type": "application/x-ndjson" }, body });
   return answer.status;
-}
-
-/** Revokes a source while a node is paused. Returns the end of the command, and the answer to a delivery there. */
-async function revokeSource({ engine }: Place, admin: Admin, { id, address }: { id: string; address: string }) {
-  engine.kill("SIGSTOP");
-  const ended = await admin.run("source", "revoke", id, "--yes");
-  const status = await deliver(address, "two@example.com");
-  engine.kill("SIGCONT");
-  return { ended, status };
 }
 
 /** Removes the server of a node, as if none had ever run there. */
@@ -57,24 +52,22 @@ async function forgetServer({ node, server }: Place): Promise<void> {
 }
 
 unless(missing).describe("a delivery to a cluster", () => {
-  test("is rejected once the source is revoked, even next to a paused node without a server", async () => {
+  test("is rejected next to a node without a server once the source is revoked, or once the node has left", async () => {
     const cluster = await aCluster(someLeads(1));
-    const [paused, other] = await cluster.followers();
-    await forgetServer(paused);
-    const source = await receive(cluster, paused, other);
-    const { ended, status } = await revokeSource(paused, other.admin, source);
+    const [place, other] = await cluster.followers();
+    await forgetServer(place);
+    const source = await receive(cluster, place, other);
+    place.engine.kill("SIGSTOP");
+    const ended = await other.admin.run("source", "revoke", source.id, "--yes");
+    const status = await deliver(source.address, "two@example.com");
+    place.engine.kill("SIGCONT");
     expectSuccess(ended);
-    expect(ended.stderr).toContain(`${paused.node.name} is unreachable`);
+    expect(ended.stderr).toContain(`${place.node.name} is unreachable`);
     expect(status).toBe(503);
     await until(async () => (await deliver(source.address, "two@example.com")) === 401);
-  });
-
-  test("is rejected next to a node without a server that has left", async () => {
-    const cluster = await aCluster(someLeads(1));
-    const [leaving, other] = await cluster.followers();
-    await forgetServer(leaving);
-    const { address } = await receive(cluster, leaving, other);
-    expect((await other.admin.run("cluster", "leave", leaving.node.name)).stderr).toBe("");
+    await source.end();
+    const { address } = await receive(cluster, place, other);
+    expect((await other.admin.run("cluster", "leave", place.node.name)).stderr).toBe("");
     expect(await deliver(address, "two@example.com")).toBe(503);
   });
 
