@@ -1,6 +1,7 @@
 /** The endpoint under clients that are slow, disconnect, or come all at once: others are served, and memory is bounded. */
 import { expect, test } from "bun:test";
 import { eventually } from "../../../support/eventually.ts";
+import { send } from "../../../support/wire.ts";
 import { receive } from "./receiving.ts";
 
 const visit = { email: "dana@example.com" };
@@ -34,17 +35,7 @@ test.each([
 
 test.each(["[", "%", "a b", "x:99999"])("accepts a delivery to the host %s", async (host) => {
   const { url, token, kept, logged } = await receive();
-  const { hostname, port } = new URL(url);
-  let answer = "";
-  const closed = Promise.withResolvers<void>();
-  const socket = await Bun.connect({
-    hostname,
-    port: Number(port),
-    socket: { data: (_, bytes) => void (answer += bytes.toString()), close: () => closed.resolve() },
-  });
-  socket.write(`POST /in/${token} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`);
-  await closed.promise;
-  expect(answer).toStartWith("HTTP/1.1 200");
+  expect((await send(url, { method: "POST", target: `/in/${token}`, host, body: "{}" })).status).toBe(200);
   expect(kept()).toEqual([{}]);
   expect(logged.join("")).not.toContain(token);
 });

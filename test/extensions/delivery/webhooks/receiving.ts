@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { createEndpoint, listenForDeliveries } from "../../../../extensions/delivery/webhooks/endpoint.ts";
 import { openSpool, type Spool } from "../../../../extensions/delivery/webhooks/spool.ts";
 import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
+import type { Admin } from "../../../support/admin.ts";
 import { openAdminStore } from "../../../support/admin-store.ts";
 import { noonMs } from "../../../support/builders.ts";
 import { aFolder } from "../../../support/folder.ts";
@@ -84,4 +85,13 @@ export function visitsIn(folder: string): unknown[] {
 export async function sentenceOf(answer: Response): Promise<string> {
   const body = (await answer.json()) as { error: { message: string } }; // What every refusal has.
   return body.error.message;
+}
+
+/** Starts `bun admin receive`, which imports what came every so many seconds. Returns it with the address that it prints. */
+export async function startReceiving(admin: Admin, everySeconds = 0.1) {
+  const endpoint = admin.start("receive", "--every", String(everySeconds));
+  const said = new TextDecoder().decode((await endpoint.stdout.getReader().read()).value);
+  const url = /^listening on (\S+)$/m.exec(said)?.[1];
+  if (url === undefined) throw new Error(said + (await endpoint.stderr.text()));
+  return { endpoint, url };
 }

@@ -1,5 +1,5 @@
-/** bun admin source among the other commands: without a database, without an output, on record, and over a restore. */
-import { expect, test } from "bun:test";
+/** bun admin source: what it creates and lists, the leads that a payload would become, and sources over a restore. */
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../../support/admin.ts";
@@ -14,27 +14,12 @@ test.each(["source list acme", "source create acme"])("%s creates no database", 
   expect(existsSync(admin.file)).toBe(false);
 });
 
-test("source list without a source says: The account has no sources.", async () => {
-  const { run } = anAdmin();
-  expect(await run("source", "list", "acme")).toMatchObject({ status: 0, stdout: "The account has no sources.\n" });
-  expect((await run("source", "list", "acme", "--json")).stdout).toBe("[]\n");
-});
-
 needing("/dev/full")("if the address cannot be shown, the error names the command that revokes it", async () => {
   const { status, stderr } = await runFull(anAdmin().file, "source", "create", "acme");
   expect([status, stderr]).toEqual([
     1,
     expect.stringContaining("The address was created but could not be shown. Revoke it: bun admin source revoke src_"),
   ]);
-});
-
-test("the audit shows the whole ID of a source in 80 columns", async () => {
-  const admin = anAdmin();
-  const { id: source } = (await admin.run("source", "create", "acme", "--json")).json;
-  await admin.run("source", "revoke", source);
-  const terminal = onTerminal(admin.file, ["audit", "list"]);
-  await terminal.ended;
-  expect(plain(terminal.shown()).match(new RegExp(`${source}$`, "gm"))).toHaveLength(2);
 });
 
 test("a source revoked after the backup stays revoked, and one created after it keeps working", async () => {
@@ -51,4 +36,91 @@ test("a source revoked after the backup stays revoked, and one created after it 
     { id: before.id, state: "revoked" },
     { id: since.id, state: "active", label: "rb2b" },
   ]);
+});
+
+test("a source is shown once, listed without its token, revoked forever, and named whole by the audit", async () => {
+  const admin = anAdmin();
+  const made = await admin.run("source", "create", "acme", "--label", "rb2b");
+  expect(made.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/in\/lfin_[0-9A-Za-z]{38}\n$/);
+  const token = made.stdout.trim().split("/").at(-1) ?? "";
+  const listed = await admin.run("source", "list", "acme");
+  expect(listed.stdout).toContain("rb2b");
+  expect(listed.stdout).not.toContain(token);
+  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  expect(source.revoked_at).toBeNull();
+  const revoked = await admin.run("source", "revoke", source.id, "--json");
+  expect(revoked.json).toMatchObject({ id: source.id, state: "revoked", revoked_at: expect.stringMatching(/Z$/) });
+  const terminal = onTerminal(admin.file, ["audit", "list"]);
+  await terminal.ended;
+  expect(plain(terminal.shown()).match(new RegExp(`${source.id}$`, "gm"))).toHaveLength(2);
+});
+
+test.each([
+  [["--pixel", "px_none"], "px_none"],
+  [["--timezone", "Mars"], "Mars"],
+  [["--map", "x"], "--map"],
+])("source create %j is rejected before anything is created", async (options, named) => {
+  const admin = anAdmin();
+  const { status, stderr } = await admin.run("source", "create", "acme", ...options);
+  expect([status > 0, stderr]).toEqual([true, expect.stringContaining(named)]);
+  expect((await admin.run("source", "list", "acme")).stdout).toBe("The account has no sources.\n");
+  expect((await admin.run("source", "list", "acme", "--json")).stdout).toBe("[]\n");
+});
+
+const payload = JSON.stringify({
+  Mail: "dana@example.com",
+  email: "kim@vendor.example",
+  url: "https://shop.example.com/",
+  Owner: "Kim",
+});
+
+async function aSource(...options: readonly string[]) {
+  const admin = anAdmin();
+  const create = ["source", "create", "acme", "--pixel", "px_site", "--create-pixels", "--json", ...options];
+  const { id } = (await admin.run(...create)).json;
+  const testing = (body: string, ...how: string[]) => admin.give(body, "source", "test", id, ...how);
+  return { admin, testing, told: async (body: string) => JSON.parse((await testing(body, "--json")).stdout) };
+}
+
+const fieldsOf = (columns: readonly { column: string; field: string | null }[]) =>
+  Object.fromEntries(columns.map(({ column, field }) => [column, field]));
+
+describe("source test shows each name with its field, and the lead", () => {
+  test.each([
+    [[], { Mail: "email", email: "email", url: "page_url", Owner: null }, "kim@vendor.example"],
+    [["--map", "Mail=email,email=-"], { Mail: "email", email: null, url: "page_url", Owner: null }, "dana@example.com"],
+    [
+      ["--map", "Mail=verified_email,url=referrer,Owner=name"],
+      { Mail: "verified_email", email: "email", url: "referrer", Owner: "name" },
+      "kim@vendor.example",
+    ],
+  ])("with the mapping %j", async (map, fields, email) => {
+    const { told, admin } = await aSource(...map);
+    const { leads, rejected, columns, warnings } = await told(payload);
+    expect(fieldsOf(columns)).toEqual(fields);
+    expect([leads, rejected, warnings]).toEqual([[expect.objectContaining({ email, pixel_id: "px_site" })], [], []]);
+    expect(await admin.leads()).toEqual([]);
+  });
+});
+
+test("source test shows a person the fields of the lead next to the names that they come from", async () => {
+  const { testing } = await aSource("--map", "Mail=email,email=-");
+  const { stdout, status } = await testing(payload);
+  expect([status, stdout]).toEqual([0, expect.stringMatching(/^ {2}email +dana@example\.com +Mail$/m)]);
+  expect(stdout).toContain("The lead, as it would be served:");
+});
+
+test.each([
+  ["a visit that would be rejected", JSON.stringify({ Owner: "Kim" }), 0, /Visit 1 would be rejected: it has no value/],
+  ["a payload that would be refused", "no JSON", 1, /The delivery would be answered with 4\d\d /],
+])("source test says why: %s", async (_, body, status, reason) => {
+  const { testing } = await aSource();
+  const ended = await testing(body);
+  expect(ended.status).toBe(status);
+  expect(ended.stdout + ended.stderr).toMatch(reason);
+});
+
+test("source test of an unknown ID names the command that lists them", async () => {
+  const ended = await anAdmin().give(payload, "source", "test", "src_none");
+  expect([ended.status, ended.stderr]).toEqual([1, expect.stringContaining("source list ACCOUNT")]);
 });

@@ -6,6 +6,7 @@ import { detailFields } from "../../../../src/contract/lead.ts";
 import { type Payload, payloads } from "../../../import/payloads.ts";
 import { anAdmin } from "../../../support/admin.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { startReceiving } from "./receiving.ts";
 
 /** Events that no export has, from the documentation of their vendors. */
 const events: readonly Payload[] = [
@@ -45,10 +46,8 @@ const headers = { "Content-Type": "application/json", "X-Vendor-Signature": `sha
 test("each vendor's delivery becomes the right lead, stamped on arrival, once however often it is sent", async () => {
   const accounts = deliveries.map(({ what }) => what);
   const admin = anAdmin(accounts, { RECEIVE_PORT: "0", LOG_LEVEL: "silent" });
-  const endpoint = admin.start("receive", "--every", "0.1");
-  const said = new TextDecoder().decode((await endpoint.stdout.getReader().read()).value);
+  const { url } = await startReceiving(admin);
   const sources: string[] = [];
-  const url = /^listening on (\S+)$/m.exec(said)?.[1] ?? "";
   for (const { what, record } of deliveries) {
     const create = ["source", "create", what, "--pixel", "px_site", "--create-pixels", "--json"];
     const { id, token } = (await admin.run(...create)).json;
