@@ -1,19 +1,20 @@
 /** Texts of strangers that somebody else would obey: a terminal, a spreadsheet, a log, SQL, a file system. */
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { deliver, failed } from "../../packages/client/program/receiver.ts";
 import { detailFields } from "../../src/contract/lead.ts";
-import { anAdmin, readLeads } from "../support/admin.ts";
+import { type Admin, anAdmin, readLeads } from "../support/admin.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
+import { onTerminal } from "../support/terminal.ts";
 
 /** Control characters that move the cursor, clear the screen, change the direction of text, or ring the bell. */
-const escapes = "\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e\u200f\u0008\u0085";
+const escapes = "\u001b[2J\u001b]0;owned\u0007\u009b31m\u009d0;\u009c\u202e\u2066\u200f\u0008\u007f\u0085";
 
 /** All that a terminal would obey, but for the ends of lines. */
-const obeyed = /[\p{Cc}\p{Cf}]/u;
-
-const withoutLineEnds = (text: string) => text.replaceAll("\n", "");
+const obeyed = /(?!\r?\n)[\p{Cc}\p{Cf}]/u;
 
 test("the output of an import has no control characters, whatever the file contains", async () => {
   const admin = anAdmin();
@@ -26,11 +27,11 @@ test("the output of an import has no control characters, whatever the file conta
   ];
   const { stdout, stderr } = await admin.import(`${header}\n${rows.join("\n")}\n`);
   expect(stderr).toContain("rejected");
-  expect(withoutLineEnds(stdout + stderr)).not.toMatch(obeyed);
+  expect(stdout + stderr).not.toMatch(obeyed);
   const json = await admin.import(
     `{"${JSON.stringify(escapes).slice(1, -1)}":"a","date":"${JSON.stringify(escapes).slice(1, -1)}"}\n`,
   );
-  expect(withoutLineEnds(json.stdout + json.stderr)).not.toMatch(obeyed);
+  expect(json.stdout + json.stderr).not.toMatch(obeyed);
 });
 
 test("a suggested command quotes names from the file so that none of them ends the quotes", async () => {
@@ -66,16 +67,8 @@ test("lists show no control characters", async () => {
   ]) {
     const { status, stdout, stderr } = await admin.run(...args);
     expect(status).toBe(0);
-    expect(withoutLineEnds(stdout + stderr)).not.toMatch(obeyed);
+    expect(stdout + stderr).not.toMatch(obeyed);
   }
-});
-
-test("a lead with control characters is stored unchanged and escaped in the export", async () => {
-  const admin = anAdmin();
-  await admin.import(`email,name,pixel_id\nd@example.com,"Dana ${escapes}",px\n`);
-  const exported = await admin.exported();
-  expect(readLeads(exported)[0]?.name).toBe(`Dana ${escapes}`);
-  expect([...withoutLineEnds(exported)].filter((letter) => letter < " ")).toEqual([]);
 });
 
 test("a line of the log is one object on one line, whatever the path of a request", async () => {
@@ -91,7 +84,7 @@ test("a line of the log is one object on one line, whatever the path of a reques
   for (const target of paths) await send({ target });
   expect(logged).toHaveLength(paths.length);
   for (const line of logged) {
-    expect(withoutLineEnds(line)).not.toMatch(obeyed);
+    expect(line).not.toMatch(obeyed);
     expect(line.trimEnd()).not.toContain("\n");
     expect(JSON.parse(line)).toMatchObject({ status: 404, level: 30 });
   }
@@ -148,4 +141,69 @@ test("a lead can contain property names of JavaScript objects", async () => {
     `${names.join(",")},email,pixel_id\n${names.map(() => "x").join(",")},e@example.com,px\n`,
   );
   expect(header.json).toMatchObject({ imported: 1 });
+});
+
+const name = `Dana ${escapes} Whitfield`;
+
+async function withLead(): Promise<Admin> {
+  const admin = anAdmin();
+  await admin.import(`${JSON.stringify({ email: "d@example.com", name, pixel_id: "px" })}\n`);
+  writeFileSync(join(admin.folder, "list.txt"), "d@example.com\n");
+  return admin;
+}
+
+const ways = [
+  ["find", "acme", "--email", "d@example.com"],
+  ["find", "acme", "--email", "d@example.com", "--json"],
+  ["find", "acme", "--list", "list.txt"],
+  ["export", "acme"],
+  ["export", "acme", "--format", "csv"],
+];
+
+test.each(ways)("lead %s %s %s %s %s escapes control characters on a terminal", async (...args) => {
+  const { file, folder } = await withLead();
+  const words = args.map((word) => (word === "list.txt" ? join(folder, word) : word));
+  const terminal = onTerminal(file, ["lead", ...words.filter((word) => word !== undefined)]);
+  expect(await terminal.ended).toBe(0);
+  const written = "\\u001b[2J\\u001b]0;owned\\u0007\\u009b31m\\u009d0;\\u009c\\u202e\\u2066\\u200f";
+  expect(terminal.shown()).toContain(`Dana ${written}`);
+  expect(terminal.shown()).not.toMatch(obeyed);
+});
+
+test("a lead with control characters is stored unchanged, escaped in the export, and equivalent on a terminal", async () => {
+  const admin = await withLead();
+  const exported = await admin.exported();
+  expect(readLeads(exported)).toMatchObject([{ name }]);
+  expect([...exported.trimEnd()].filter((letter) => letter < " ")).toEqual([]);
+  const terminal = onTerminal(admin.file, ["lead", "export", "acme"]);
+  await terminal.ended;
+  expect(JSON.parse(terminal.shown())).toMatchObject({ name });
+  const { stdout } = await admin.run("lead", "find", "acme", "--email", "d@example.com");
+  expect(`${stdout.trimEnd()}\n`).toBe(exported);
+});
+
+test("file names are printed without control characters", async () => {
+  const admin = anAdmin();
+  const file = admin.put(`a${escapes}.csv`, "PK\u0003\u0004");
+  const csv = admin.put(`b${escapes}.csv`, "email,pixel_id\nd@example.com,px\n,px\n");
+  for (const words of [
+    ["lead", "import", "acme", `${file}.missing`],
+    ["lead", "import", "acme", file],
+    ["lead", "find", "acme", "--list", file],
+    ["lead", "import", "acme", csv, "--create-pixels", "--rejects", file],
+    ["lead", "erase", "acme", "--email", "d@example.com"],
+    ["restore", file],
+  ]) {
+    const { stderr } = await admin.run(...words);
+    expect(stderr).not.toMatch(obeyed);
+  }
+});
+
+test("a retried lead is reported without control characters", async () => {
+  const said: string[] = [];
+  const receiver = async () => said.length > 0 || failed("It is full.");
+  const stop = new AbortController();
+  await deliver(aLead({ id: `${escapes}\nall is well` }), receiver, (text) => said.push(text), stop.signal);
+  expect(said).toEqual([expect.stringMatching(/^It is full\. Lead .*all is well is tried again in 0\.5 s\.$/)]);
+  expect(said.join()).not.toMatch(obeyed);
 });
