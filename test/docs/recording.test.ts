@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { aFolder } from "../support/folder.ts";
+import { start } from "../support/process.ts";
 import { blocksOf } from "./walkthrough.ts";
 
 const docs = join(import.meta.dir, "../../docs");
@@ -17,12 +18,8 @@ const lasting = (drawing: string) =>
 
 test("the recorded first five minutes match the output (bun run record updates them)", async () => {
   const file = join(aFolder(), "now.svg");
-  const child = Bun.spawn([process.execPath, join(docs, "record.ts"), file], {
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  expect([await child.exited, await child.stderr.text()]).toEqual([0, ""]);
+  const recording = start({}, aFolder(), [process.execPath, join(docs, "record.ts"), file]);
+  expect([await recording.exited, recording.errors()]).toEqual([0, ""]);
   const [now, then] = [file, join(docs, "images/first-minutes.svg")].map((path) => lasting(readFileSync(path, "utf8")));
   expect(now).toBe(then ?? "");
 });

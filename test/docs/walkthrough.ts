@@ -2,7 +2,6 @@
 
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { endWithTest } from "../support/child.ts";
 import { aFolder } from "../support/folder.ts";
 import { start } from "../support/process.ts";
 import { aFreePort } from "../support/proxy.ts";
@@ -110,32 +109,14 @@ const shownKey = (said: string) => /\blf_\w{38}\b/.exec(said)?.[0] ?? "lf_…";
 /** Types commands into a shell that remembers its variables, and gives all that is said. */
 async function type(folder: string, commands: string, receivePort: string, differences: string[]): Promise<string> {
   const state = join(folder, ".variables");
-  const bun = dirname(process.execPath);
-  const child = Bun.spawn(
-    [
-      "bash",
-      "-e",
-      "-c",
-      `exec 2>&1; [ ! -e ${state} ] || . ${state}\n${commands}\nexport -p | grep LEADFILE > ${state} || true`,
-    ],
-    {
-      cwd: folder,
-      env: {
-        PATH: `${bun}:${process.env["PATH"] ?? ""}`,
-        HOME: folder,
-        LC_ALL: "C.UTF-8",
-        RECEIVE_PORT: receivePort,
-      },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "inherit",
-    },
-  );
-  endWithTest(child);
-  const [said, status] = await Promise.all([child.stdout.text(), child.exited]);
+  const script = `exec 2>&1; [ ! -e ${state} ] || . ${state}\n${commands}\nexport -p | grep LEADFILE > ${state} || true`;
+  const PATH = `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`;
+  const settings = { PATH, LC_ALL: "C.UTF-8", RECEIVE_PORT: receivePort };
+  const { exited, output } = start(settings, folder, ["bash", "-e", "-c", script]);
+  const status = await exited;
   // An import that rejects rows is done, and says so with 3.
-  if (status !== 0 && status !== 3) differences.push(`${commands}ended with ${status}: ${said}`);
-  return said.replaceAll("\r", "");
+  if (status !== 0 && status !== 3) differences.push(`${commands}ended with ${status}: ${output()}`);
+  return output().replaceAll("\r", "");
 }
 
 /** A pattern of a text of a document, in which … means any text. */

@@ -1,5 +1,5 @@
 /** Servers that break one rule of the specification each: a proxy changes the requests or responses of a server. */
-import { onTestFinished } from "bun:test";
+import { answering } from "../../support/answering.ts";
 
 export interface Reply {
   status: number;
@@ -25,28 +25,20 @@ interface Break {
 
 /** Starts a proxy of a server, whose URL may be set later, and returns its address. */
 export function proxyOf(server: { url: string }, { ask, tell }: Break = {}): URL {
-  const before = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      const url = new URL(request.url);
-      const asked = new URL(url.pathname + url.search, server.url);
-      ask?.(asked, request);
-      const { method } = request;
-      const response = await fetch(asked, { method, headers: request.headers, redirect: "manual" });
-      const reply: Reply = {
-        status: response.status,
-        headers: new Headers(response.headers),
-        // The server conforms, and every answer is an object.
-        body: (await response.json()) as Json,
-      };
-      tell?.(reply, url, request);
-      reply.headers.delete("content-length");
-      return new Response(JSON.stringify(reply.body), { status: reply.status, headers: reply.headers });
-    },
+  const address = answering(async (request) => {
+    const url = new URL(request.url);
+    const asked = new URL(url.pathname + url.search, server.url);
+    ask?.(asked, request);
+    const { method } = request;
+    const response = await fetch(asked, { method, headers: request.headers, redirect: "manual" });
+    const headers = new Headers(response.headers);
+    headers.delete("content-length");
+    // The server conforms, and every answer is an object.
+    const reply: Reply = { status: response.status, headers, body: (await response.json()) as Json };
+    tell?.(reply, url, request);
+    return new Response(JSON.stringify(reply.body), { status: reply.status, headers });
   });
-  onTestFinished(() => before.stop(true));
-  return before.url;
+  return new URL(address);
 }
 
 /** Changes the pages of leads, or the list of pixels. */

@@ -1,5 +1,5 @@
 /** Leadfile conforms to the specification, and a server that does not is caught, whatever the one thing is. */
-import { expect, onTestFinished, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { conform, type Report } from "../../../packages/conformance/src/conform.ts";
 import { paths as checkedPaths, lead, limitPerMin } from "../../../packages/conformance/src/specification.ts";
@@ -7,6 +7,7 @@ import { leadFields } from "../../../src/contract/lead.ts";
 import { defaultLimitPerMin } from "../../../src/contract/limits.ts";
 import { paths } from "../../../src/contract/paths.ts";
 import { anAdmin } from "../../support/admin.ts";
+import { answering } from "../../support/answering.ts";
 import { aLead } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
 import { broken, brokenLimits, proxyOf, type Reply } from "./breaks.ts";
@@ -98,16 +99,11 @@ test("the checks use the names and numbers of the contract without importing it"
 function aStubbornServer(status: number, headers: Record<string, string>) {
   const requests: string[] = [];
   const body = { error: { code: "rate_limit_exceeded", message: "Wait.", docs: "https://www.example.com/docs" } };
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch(request) {
-      requests.push(request.url);
-      return Response.json(body, { status, headers });
-    },
+  const url = answering((request) => {
+    requests.push(request.url);
+    return Response.json(body, { status, headers });
   });
-  onTestFinished(() => server.stop(true));
-  return { url: server.url.origin, requests };
+  return { url, requests };
 }
 
 test.each([

@@ -1,9 +1,10 @@
 /** bun admin mcp: three tools that read, their results, and what they say if the server refuses. */
-import { describe, expect, onTestFinished, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base";
 import type { Clock } from "../../../packages/client/src/time.ts";
 import { states } from "../../../src/contract/states.ts";
 import { anAdmin } from "../../support/admin.ts";
+import { answering } from "../../support/answering.ts";
 import { aLead, noonMs, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { serve } from "../../support/harness.ts";
@@ -182,9 +183,8 @@ describe("a problem that a model cannot solve", () => {
 
   test("a key that a proxy removes is reported to the owner of the server", async () => {
     const error = { code: "missing_api_key", message: "Send the header Authorization: Bearer <API_KEY>.", docs: "" };
-    const proxy = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ error }, { status: 401 }) });
-    onTestFinished(() => void proxy.stop(true));
-    const { text } = await (await anAgent(proxy.url.origin, "lf_0123456789")).call("usage");
+    const proxy = answering(() => Response.json({ error }, { status: 401 }));
+    const { text } = await (await anAgent(proxy, "lf_0123456789")).call("usage");
     expect(text).toBe(
       "The server refused (missing_api_key): The key was sent but did not arrive. Check that no proxy in front of the server removes the Authorization header.",
     );

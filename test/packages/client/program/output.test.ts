@@ -6,6 +6,7 @@ import { someLeads } from "../../../support/builders.ts";
 import { until } from "../../../support/eventually.ts";
 import { aFolder } from "../../../support/folder.ts";
 import { needing } from "../../../support/needing.ts";
+import { start } from "../../../support/process.ts";
 import { aSmallDisk } from "../../../support/small-disk.ts";
 import { aSource, follow, linesOf, program, written } from "./following.ts";
 
@@ -76,17 +77,9 @@ describe("writing to standard output", () => {
 
 /** Runs a line of the shell; gives the text of the file `status`, if it wrote one, and its output. */
 async function inShell(line: string, settings: Readonly<Record<string, string>>) {
-  const folder = aFolder();
-  const child = Bun.spawn(["/bin/sh", "-c", line], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ADMIN: program, ...settings },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  const output = await child.stdout.text();
-  await child.exited;
-  return [linesOf(join(folder, "status"))[0], output] as const;
+  const { folder, exited, output } = start({ ADMIN: program, ...settings }, aFolder(), ["/bin/sh", "-c", line]);
+  await exited;
+  return [linesOf(join(folder, "status"))[0], output()] as const;
 }
 
 test("rejects a checkpoint in use, and a kill of its process releases it", async () => {

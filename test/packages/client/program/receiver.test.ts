@@ -1,9 +1,10 @@
 /** bun admin follow --post and --exec: each lead goes to the receiver, and again until it is taken. */
-import { describe, expect, onTestFinished, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { webhook } from "../../../../packages/client/program/post.ts";
+import { answering } from "../../../support/answering.ts";
 import { aLead } from "../../../support/builders.ts";
 import { until } from "../../../support/eventually.ts";
 import { aSource, follow, linesOf, written } from "./following.ts";
@@ -64,10 +65,9 @@ describe("posting to an address", () => {
 
 describe("posting to an address that rejects leads", () => {
   test("a response that takes too long is reported with advice for the receiver", async () => {
-    const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
-    onTestFinished(() => void receiver.stop(true));
-    expect(await offerTo(receiver.url, 20)).toMatchObject({
-      why: `${receiver.url.origin} did not respond within 0.02 s.`,
+    const address = answering(() => new Promise<Response>(() => undefined));
+    expect(await offerTo(new URL(address), 20)).toMatchObject({
+      why: `${address} did not respond within 0.02 s.`,
       advice: expect.stringContaining("respond first and work then"),
     });
   });
@@ -145,16 +145,11 @@ interface Post {
 /** A webhook that keeps what it gets; it answers what it is given first, and 204 from then on. */
 function aReceiver(answers: Response[] = []) {
   const posts: Post[] = [];
-  const receiver = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      posts.push({ headers: request.headers, body: await request.text() });
-      return answers.shift() ?? new Response(null, { status: 204 });
-    },
+  const address = answering(async (request) => {
+    posts.push({ headers: request.headers, body: await request.text() });
+    return answers.shift() ?? new Response(null, { status: 204 });
   });
-  onTestFinished(() => void receiver.stop(true));
-  return { address: receiver.url.origin, posts };
+  return { address, posts };
 }
 
 describe("running a command", () => {
