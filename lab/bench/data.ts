@@ -1,11 +1,13 @@
 /** The files that the servers read, made once for each number of leads and kept in data/bench. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { finish } from "../../test/support/process.ts";
+import { project } from "../faults/breaking/build.ts";
+import { startAdmin } from "../faults/product/program.ts";
 import { note } from "../progress.ts";
 import { writeCsv } from "./leads.ts";
 import { makeRelational } from "./relational.ts";
 
-const root = join(import.meta.dir, "../..");
 /** Files of another version are made anew. */
 const dataVersion = 6;
 
@@ -38,7 +40,7 @@ type Keys = Pick<BenchData, "key" | "revokedKey">;
 
 /** A folder under data/bench, which git does not keep. */
 export function folderFor(name: string): string {
-  const folder = join(root, "data/bench", name);
+  const folder = join(project, "data/bench", name);
   mkdirSync(folder, { recursive: true });
   return folder;
 }
@@ -68,12 +70,7 @@ export function spawnImport(path: string, source: string) {
 
 /** Starts an admin command on a file. */
 export function spawnAdmin(path: string, ...args: readonly string[]) {
-  return Bun.spawn([process.execPath, join(root, "src/admin.ts"), ...args, "--json"], {
-    env: { ...process.env, DATABASE_PATH: path },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  return startAdmin(project, path, [...args, "--json"]);
 }
 
 /** The fields of --json that are used here. */
@@ -85,7 +82,7 @@ interface Printed {
 
 /** Waits for an admin command. Throws what it says when it fails. */
 export async function finished(child: ReturnType<typeof spawnAdmin>): Promise<Printed> {
-  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const { status, stdout, stderr } = await finish(child);
   if (status !== 0) throw new Error(`bun admin ended with ${status}: ${stderr}`);
   return JSON.parse(stdout) as Printed; // The shape of --json is promised.
 }

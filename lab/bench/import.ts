@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { leadFields } from "../../src/contract/lead.ts";
 import { labCommand, readCount } from "../commands.ts";
 import { note } from "../progress.ts";
+import { median } from "../quantile.ts";
 import { finished, folderFor, removeDatabase, spawnAdmin, spawnImport } from "./data.ts";
 import { writeCsv } from "./leads.ts";
-import { line, median } from "./report.ts";
+import { line } from "./report.ts";
 
 /** The 20 fields as one plain table, with an index for each way to filter by pixel, state and city. */
 const filters = [[], ["pixel_id"], ["state"], ["city"], ["pixel_id", "state"], ["pixel_id", "city"], ["state", "city"]];

@@ -3,10 +3,11 @@ import { dayMs } from "../../src/contract/calendar.ts";
 import { openLeads } from "../../src/db/leads.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { labCommand, readCount } from "../commands.ts";
+import { median } from "../quantile.ts";
 import { type Random, seeded } from "../random.ts";
 import { prepareData } from "./data.ts";
 import { yearMs, yearStartMs } from "./leads.ts";
-import { line, median } from "./report.ts";
+import { line } from "./report.ts";
 
 const pages = ["newest", "deep", "slice"] as const;
 const times = 300;

@@ -1,4 +1,5 @@
 /** The table of a run: the median of the rounds of each server in each scenario. */
+import { median } from "../quantile.ts";
 import { connections, type Sample } from "./measure.ts";
 
 export function report(samples: readonly Sample[]): string {
@@ -22,8 +23,4 @@ export function report(samples: readonly Sample[]): string {
 /** A line of a table: a title, and right-aligned cells. */
 export function line(title: string, ...cells: readonly string[]): string {
   return title.padEnd(32) + cells.map((cell) => cell.padStart(12)).join("");
-}
-
-export function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }

@@ -1,43 +1,33 @@
 /** The compared servers: Leadfile, the static server, and that of a user, each in a process of its own. */
-import { join } from "node:path";
-import { startListening } from "../faults/product/program.ts";
+import { project } from "../faults/breaking/build.ts";
+import { startServer } from "../faults/product/program.ts";
 
 export interface Contestant {
   readonly title: string;
-  readonly command: readonly string[];
-  readonly settings: Readonly<Record<string, string>>;
+  /** From the folder of the project on. */
+  readonly program: string;
+  /** The file that it serves. */
+  readonly file: string;
 }
-
-const root = join(import.meta.dir, "../..");
-const limit = { RATE_LIMIT_PER_MIN: "1000000000" };
-const bun = (file: string) => [process.execPath, join(root, file)];
 
 /** Leadfile on a file, as `bun start` runs it. */
-export function leadfile(databasePath: string, title = "Leadfile"): Contestant {
-  const settings = { ...limit, PORT: "0", LOG_LEVEL: "warn", DATABASE_PATH: databasePath };
-  return { title, command: bun("src/main.ts"), settings };
-}
+export const leadfile = (file: string, title = "Leadfile"): Contestant => ({ title, program: "src/main.ts", file });
 
 /** The static server with the bytes of a file. */
-export function staticServer(bodyPath: string): Contestant {
-  return { title: "static bytes", command: bun("lab/bench/static.ts"), settings: { BODY_PATH: bodyPath } };
-}
+export const staticServer = (file: string): Contestant => ({
+  title: "static bytes",
+  program: "lab/bench/static.ts",
+  file,
+});
 
 /** The server that a user would write instead, on a relational file. */
-export function hono(databasePath: string): Contestant {
-  const settings = { ...limit, DATABASE_PATH: databasePath };
-  return { title: "Hono + bun:sqlite", command: bun("lab/bench/hono.ts"), settings };
-}
+export const hono = (file: string): Contestant => ({ title: "Hono + bun:sqlite", program: "lab/bench/hono.ts", file });
 
 /** Runs a contestant for as long as the work takes, which is given its address. */
-export async function serving<Result>(
-  { command, settings }: Contestant,
-  work: (url: string) => Promise<Result>,
-): Promise<Result> {
-  const { DATABASE_PATH } = settings;
+export async function serving<Result>({ program, file }: Contestant, work: (url: string) => Promise<Result>) {
   // Brings the file into the memory of the system: the disk is not what is compared.
-  if (DATABASE_PATH !== undefined) for await (const _ of Bun.file(DATABASE_PATH).stream());
-  const server = await startListening(command, { PATH: process.env["PATH"] ?? "", ...settings });
+  for await (const _ of Bun.file(file).stream());
+  const server = await startServer(project, file, { LOG_LEVEL: "warn" }, [program]);
   try {
     return await work(server.url);
   } finally {

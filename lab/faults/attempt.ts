@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seeded } from "../random.ts";
 import { breakBuild, project } from "./breaking/build.ts";
-import type { Attack, Breakage, Fault, Outcome } from "./fault.ts";
+import type { Breakage, Fault, Outcome } from "./fault.ts";
 
 /** Chance decides where a cut falls. If one attempt in six misses the broken line, less than one run in a million does. */
 const maxAttempts = 8;
@@ -23,20 +23,20 @@ export interface Trial {
   readonly progress?: (done: number) => void;
 }
 
-export async function attempt(fault: Fault, { times, seed, breakage, untilMs, progress }: Trial): Promise<Outcome> {
+export async function attempt(
+  fault: Fault,
+  { times, seed, breakage, untilMs = Number.POSITIVE_INFINITY, progress = () => undefined }: Trial,
+): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), "leadfile-fault-"));
   const build = breakage === undefined ? project : breakBuild(breakage.patches);
   try {
     const random = seeded(seed).branch(fault.name);
-    const goesOn = () => untilMs === undefined || performance.now() < untilMs;
+    const goesOn = () => performance.now() < untilMs;
     const broken: string[] = [];
-    const expect: Attack["expect"] = (holds, otherwise) => {
-      if (!holds && broken.length < maxBroken) broken.push(otherwise());
-    };
     let done = 0;
     const progressTo = (now: number) => {
       done = now;
-      progress?.(now);
+      progress(now);
     };
     const figures = await fault.run({
       build,
@@ -47,7 +47,9 @@ export async function attempt(fault: Fault, { times, seed, breakage, untilMs, pr
       random,
       goesOn,
       broken,
-      expect,
+      expect(holds, otherwise) {
+        if (!holds && broken.length < maxBroken) broken.push(otherwise());
+      },
       progress: progressTo,
       *turns() {
         for (let number = 0; number < times && goesOn(); progressTo(++number)) {
@@ -65,11 +67,11 @@ export async function attempt(fault: Fault, { times, seed, breakage, untilMs, pr
 }
 
 /** Attacks a broken build until a promise is broken, a few times. Returns whether it was. */
-export async function isNoticed(fault: Fault, breakage: Breakage, { seed, progress }: Omit<Trial, "times">) {
+export async function isNoticed(fault: Fault, breakage: Breakage, { seed, ...trial }: Omit<Trial, "times">) {
+  const times = breakage.times ?? fault.small;
   const endMs = performance.now() + attemptsMs;
   for (let again = 0; again < maxAttempts && performance.now() < endMs; again++) {
-    const trial = { times: breakage.times ?? fault.small, seed: seed + again, breakage };
-    const { broken } = await attempt(fault, progress === undefined ? trial : { ...trial, progress });
+    const { broken } = await attempt(fault, { ...trial, times, seed: seed + again, breakage });
     if (broken.length > 0) return true;
   }
   return false;

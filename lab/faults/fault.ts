@@ -3,13 +3,6 @@
 import type { Random } from "../random.ts";
 import type { Patch } from "./breaking/build.ts";
 
-export interface Findings {
-  /** Observations that break the promise. */
-  readonly broken: readonly string[];
-  /** Adds an observation if a condition is false. The first few are enough. */
-  expect(holds: boolean, otherwise: () => string): void;
-}
-
 /** One of the times that an attack is repeated. */
 export interface Turn {
   /** They are counted from 0. */
@@ -19,7 +12,7 @@ export interface Turn {
   readonly random: Random;
 }
 
-export interface Attack extends Findings {
+export interface Attack {
   /** The folder of the build that is attacked: the project itself, or a broken copy of it. */
   readonly build: string;
   /** What is broken in it. */
@@ -36,13 +29,18 @@ export interface Attack extends Findings {
   goesOn(): boolean;
   /** Is called with the number that is done, the last time at the end. */
   progress(done: number): void;
+  /** Observations that break the promise. */
+  readonly broken: readonly string[];
+  /** Adds an observation if a condition is false. The first few are enough. */
+  expect(holds: boolean, otherwise: () => string): void;
 }
 
 /** Measurements. */
 export type Figures = Readonly<Record<string, number | string>>;
 
-export interface Outcome extends Pick<Findings, "broken"> {
+export interface Outcome {
   readonly done: number;
+  readonly broken: readonly string[];
   readonly figures: Figures;
 }
 

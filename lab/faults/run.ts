@@ -2,66 +2,56 @@
 import { InvalidArgumentError } from "commander";
 import { labCommand, readCount } from "../commands.ts";
 import { createProgress, note } from "../progress.ts";
-import { attempt, isNoticed, type Trial } from "./attempt.ts";
+import { attempt, isNoticed } from "./attempt.ts";
 import type { Fault, Outcome } from "./fault.ts";
 import { faults } from "./faults.ts";
 
-const tell = (text: string) => process.stdout.write(`${text}\n`);
-
-const options = readOptions();
-process.exitCode = (await runAll(options)) ? 0 : 1;
-
 interface Options {
-  /** The attacks that were chosen; all of them without it. */
   readonly only?: readonly Fault[];
-  /** Without it, each attack has its full size. */
   readonly times?: number;
-  /** The time that each attack may take. */
   readonly minutes?: number;
   readonly seed: number;
   readonly broken?: true;
   readonly json?: true;
 }
 
-/** Reads the flags. Ends the process with one line if one is wrong. */
-function readOptions(): Options {
-  /** Refuses a part that is in no name: nothing would run, which looks like success. */
-  const choose = (part: string, chosen: readonly Fault[] = []) => {
-    const named = faults.filter(({ name }) => name.includes(part));
-    const names = faults.map(({ name }) => name).join(", ");
-    if (named.length === 0) throw new InvalidArgumentError(`The attacks are: ${names}.`);
-    return [...new Set([...chosen, ...named])];
-  };
-  return labCommand("bun run faults", "Attacks the product. The status is 1 if a promise was broken.")
-    .option("--only <part>", "those whose name has this part; may be repeated", choose)
-    .option("--times <n>", "another size for all of them", readCount)
-    .option("--minutes <n>", "the most that each may take", readCount)
-    .option("--seed <n>", "repeats the chances of a run, which prints its seed", readCount, 1 + (Date.now() % 999_999))
-    .option("--broken", "also the builds that are broken on purpose, which have to be caught")
-    .option("--json", "print one JSON value")
-    .parse()
-    .opts<Options>();
+interface Result extends Outcome, Pick<Fault, "name" | "attack" | "promise"> {
+  readonly seconds: number;
+  /** The reason why it did not run. */
+  readonly skipped: string | null;
 }
 
-/** Returns whether every promise held. */
-async function runAll(options: Options): Promise<boolean> {
-  const { only: chosen = faults, seed, json } = options;
-  note(`Seed ${seed}; the same attacks again: bun run faults --seed ${seed}`);
-  const results: Result[] = [];
-  for (const fault of chosen) results.push(await runOne(fault, options));
-  const uncaught = options.broken ? await uncaughtBreakages(chosen, seed) : [];
-  const lines = [...results.map(report), ...uncaught.map((name) => `Not caught: ${name}`)];
-  tell(json ? JSON.stringify({ seed, results, uncaught }) : lines.join("\n"));
-  return results.every(({ broken }) => broken.length === 0) && uncaught.length === 0;
+const options = labCommand("bun run faults", "Attacks the product. The status is 1 if a promise was broken.")
+  .option("--only <part>", "those whose name has this part; may be repeated", choose)
+  .option("--times <n>", "another size for all of them", readCount)
+  .option("--minutes <n>", "the most that each may take", readCount)
+  .option("--seed <n>", "repeats the chances of a run, which prints its seed", readCount, 1 + (Date.now() % 999_999))
+  .option("--broken", "also the builds that are broken on purpose, which have to be caught")
+  .option("--json", "print one JSON value")
+  .parse()
+  .opts<Options>();
+const { only: chosen = faults, seed } = options;
+note(`Seed ${seed}; the same attacks again: bun run faults --seed ${seed}`);
+const results: Result[] = [];
+for (const fault of chosen) results.push(await runOne(fault));
+const uncaught = options.broken ? await uncaughtBreakages() : [];
+const lines = [...results.map(report), ...uncaught.map((name) => `Not caught: ${name}`)];
+process.stdout.write(`${options.json ? JSON.stringify({ seed, results, uncaught }) : lines.join("\n")}\n`);
+process.exitCode = results.every(({ broken }) => broken.length === 0) && uncaught.length === 0 ? 0 : 1;
+
+/** Refuses a part that is in no name: nothing would run, which looks like success. */
+function choose(part: string, before: readonly Fault[] = []): readonly Fault[] {
+  const named = faults.filter(({ name }) => name.includes(part));
+  const names = faults.map(({ name }) => name).join(", ");
+  if (named.length === 0) throw new InvalidArgumentError(`The attacks are: ${names}.`);
+  return [...new Set([...before, ...named])];
 }
 
-async function runOne(fault: Fault, { times, minutes, seed }: Options): Promise<Result> {
+async function runOne(fault: Fault): Promise<Result> {
   const { name, attack, promise } = fault;
   const begunMs = performance.now();
   const skipped = fault.missing?.() ?? null;
-  const untilMs = minutes === undefined ? Number.POSITIVE_INFINITY : begunMs + minutes * 60_000;
-  const nothing: Outcome = { done: 0, broken: [], figures: {} };
-  const outcome = skipped === null ? await runToItsEnd(fault, { times: times ?? fault.full, seed, untilMs }) : nothing;
+  const outcome = skipped === null ? await runToItsEnd(fault, begunMs) : { done: 0, broken: [], figures: {} };
   const seconds = Math.round((performance.now() - begunMs) / 1000);
   note(`${name}: ${skipped ?? `${outcome.done} in ${seconds} s, ${outcome.broken.length} broken`}`);
   // An hour later, another attack may end the process before the report.
@@ -70,41 +60,34 @@ async function runOne(fault: Fault, { times, minutes, seed }: Options): Promise<
 }
 
 /** An attack that fails itself has not shown that the promise holds. */
-async function runToItsEnd(fault: Fault, trial: Trial): Promise<Outcome> {
+async function runToItsEnd(fault: Fault, begunMs: number): Promise<Outcome> {
+  const { minutes = Number.POSITIVE_INFINITY, times = fault.full } = options;
+  const progress = createProgress(fault.name, times);
   try {
-    return await attempt(fault, { ...trial, progress: createProgress(fault.name, trial.times) });
+    return await attempt(fault, { times, seed, untilMs: begunMs + minutes * 60_000, progress });
   } catch (cause) {
     return { done: 0, broken: [`the attack itself failed: ${cause}`], figures: {} };
   }
 }
 
-async function uncaughtBreakages(chosen: readonly Fault[], seed: number): Promise<string[]> {
-  const uncaught: string[] = [];
+async function uncaughtBreakages(): Promise<string[]> {
+  const found: string[] = [];
   for (const fault of chosen.filter(({ missing }) => (missing?.() ?? null) === null)) {
     for (const breakage of fault.breakages) {
       const what = `${fault.name}, ${breakage.name}`;
       const progress = createProgress(what, breakage.times ?? fault.small);
       const isCaught = await isNoticed(fault, breakage, { seed, progress });
       note(`${what}: ${isCaught ? "caught" : "not caught"}`);
-      if (!isCaught) uncaught.push(breakage.name);
+      if (!isCaught) found.push(breakage.name);
     }
   }
-  return uncaught;
-}
-
-interface Result extends Outcome {
-  readonly name: string;
-  readonly attack: string;
-  readonly promise: string;
-  readonly seconds: number;
-  /** The reason why it did not run. */
-  readonly skipped: string | null;
+  return found;
 }
 
 /** Several lines, the first of them empty. */
 function report({ name, attack, promise, done, broken, figures, skipped, seconds }: Result): string {
   const measured = Object.entries(figures).map(([what, value]) => `${what} ${value}`);
-  const lines = skipped === null ? [`${done} times in ${seconds} s`, ...measured] : [`not run: ${skipped}`];
+  const said = skipped === null ? [`${done} times in ${seconds} s`, ...measured] : [`not run: ${skipped}`];
   const verdict = skipped !== null ? "–" : broken.length === 0 ? "held" : "BROKEN";
-  return `\n${name}: ${verdict}\n  ${attack}\n  ${promise}\n  ${lines.join("; ")}\n${broken.map((what) => `  ! ${what}\n`).join("")}`;
+  return `\n${name}: ${verdict}\n  ${attack}\n  ${promise}\n  ${said.join("; ")}\n${broken.map((what) => `  ! ${what}\n`).join("")}`;
 }

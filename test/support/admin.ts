@@ -8,6 +8,7 @@ import { endWithTest } from "./child.ts";
 import { watchDatabases } from "./closing.ts";
 import { runInTurn } from "./command-process.ts";
 import { aFolder } from "./folder.ts";
+import type { Finished } from "./process.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
 
@@ -21,46 +22,25 @@ export interface Printed {
   readonly moved: number;
 }
 
-export interface Ended {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
+export interface Ended extends Finished {
   /** Standard output as one JSON value. Throws with the standard error of a command that printed none. */
   readonly json: Printed;
 }
 
 type Input = string | Uint8Array;
 
-export interface Admin {
-  readonly folder: string;
-  readonly file: string;
-  /** Runs one command to its end. */
-  run(...args: readonly string[]): Promise<Ended>;
-  /** The same with something on its standard input. */
-  give(input: Input, ...args: readonly string[]): Promise<Ended>;
-  /** Imports a text into the account acme, and gives the counts. */
-  import(input: Input, ...options: readonly string[]): Promise<Ended>;
-  /** The leads of an account, oldest first, as served. */
-  leads(account?: string): Promise<Lead[]>;
-  /** The export of an account as it is written. */
-  exported(account?: string, ...options: readonly string[]): Promise<string>;
-  /** Writes a file into the folder and gives its path. */
-  put(name: string, content: Input): string;
-  /** Starts a command in a process of its own, which gets signals and may run on. */
-  start(...args: readonly string[]): ReturnType<typeof spawn>;
-}
+export type Admin = ReturnType<typeof anAdmin>;
 
 /** A file of its own with the accounts that are named. Its commands read a clock that is given, or that of the machine. */
 export function anAdmin(
   accounts: readonly string[] = ["acme"],
   settings: Readonly<Record<string, string>> = {},
   nowMs: number | null = null,
-): Admin {
+) {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
   makeAccounts(file, accounts);
   const environment = { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: file, ...settings };
-  const start = (...args: readonly string[]) => spawn(args, folder, environment);
   const give = async (input: Input, ...args: readonly string[]) =>
     withJson(await runInTurn({ args, folder, environment, input, nowMs }));
   const run = (...args: readonly string[]) => give("", ...args);
@@ -72,13 +52,21 @@ export function anAdmin(
   return {
     folder,
     file,
+    /** Runs one command to its end. */
     run,
+    /** The same with something on its standard input. */
     give,
-    start,
+    /** Starts a command in a process of its own, which gets signals and may run on. */
+    start: (...args: readonly string[]) => spawn(args, folder, environment),
+    /** The export of an account as it is written. */
     exported,
-    import: (input, ...options) => give(input, "lead", "import", "acme", "-", "--json", "--create-pixels", ...options),
-    leads: async (account) => readLeads(await exported(account)),
-    put(name, content) {
+    /** Imports a text into the account acme, and gives the counts. */
+    import: (input: Input, ...options: readonly string[]) =>
+      give(input, "lead", "import", "acme", "-", "--json", "--create-pixels", ...options),
+    /** The leads of an account, oldest first, as served. */
+    leads: async (account?: string) => readLeads(await exported(account)),
+    /** Writes a file into the folder and gives its path. */
+    put(name: string, content: Input): string {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), content);
       return join(folder, name);
@@ -112,7 +100,7 @@ function spawn(args: readonly string[], cwd: string, env: Readonly<Record<string
   return child;
 }
 
-function withJson(ended: Omit<Ended, "json">): Ended {
+function withJson(ended: Finished): Ended {
   return {
     ...ended,
     get json() {

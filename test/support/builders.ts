@@ -48,6 +48,9 @@ export const aLead = (over: Partial<Lead> = {}): Lead => ({
 export const someLeads = (count: number, over: Partial<Lead> = {}): Lead[] =>
   Array.from({ length: count }, () => aLead(over));
 
+/** The leads as the lines of a file. */
+export const linesOf = (leads: readonly object[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
+
 /** A lead as an importer hands it to a store. */
 export function newLead({ id, identified_at: at, pixel_id: pixelId, ...details }: Lead): NewLead {
   return prepareLead(id, pixelId, details, Date.parse(at));

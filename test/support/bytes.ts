@@ -6,6 +6,9 @@ import { join } from "node:path";
 export function filesWith(folder: string, ...texts: readonly (string | Uint8Array)[]): string[] {
   return readdirSync(folder)
     .filter((name) => statSync(join(folder, name)).isFile())
-    .filter((name) => texts.some((text) => readFileSync(join(folder, name)).includes(text)))
+    .filter((name) => {
+      const bytes = readFileSync(join(folder, name));
+      return texts.some((text) => bytes.includes(text));
+    })
     .toSorted();
 }

@@ -2,12 +2,7 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import type { Order } from "./commands-in-turn.ts";
-
-interface Ended {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import type { Finished } from "./process.ts";
 
 export type CommandProcess = ReturnType<typeof startCommands>;
 
@@ -15,7 +10,7 @@ export type CommandProcess = ReturnType<typeof startCommands>;
 const idle: CommandProcess[] = [];
 
 /** Runs a command to its end in a process that runs no other command at the same time. Ends it with the test. */
-export async function runInTurn(order: Omit<Order, "mark">): Promise<Ended> {
+export async function runInTurn(order: Omit<Order, "mark">): Promise<Finished> {
   let process = idle.pop() ?? startCommands();
   // Something that the last command left behind may have ended it since.
   while (!process.isAlive()) process = idle.pop() ?? startCommands();
@@ -46,7 +41,7 @@ export function startCommands(
   const outputs = [child.stdout.getReader(), child.stderr.getReader()] as const;
   return {
     isAlive: () => child.exitCode === null && child.signalCode === null,
-    async run(order: Omit<Order, "mark">): Promise<Ended> {
+    async run(order: Omit<Order, "mark">): Promise<Finished> {
       const mark = crypto.randomUUID();
       const answered = new Promise<number>((resolve) => {
         answer = resolve;

@@ -1,21 +1,30 @@
 /** Waits for the work of another process by repeated checks. */
 
+type Condition = () => boolean | Promise<boolean>;
+
 /** Resolves once something holds; the time of the test is the only limit. */
-export async function until(holds: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
-  while (!(await holds())) await Bun.sleep(everyMs);
+export async function until(holds: Condition, everyMs = 20): Promise<void> {
+  await holdsWithin(Number.POSITIVE_INFINITY, holds, everyMs);
+}
+
+/** Waits until something holds, or the time is up. Returns whether it holds. */
+export async function holdsWithin(maxMs: number, holds: Condition, everyMs = 20): Promise<boolean> {
+  for (const endMs = performance.now() + maxMs; !(await holds()); await Bun.sleep(everyMs)) {
+    if (performance.now() > endMs) return false;
+  }
+  return true;
 }
 
 /** Resolves once the expectations of a function hold; throws what they say when the time is up. */
-export function eventually(expectations: () => Promise<void>, withinMs = 120_000): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  async function hold(): Promise<boolean> {
-    try {
-      await expectations();
-      return true;
-    } catch (cause) {
-      if (performance.now() > endMs) throw cause;
-      return false;
-    }
-  }
-  return until(hold, 100);
+export async function eventually(expectations: () => Promise<void>, withinMs = 120_000): Promise<void> {
+  let failure: unknown;
+  const hold = () =>
+    expectations().then(
+      () => true,
+      (cause) => {
+        failure = cause;
+        return false;
+      },
+    );
+  if (!(await holdsWithin(withinMs, hold, 100))) throw failure;
 }

@@ -17,6 +17,8 @@ import { type Body, readBody } from "./shapes.ts";
 import { send, type WireAnswer, type WireRequest } from "./wire.ts";
 
 export interface AccountSetup {
+  /** By default, a name that no other account has. */
+  readonly name?: string;
   readonly leads?: readonly Lead[];
   /** Beside those of the leads, and before them. */
   readonly pixels?: readonly Pixel[];
@@ -108,9 +110,10 @@ function closeQuietly(store: { close(): void }): void {
 
 let accountsMade = 0;
 
-export function anAccount(admin: AdminStore, { leads = [], pixels = [], active = true }: AccountSetup = {}): Account {
-  const account = admin.accounts.create(`Account ${++accountsMade}`, noonMs);
-  if (account === null) throw new Error("the name of a built account was taken");
+export function anAccount(admin: AdminStore, setup: AccountSetup = {}): Account {
+  const { name = `Account ${++accountsMade}`, leads = [], pixels = [], active = true } = setup;
+  const account = admin.accounts.create(name, noonMs);
+  if (account === null) throw new Error(`the account ${name} is there already`);
   for (const pixel of pixels) admin.pixels.create(account.number, pixel, noonMs);
   importLeads(admin.leads, account.number, leads.map(newLead));
   if (!active) admin.accounts.setActive(account.number, false, noonMs);

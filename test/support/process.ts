@@ -8,20 +8,7 @@ const main = join(import.meta.dir, "../../src/main.ts");
 
 type Signal = "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL";
 
-export interface RunningProcess {
-  readonly folder: string;
-  readonly pid: number;
-  /** All that was said so far. */
-  readonly output: () => string;
-  readonly errors: () => string;
-  readonly exited: Promise<number>;
-  /** The address of the listening line; throws with what the server said when it ended without one. */
-  listening(): Promise<string>;
-  /** Sends a signal and gives the exit status. */
-  end(signal: Signal): Promise<number>;
-  /** Waits until the standard output holds something. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
-}
+export type RunningProcess = ReturnType<typeof start>;
 
 /** Starts the server in a folder of its own; nothing of this machine's settings reaches it. */
 export function start(
@@ -29,7 +16,7 @@ export function start(
   folder = aFolder(),
   command: readonly string[] = [process.execPath, main],
   streams: Streams = {},
-): RunningProcess {
+) {
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder, PORT: "0", ...settings };
   const running = launch(command, { cwd: folder, env, ...streams });
   endWithTest(running.child);
@@ -96,12 +83,16 @@ export function launch(command: readonly string[], { cwd, env, input, output }: 
   return {
     child,
     pid: child.pid,
+    /** All that was said so far. */
     output: () => said.output,
     errors: () => said.errors,
     exited,
+    /** Waits until the standard output holds something; throws with what the program said when it ended without it. */
     said: wait,
+    /** The address of the listening line. */
     listening: async () => (await wait(/^listening on (\S+)$/m))[1] ?? "",
-    end(signal: Signal) {
+    /** Sends a signal, which asks it to stop in order by default, and gives the exit status. */
+    end(signal: Signal = "SIGTERM") {
       child.kill(signal);
       return exited;
     },
@@ -111,6 +102,19 @@ export function launch(command: readonly string[], { cwd, env, input, output }: 
 async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
+}
+
+/** How a command ended, and what it said. */
+export interface Finished {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Waits for the end of a command. */
+export async function finish(child: Bun.ReadableSubprocess): Promise<Finished> {
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { status, stdout, stderr };
 }
 
 /** Runs a command whose standard output is a full disk. */

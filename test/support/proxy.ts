@@ -3,19 +3,14 @@ import { expect } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { aCertificate } from "./certificate.ts";
+import { aCertificate, type Certificate } from "./certificate.ts";
 import { endWithTest } from "./child.ts";
-import { eventually } from "./eventually.ts";
+import { eventually, until } from "./eventually.ts";
 import { aFolder } from "./folder.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
 
-interface FrontProxy {
-  readonly http: string;
-  readonly https: string;
-  /** All that it has written to logs so far. */
-  logs(): string;
-}
+type FrontProxy = Awaited<ReturnType<typeof startProxy>>;
 
 let portsTried = 0;
 
@@ -47,7 +42,7 @@ export async function startProxy(
   serverPort: number,
   receivePort = serverPort,
   connections = 512,
-): Promise<FrontProxy> {
+) {
   const [httpPort, httpsPort] = [await aFreePort(), await aFreePort()];
   const folder = aFolder();
   const certificate = aCertificate({ names: ["www.example.com", "example.com"] });
@@ -62,11 +57,15 @@ export async function startProxy(
     stderr: Bun.file(log),
   });
   endWithTest(child, "SIGTERM");
-  await answering(httpPort, () => child.exitCode !== null, log);
+  const http = `http://127.0.0.1:${httpPort}`;
+  const isAnswering = async () => (await fetch(http, { redirect: "manual" }).catch(() => null)) !== null;
+  await until(async () => child.exitCode !== null || (await isAnswering()));
+  if (child.exitCode !== null) throw new Error(`it does not answer: ${readFileSync(log, "utf8")}`);
   const read = (name: string) => readFileSync(join(folder, name), { encoding: "utf8", flag: "a+" });
   return {
-    http: `http://127.0.0.1:${httpPort}`,
+    http,
     https: `https://127.0.0.1:${httpsPort}`,
+    /** All that it has written to logs so far. */
     logs: () => ["said.log", "out.log", "leadfile.log", "leadfile-error.log"].map(read).join(""),
   };
 }
@@ -78,11 +77,6 @@ interface Ports {
   readonly httpsPort: number;
   /** The maximum of open connections of nginx. */
   readonly connections: number;
-}
-
-interface Pair {
-  readonly TLS_CERT: string;
-  readonly TLS_KEY: string;
 }
 
 /** The text with each part replaced; throws where a part is not there, because the test would test something else. */
@@ -98,7 +92,7 @@ export function replaceAll(text: string, parts: Readonly<Record<string, string>>
 function setUpNginx(
   folder: string,
   { serverPort, receivePort, httpPort, httpsPort, connections }: Ports,
-  pair: Pair,
+  pair: Certificate,
 ): string[] {
   const site = replaceAll(readFileSync(join(deploy, "nginx.conf"), "utf8"), {
     "server 127.0.0.1:3000": `server 127.0.0.1:${serverPort}`,
@@ -134,7 +128,11 @@ http {
   return ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
 }
 
-function setUpCaddy(folder: string, { serverPort, receivePort, httpPort, httpsPort }: Ports, pair: Pair): string[] {
+function setUpCaddy(
+  folder: string,
+  { serverPort, receivePort, httpPort, httpsPort }: Ports,
+  pair: Certificate,
+): string[] {
   const site = replaceAll(readFileSync(join(deploy, "Caddyfile"), "utf8"), {
     "127.0.0.1:3000 {": `127.0.0.1:${serverPort} {`,
     "127.0.0.1:3001 {": `127.0.0.1:${receivePort} {`,
@@ -144,20 +142,6 @@ function setUpCaddy(folder: string, { serverPort, receivePort, httpPort, httpsPo
   });
   writeFileSync(join(folder, "Caddyfile"), site);
   return ["caddy", "run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"];
-}
-
-async function answering(port: number, ended: () => boolean, log: string): Promise<void> {
-  const endMs = performance.now() + 120_000;
-  while (performance.now() < endMs) {
-    try {
-      await fetch(`http://127.0.0.1:${port}/`, { redirect: "manual" });
-      return;
-    } catch {
-      if (ended()) break;
-      await Bun.sleep(30);
-    }
-  }
-  throw new Error(`it does not answer: ${readFileSync(log, "utf8")}`);
 }
 
 /** Returns the logs of a proxy once they have this many answers. A log line may follow its answer. */

@@ -5,19 +5,9 @@ import { endWithTest } from "./child.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
 
-export interface Terminal {
-  /** All that was shown so far. */
-  readonly shown: () => string;
-  /** Waits until something is shown. */
-  seen(pattern: RegExp): Promise<void>;
-  type(keys: string): void;
-  /** As if its window were closed. */
-  close(): void;
-  /** The status with which it ended; 128 and the number of the signal where one ended it, as a shell says it. */
-  readonly ended: Promise<number>;
-}
+export type Terminal = ReturnType<typeof startOnTerminal>;
 
-export interface TerminalSetup {
+interface TerminalSetup {
   readonly columns?: number;
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -32,7 +22,7 @@ export function onTerminal(file: string, args: readonly string[], setup: Termina
 }
 
 /** Starts any program. */
-export function startOnTerminal(command: string[], settings: Readonly<Record<string, string>>, columns = 80): Terminal {
+export function startOnTerminal(command: string[], settings: Readonly<Record<string, string>>, columns = 80) {
   let shown = "";
   const waiting = new Set<() => void>();
   const decoder = new TextDecoder();
@@ -56,9 +46,11 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
     return status;
   });
   return {
+    /** All that was shown so far. */
     shown: () => shown,
-    seen: (pattern) =>
-      new Promise((resolve, reject) => {
+    /** Waits until something is shown. */
+    seen: (pattern: RegExp) =>
+      new Promise<void>((resolve, reject) => {
         const look = () => {
           // A message may be broken at any space.
           if (!pattern.test(shown) && !pattern.test(shown.replaceAll("\r\n", " "))) return;
@@ -69,8 +61,10 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
         look();
         void ended.then(() => reject(new Error(`it ended without it: ${shown}`)));
       }),
-    type: (keys) => void child.terminal?.write(keys),
+    type: (keys: string) => void child.terminal?.write(keys),
+    /** As if its window were closed. */
     close: () => child.terminal?.close(),
+    /** The status with which it ended; 128 and the number of the signal where one ended it, as a shell says it. */
     ended,
   };
 }

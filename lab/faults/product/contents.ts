@@ -1,16 +1,11 @@
 /** Fills a database before an attack, and reads it afterwards. */
 import { Database } from "bun:sqlite";
-import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
-import type { Lead } from "../../../src/contract/lead.ts";
-import type { Account } from "../../../src/db/accounts.ts";
-import type { AdminStore } from "../../../test/support/admin-store.ts";
-import { openAdminStore } from "../../../test/support/admin-store.ts";
-import { importLeads, newLead, someLeads } from "../../../test/support/builders.ts";
+import { type AdminStore, openAdminStore } from "../../../test/support/admin-store.ts";
+import { someLeads } from "../../../test/support/builders.ts";
+import { aKey, anAccount } from "../../../test/support/harness.ts";
 
-export interface Key {
-  readonly secret: string;
-  readonly id: string;
-}
+export type Key = ReturnType<typeof aKey>;
+export type Keys = readonly [Key, ...Key[]];
 
 /** Creates or changes a database with the functions of the product, and leaves it without a write-ahead log. */
 export function prepare<Result>(file: string, work: (store: AdminStore) => Result): Result {
@@ -21,26 +16,12 @@ export function prepare<Result>(file: string, work: (store: AdminStore) => Resul
   return result;
 }
 
-export function makeAccount(store: AdminStore, name: string, leads: readonly Lead[] = []): Account {
-  const account = store.accounts.create(name, 0);
-  if (account === null) throw new Error(`the account ${name} is there already`);
-  importLeads(store.leads, account.number, leads.map(newLead));
-  return account;
-}
-
-export function makeKey(store: AdminStore, account: Account): Key {
-  const secret = createKey();
-  const { id } = store.keys.create(
-    account.number,
-    { digest: digestOf(secret), prefix: prefixOf(secret), label: null },
-    0,
-  );
-  return { secret, id };
-}
-
-/** A file with one account, so many leads and a key, which is given. */
-export function prepareKey(file: string, leadCount: number): string {
-  return prepare(file, (store) => makeKey(store, makeAccount(store, "acme", someLeads(leadCount))).secret);
+/** Creates a file with the account acme, which has so many leads and keys. Returns the keys. */
+export function prepareKeys(file: string, leadCount: number, keyCount = 1): Keys {
+  return prepare(file, (store) => {
+    const account = anAccount(store, { name: "acme", leads: someLeads(leadCount) });
+    return [aKey(store, account), ...Array.from({ length: keyCount - 1 }, () => aKey(store, account))];
+  });
 }
 
 /** Reads a file as any SQLite tool would, after whatever happened to it. */

@@ -11,8 +11,3 @@ export function memoryOf(pid: number): number {
 export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
-
-/** Returns why there is no such state on this system; null if there is. */
-export function missingProc(): string | null {
-  return process.platform === "linux" ? null : "there is no /proc";
-}

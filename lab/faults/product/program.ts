@@ -1,23 +1,10 @@
 /** The product as processes, out of any build: the server, and one admin command after another. */
+import { closeSync, openSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launch } from "../../../test/support/process.ts";
+import { type Finished, finish, launch } from "../../../test/support/process.ts";
 
-export interface Ended {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface Server {
-  readonly url: string;
-  readonly pid: number;
-  readonly exited: Promise<number>;
-  /** All that it said on standard error. */
-  errors(): string;
-  /** Ends it in order, or at once, and gives its status. */
-  end(signal?: "SIGTERM" | "SIGKILL"): Promise<number>;
-}
+export type Server = Awaited<ReturnType<typeof startListening>>;
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -40,26 +27,16 @@ export function startServer(
   build: string,
   file: string,
   settings: Settings = {},
-  [program, ...args]: readonly [program: string, ...args: string[]] = ["src/main.ts"],
+  program: readonly string[] = ["src/main.ts"],
   before: readonly string[] = [],
 ): Promise<Server> {
-  const command = [...before, process.execPath, join(build, program), ...args];
-  return startListening(command, surroundings(file, settings), build);
+  return startListening([...before, process.execPath, ...program], surroundings(file, settings), build);
 }
 
 /** Starts a program, and waits for the line with its address. Throws what it said when it ends without one. */
-export async function startListening(command: readonly string[], env: Settings, cwd = tmpdir()): Promise<Server> {
-  const { child, pid, errors, listening } = launch(command, { cwd, env });
-  return {
-    url: await listening(),
-    pid,
-    exited: child.exited,
-    errors,
-    end(signal = "SIGTERM") {
-      child.kill(signal);
-      return child.exited;
-    },
-  };
+export async function startListening(command: readonly string[], env: Settings, cwd = tmpdir()) {
+  const running = launch(command, { cwd, env });
+  return { ...running, url: await running.listening() };
 }
 
 interface Surroundings {
@@ -85,14 +62,30 @@ export function startAdmin(
   });
 }
 
-/** Runs one admin command to its end. */
-export async function admin(...command: Parameters<typeof startAdmin>): Promise<Ended> {
-  const child = startAdmin(...command);
-  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { status, stdout, stderr };
+interface Follow {
+  readonly url: string;
+  readonly key: string;
+  readonly args: readonly string[];
+  /** The folder in which it runs. */
+  readonly folder: string;
+  /** The file to which it adds leads. */
+  readonly output: string;
+  readonly settings?: Settings;
 }
 
-/** Returns why a program cannot run; null if it is installed. */
-export function needs(program: string): string | null {
-  return Bun.which(program) === null ? `${program} is not installed` : null;
+/** Starts follow of a build. */
+export function startFollow(build: string, { url, key, args, folder, output, settings }: Follow): Bun.Subprocess {
+  const file = openSync(output, "a");
+  const child = Bun.spawn([process.execPath, join(build, "src/admin.ts"), "follow", url, ...args], {
+    cwd: folder,
+    env: { ...surroundings("", settings), LEADFILE_KEY: key },
+    stdio: ["ignore", file, "ignore"],
+  });
+  closeSync(file);
+  return child;
+}
+
+/** Runs one admin command to its end. */
+export function admin(...command: Parameters<typeof startAdmin>): Promise<Finished> {
+  return finish(startAdmin(...command));
 }

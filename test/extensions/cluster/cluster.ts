@@ -146,9 +146,6 @@ export function expectSuccess({ status, stderr }: Pick<Ended, "status" | "stderr
   expect(status === 0 ? "" : stderr).toBe("");
 }
 
-/** The leads as the lines of a file. */
-export const linesOf = (leads: readonly object[]) => leads.map((lead) => JSON.stringify(lead)).join("\n");
-
 /** The answer of a node to a GET. A node without a lease, as on a machine that stops for seconds, is asked again. */
 export async function answerOf(asking: Client, target: string): Promise<Answer> {
   let answer = await asking.get(target);

@@ -3,12 +3,12 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
-import { aLead, someLeads } from "../../support/builders.ts";
+import { aLead, linesOf, someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { serve } from "../../support/harness.ts";
 import { least } from "../../support/least.ts";
 import { unless } from "../../support/needing.ts";
-import { aCluster, answerOf, expectSuccess, linesOf, missing, storedBy } from "./cluster.ts";
+import { aCluster, answerOf, expectSuccess, missing, storedBy } from "./cluster.ts";
 
 const oldData =
   /^No majority of the cluster answers \([^\n]+\), so nothing can be written\. The local node may show old data\.$/m;

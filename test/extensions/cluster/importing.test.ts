@@ -5,12 +5,12 @@ import type { Lead } from "../../../src/contract/lead.ts";
 import { openAgain } from "../../../src/db/open.ts";
 import { areResiduesLeft } from "../../../src/privacy/retention.ts";
 import type { Admin } from "../../support/admin.ts";
-import { aLead, someLeads } from "../../support/builders.ts";
+import { aLead, linesOf, someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { least } from "../../support/least.ts";
 import { unless } from "../../support/needing.ts";
-import { aCluster, answerOf, type Cluster, expectSuccess, linesOf, missing, numberFrom, storedBy } from "./cluster.ts";
+import { aCluster, answerOf, type Cluster, expectSuccess, missing, numberFrom, storedBy } from "./cluster.ts";
 import { printedBy } from "./nodes.ts";
 
 function importInto({ account }: Cluster, admin: Admin, leads: readonly Lead[], ...options: string[]) {

@@ -6,10 +6,10 @@ import { gunzipSync } from "node:zlib";
 import { copyUsedPages } from "../../../extensions/cluster/raft-log.ts";
 import { raftLogOf } from "../../../src/db/files.ts";
 import type { Admin } from "../../support/admin.ts";
-import { aLead, someLeads } from "../../support/builders.ts";
+import { aLead, linesOf, someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { unless } from "../../support/needing.ts";
-import { aCluster, expectSuccess, linesOf, missing, type Place } from "./cluster.ts";
+import { aCluster, expectSuccess, missing, type Place } from "./cluster.ts";
 
 /** The files of a node's folder that contain one of some texts, compressed or not. */
 function filesWith({ node }: Place, texts: readonly string[]): string[] {

@@ -1,10 +1,9 @@
 /** Imports while others write: the same file through two nodes at once, and an erasure of a person whose leads it has. */
-import { linesOf } from "../../../../test/extensions/cluster/cluster.ts";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
-import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import { type Attack, broken, type Fault, type Figures, type Findings } from "../../fault.ts";
-import { documentsOf, look, makeAccount, makeKey } from "../../product/contents.ts";
-import { attackCluster, beginImport, compareNodes, countsOf, errorOf, type Places } from "./places.ts";
+import { aLead, linesOf } from "../../../../test/support/builders.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
+import { documentsOf, look } from "../../product/contents.ts";
+import { attackCluster, beginImport, compareNodes, expectDone, type Places } from "./places.ts";
 
 const rows = 2_000;
 const person = "gone@example.com";
@@ -29,47 +28,40 @@ export const clusterImports: Fault = {
   run,
 };
 
-type Expect = Findings["expect"];
-
 function run(attack: Attack): Promise<Figures> {
-  return attackCluster(
-    attack,
-    (store) => makeKey(store, makeAccount(store, "acme", someLeads(3))),
-    ({ places, made: watch, expect }) => {
-      let kept = 3;
-      return {
-        async take(turn) {
-          await places.untilServing(watch.secret);
-          kept += await importTwice(places, turn, expect);
-          kept += await importDuringErasure(places, turn, expect);
-          await places.untilServing(watch.secret);
-          await compareNodes(places, kept, `after round ${turn}`, expect);
-          const documents = look(places.all[0].node.path, documentsOf, "read-only");
-          const isErased = !documents.some((document) => document.includes(person));
-          expect(isErased, () => `after round ${turn} there are leads of the erased person`);
-          return [];
-        },
-      };
-    },
-  );
+  return attackCluster(attack, { leads: 3, keys: 1 }, ({ places, keys: [watch], expect }) => {
+    let kept = 3;
+    return {
+      async take(turn) {
+        kept += await importTwice(places, turn, expect);
+        kept += await importDuringErasure(places, turn, expect);
+        await places.untilServing(watch);
+        await compareNodes(places, kept, `after round ${turn}`, expect);
+        const documents = look(places.all[0].node.path, documentsOf, "read-only");
+        const isErased = !documents.some((document) => document.includes(person));
+        expect(isErased, () => `after round ${turn} there are leads of the erased person`);
+        return [];
+      },
+    };
+  });
 }
 
 /** Fifty leads share each second, so that most have to be moved, and both imports need the same milliseconds. */
-async function importTwice(places: Places, turn: number, expect: Expect): Promise<number> {
+async function importTwice(places: Places, turn: number, expect: Attack["expect"]): Promise<number> {
   const startMs = Date.parse("2026-01-30T10:00:00Z") + turn * 60_000;
   const leads = Array.from({ length: rows }, (_, n) =>
     aLead({ identified_at: new Date(startMs + Math.floor(n / 50) * 1_000).toISOString() }),
   );
   const args = ["lead", "import", "acme", "-", "--json"];
   const both = await Promise.all(places.all.slice(0, 2).map((place) => place.admin(args, linesOf(leads))));
-  for (const ended of both) expect(ended.status === 0, () => `an import of round ${turn} ${errorOf(ended)}`);
-  const imported = both.reduce((sum, ended) => sum + (countsOf(ended).imported ?? 0), 0);
+  const counts = both.map((ended) => expectDone(`an import of round ${turn}`, ended, expect).imported);
+  const imported = counts.reduce((sum, count) => sum + count, 0);
   expect(imported === rows, () => `in round ${turn} two imports of ${rows} leads counted ${imported}`);
   return imported;
 }
 
 /** One import, one erasure, one kill, and one node that is paused. Returns how many more leads are stored after it. */
-async function importDuringErasure(places: Places, turn: number, expect: Expect): Promise<number> {
+async function importDuringErasure(places: Places, turn: number, expect: Attack["expect"]): Promise<number> {
   const [local, other] = await places.followers();
   const leader = await places.leader();
   const leads = Array.from({ length: rows }, (_, n) => (n % 50 === 0 ? aLead({ email: person }) : aLead()));
@@ -79,12 +71,10 @@ async function importDuringErasure(places: Places, turn: number, expect: Expect)
   local.engine.kill("SIGSTOP");
   const erased = await other.admin(["lead", "erase", "acme", "--email", person]);
   local.engine.kill("SIGCONT");
-  expect(erased.status === 0, () => `the erasure ${errorOf(erased)}`);
+  expectDone("the erasure", erased, expect);
   await leader.kill();
   await leader.restart();
-  const ended = await importing;
-  expect(ended.status === 0, () => `import ${turn} ${errorOf(ended)}`);
-  const { imported = 0, suppressed = 0 } = countsOf(ended);
+  const { imported, suppressed } = expectDone(`import ${turn}`, await importing, expect);
   expect(imported + suppressed === rows, () => `import ${turn} counted ${imported + suppressed} of ${rows} leads`);
   // Some leads of the person were stored before the erasure, which removed them.
   return imported - (rows / 50 - suppressed);

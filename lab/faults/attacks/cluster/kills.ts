@@ -1,10 +1,8 @@
 /** Leaders are killed during imports and under load: nothing that was counted is lost or stored twice. */
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
-import { aLead, someLeads } from "../../../../test/support/builders.ts";
-import { type Attack, broken, type Fault, type Figures, type Findings } from "../../fault.ts";
-import { makeAccount, makeKey } from "../../product/contents.ts";
-import { type Asked, type Hammer, hammer } from "./hammer.ts";
-import { attackCluster, beginImport, compareNodes, compareUsage, countsOf, errorOf, type Places } from "./places.ts";
+import { someLeads } from "../../../../test/support/builders.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
+import { attackCluster, beginImport, compareNodes, compareUsage, expectDone, hammer } from "./places.ts";
 
 const rows = 2_000;
 /** A server sends its counts each second. */
@@ -31,72 +29,44 @@ export const clusterKills: Fault = {
   run,
 };
 
-type Expect = Findings["expect"];
-
 function run(attack: Attack): Promise<Figures> {
-  return attackCluster(
-    attack,
-    (store) => {
-      const account = makeAccount(store, "acme", someLeads(3));
-      return { watch: makeKey(store, account), counted: makeKey(store, account) };
-    },
-    async ({ places, made: { watch, counted }, expect, measure }) => {
-      await places.untilServing(watch.secret);
-      const counting = hammer(places.all, counted.secret, 5);
-      let kills = 0;
-      return {
-        async take() {
-          const { ms, failed } = await killOnce(places, ++kills, attack.random, counting, expect);
-          measure("imports of 2,000 leads", ms);
-          await places.untilServing(watch.secret);
-          await compareNodes(places, 3 + rows * kills, `after kill ${kills}`, expect);
-          const said = `after kill ${kills} other nodes answered ${failed.length} times with ${[...new Set(failed)]}`;
-          return failed.length === 0 ? [] : [said];
-        },
-        async end() {
-          const asked = await counting.end();
-          await places.untilServing(watch.secret);
-          // A client that stops waiting does not know whether its request was answered.
-          const mayCount = (status: number) => status === 0;
-          const answered = await compareUsage(places.all[0], counted, asked, mayCount, expect);
-          return { "requests answered": answered };
-        },
-      };
-    },
-  );
-}
-
-/** One import and one kill. Returns how long the import took, and the answers of other nodes that were not leads. */
-async function killOnce(
-  places: Places,
-  turn: number,
-  random: Attack["random"],
-  counting: Hammer,
-  expect: Expect,
-): Promise<{ ms: number; failed: number[] }> {
-  const [local, other] = await places.followers();
-  const leader = await places.leader();
-  const { importing, beginMs } = await beginImport(
-    local,
-    other,
-    Array.from({ length: rows }, () => aLead()),
-  );
-  await Bun.sleep(random.below(200));
-  // Each second leader is killed while it waits for the others: what it has sent is committed, but its server does not know.
-  const isWaiting = turn % 2 === 0;
-  if (isWaiting) for (const { engine } of [local, other]) engine.kill("SIGSTOP");
-  if (isWaiting) await Bun.sleep(flushMs);
-  const killedMs = performance.now();
-  await leader.kill();
-  for (const { engine } of [local, other]) engine.kill("SIGCONT");
-  await Bun.sleep(random.below(2_000));
-  await leader.restart();
-  const ended = await importing;
-  const ms = performance.now() - beginMs;
-  expect(ended.status === 0, () => `import ${turn} ${errorOf(ended)}`);
-  const { imported } = countsOf(ended);
-  expect(imported === rows, () => `import ${turn} counted ${imported} of ${rows} leads`);
-  const isServing = (one: Asked) => isWaiting || one.of === leader || one.atMs < killedMs || one.status === 200;
-  const failed = counting.asked.filter((one) => !isServing(one));
-  return { ms, failed: failed.map(({ status }) => status) };
+  return attackCluster(attack, { leads: 3, keys: 2 }, ({ places, keys, random, expect, measure }) => {
+    const [watch, counted = watch] = keys;
+    const counting = hammer(places.all, counted, 5);
+    let kills = 0;
+    return {
+      /** One import and one kill. */
+      async take() {
+        const which = `import ${++kills}`;
+        const [local, other] = await places.followers();
+        const leader = await places.leader();
+        const { importing, beginMs } = await beginImport(local, other, someLeads(rows));
+        await Bun.sleep(random.below(200));
+        // Each second leader is killed while it waits for the others: what it has sent is committed, but its server does not know.
+        const paused = kills % 2 === 0 ? [local, other] : [];
+        for (const { engine } of paused) engine.kill("SIGSTOP");
+        await Bun.sleep(paused.length > 0 ? flushMs : 0);
+        const killedMs = performance.now();
+        await leader.kill();
+        for (const { engine } of paused) engine.kill("SIGCONT");
+        await Bun.sleep(random.below(2_000));
+        await leader.restart();
+        const { imported } = expectDone(which, await importing, expect);
+        measure("imports of 2,000 leads", performance.now() - beginMs);
+        expect(imported === rows, () => `${which} counted ${imported} of ${rows} leads`);
+        const served = counting.done.filter(({ of, atMs }) => paused.length === 0 && of !== leader && atMs >= killedMs);
+        const failed = served.map(({ status }) => status).filter((status) => status !== 200);
+        await places.untilServing(watch);
+        await compareNodes(places, 3 + rows * kills, `after kill ${kills}`, expect);
+        const said = `after kill ${kills} other nodes answered ${failed.length} times with ${[...new Set(failed)]}`;
+        return failed.length === 0 ? [] : [said];
+      },
+      async end() {
+        // A client that stops waiting does not know whether its request was answered.
+        const mayCount = (status: number) => status === 0;
+        const answered = await compareUsage(places.all[0], counted, await counting.end(), mayCount, expect);
+        return { "requests answered": answered };
+      },
+    };
+  });
 }

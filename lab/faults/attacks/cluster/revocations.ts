@@ -1,14 +1,23 @@
 /** Keys that clients use on three nodes are revoked, in quiet times and while something befalls a node. */
 import { statSync } from "node:fs";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
-import { someLeads } from "../../../../test/support/builders.ts";
+import { holdsWithin } from "../../../../test/support/eventually.ts";
 import { missingHere } from "../../../../test/support/needing.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
-import { type Key, makeAccount, makeKey } from "../../product/contents.ts";
-import { hammer, servedAfter, statusAt, untilTrue } from "./hammer.ts";
+import type { Key } from "../../product/contents.ts";
 import { missingNamespaces } from "./network.ts";
-import { attackCluster, compareUsage, errorOf, type Place, type Places, type Where } from "./places.ts";
-import { fullDisks, losses, quiet, type Trouble } from "./troubles.ts";
+import {
+  attackCluster,
+  compareUsage,
+  expectDone,
+  hammer,
+  type Place,
+  type Places,
+  type Setup,
+  statusAt,
+  untilTrue,
+} from "./places.ts";
+import { fullDisks, idle, losses, quiet, type Trouble } from "./troubles.ts";
 
 export const clusterRevocations: Fault = {
   name: "cluster: revocations",
@@ -107,58 +116,45 @@ export const clusterFullDisk: Fault = {
     revokeOften(attack, { troubles: fullDisks, maxMs: { silent: 10_000 }, on: "size=48m,mode=755", isCounted: true }),
 };
 
-interface Plan {
+interface Plan extends Pick<Setup, "on"> {
   /** The troubles, in turn. */
   readonly troubles: readonly Trouble[];
   /** The limits, without the time that any command takes to start. */
-  readonly maxMs?: Partial<Record<"revoked" | "silent" | "back", number>>;
-  readonly on?: Where;
+  readonly maxMs?: Readonly<Record<string, number>>;
   /** Requests of another key are counted. */
   readonly isCounted?: true;
 }
 
 function revokeOften(attack: Attack, { troubles, maxMs = {}, on, isCounted }: Plan): Promise<Figures> {
-  return attackCluster(
-    attack,
-    (store) => {
-      const account = makeAccount(store, "acme", someLeads(3));
-      const [watch, counted] = [makeKey(store, account), makeKey(store, account)];
-      // Enough for three tries of each turn.
-      return { watch, counted, keys: Array.from({ length: attack.times * 3 }, () => makeKey(store, account)) };
-    },
-    ({ places, made: { watch, counted, keys }, broken, expect, measure }) => {
-      const counting = isCounted ? hammer(places.all, counted.secret, 10) : null;
-      return {
-        async take(turn) {
-          const trouble = troubles[(turn - 1) % troubles.length];
-          const key = keys.pop();
-          if (trouble === undefined || key === undefined) throw new Error("there is a key for each try");
-          await places.untilServing(watch.secret);
-          const { victim, revoked, lateMs, tookMs } = await revokeDuring(trouble, places, turn, key, watch);
-          const which = `revocation ${turn} (${trouble.name})`;
-          expect(revoked.status === 0, () => `${which} ${errorOf(revoked)}`);
-          expect(lateMs.length === 0, () => `${which}: served ${lateMs.join(", ")} ms after it`);
-          const isNamed = victim === null || !trouble.isUnreachable || revoked.stderr.includes(victim);
-          expect(isNamed, () => `${which} did not name ${victim}: ${revoked.stderr}`);
-          for (const [what, ms] of Object.entries(tookMs)) measure(`${trouble.name}, ${what}`, ms);
-          if (broken.length > 0) return [];
-          const late = Object.entries(tookMs).filter(
-            ([what, ms]) => ms > (maxMs[what as keyof typeof maxMs] ?? Infinity),
-          );
-          const told = late.map(([what, ms]) => `${which}: ${what} after ${Math.round(ms)} ms`);
-          // The command names a node that did not confirm the revocation in time.
-          return victim === null && revoked.stderr !== "" ? [...told, `${which} printed: ${revoked.stderr}`] : told;
-        },
-        async end() {
-          if (counting === null) return {};
-          const asked = await counting.end();
-          await places.untilServing(watch.secret);
-          return { "requests counted": await compareUsage(places.all[0], counted, asked, () => true, expect) };
-        },
-      };
-    },
-    on,
-  );
+  // Two that are not revoked, and enough for three tries of each turn.
+  const setup = { leads: 3, keys: 2 + attack.times * 3, ...(on && { on }) };
+  return attackCluster(attack, setup, ({ places, keys: [watch, ...keys], broken, expect, measure }) => {
+    const takeKey = () => keys.pop() ?? watch;
+    const counted = takeKey();
+    const counting = isCounted ? hammer(places.all, counted, 10) : null;
+    return {
+      async take(turn) {
+        const trouble = troubles[(turn - 1) % troubles.length] ?? idle;
+        const { victim, revoked, lateMs, tookMs } = await revokeDuring(trouble, places, turn, takeKey(), watch);
+        const which = `revocation ${turn} (${trouble.name})`;
+        expectDone(which, revoked, expect);
+        expect(lateMs.length === 0, () => `${which}: served ${lateMs.join(", ")} ms after it`);
+        const isNamed = victim === null || !trouble.isUnreachable || revoked.stderr.includes(victim);
+        expect(isNamed, () => `${which} did not name ${victim}: ${revoked.stderr}`);
+        for (const [what, ms] of Object.entries(tookMs)) measure(`${trouble.name}, ${what}`, ms);
+        if (broken.length > 0) return [];
+        const late = Object.entries(tookMs).filter(([what, ms]) => ms > (maxMs[what] ?? Infinity));
+        const told = late.map(([what, ms]) => `${which}: ${what} after ${Math.round(ms)} ms`);
+        // The command names a node that did not confirm the revocation in time.
+        return victim === null && revoked.stderr !== "" ? [...told, `${which} printed: ${revoked.stderr}`] : told;
+      },
+      async end() {
+        if (counting === null) return {};
+        const asked = await counting.end();
+        return { "requests counted": await compareUsage(places.all[0], counted, asked, () => true, expect) };
+      },
+    };
+  });
 }
 
 /** Revokes a key next to a node without trouble: next to each node in turn if none has any. */
@@ -169,8 +165,8 @@ async function revokeDuring(trouble: Trouble, places: Places, turn: number, key:
   const startMs = performance.now();
   await place.admin(["key", "list", "acme"]);
   const commandMs = performance.now() - startMs;
-  const hammering = hammer(places.all, key.secret);
-  await hammering.untilServed();
+  await places.untilServing(key);
+  const hammering = hammer(places.all, key);
   const before = victim === null ? 0 : statSync(victim.node.path).ino;
   const end = await trouble.begin(victim ?? place, places, watch);
   const beginMs = performance.now();
@@ -184,11 +180,12 @@ async function revokeDuring(trouble: Trouble, places: Places, turn: number, key:
   if (victim !== null) {
     await untilTrue(`${victim.node.name} serves again`, 30_000, async () => {
       const hasFile = !trouble.sendsFile || statSync(victim.node.path).ino !== before;
-      return hasFile && (await statusAt(victim, watch.secret)) === 200;
+      return hasFile && (await statusAt(victim, watch)) === 200;
     });
   }
   const back = victim === null ? {} : { back: performance.now() - endMs };
-  const lateMs = servedAfter(await hammering.end(), returnedMs);
+  const served = (await hammering.end()).filter(({ status, atMs }) => status === 200 && atMs > returnedMs);
+  const lateMs = served.map(({ atMs }) => Math.round(atMs - returnedMs));
   const tookMs = { revoked: returnedMs - beginMs - commandMs, ...(silent === null ? {} : { silent }), ...back };
   return { victim: victim?.node.name ?? null, revoked, lateMs, tookMs };
 }
@@ -198,10 +195,10 @@ async function revokeDuring(trouble: Trouble, places: Places, turn: number, key:
  * node found space for it.
  */
 async function untilSilent(victim: Place, key: Key, watch: Key, sinceMs: number): Promise<number | null> {
-  for (const endMs = sinceMs + 60_000; performance.now() < endMs; await Bun.sleep(20)) {
-    const isRefused = (await statusAt(victim, watch.secret)) === 500;
-    if (isRefused && (await fetch(`${victim.server.url}/healthz`)).status === 503) return performance.now() - sinceMs;
-    if ((await statusAt(victim, key.secret)) === 401) return null;
-  }
-  return Number.POSITIVE_INFINITY;
+  const isSilent = async () =>
+    (await statusAt(victim, watch)) === 500 && (await fetch(`${victim.server.url}/healthz`)).status === 503;
+  let isKnown = false;
+  const isOver = async () => (await isSilent()) || (isKnown = (await statusAt(victim, key)) === 401);
+  if (!(await holdsWithin(60_000, isOver))) return Number.POSITIVE_INFINITY;
+  return isKnown ? null : performance.now() - sinceMs;
 }

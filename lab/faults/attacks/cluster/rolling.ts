@@ -2,13 +2,13 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
-import { someLeads } from "../../../../test/support/builders.ts";
+import { until } from "../../../../test/support/eventually.ts";
+import { missingHere } from "../../../../test/support/needing.ts";
+import { launch } from "../../../../test/support/process.ts";
 import { aFreePort, nginxWith, replaceAll } from "../../../../test/support/proxy.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
-import { makeAccount, makeKey } from "../../product/contents.ts";
-import { needs } from "../../product/program.ts";
-import { hammer, statusAt, untilTrue } from "./hammer.ts";
-import { attackCluster, type Place } from "./places.ts";
+import type { Key } from "../../product/contents.ts";
+import { attackCluster, hammer, type Place, statusAt, untilTrue } from "./places.ts";
 
 const clients = 12;
 
@@ -19,7 +19,7 @@ export const clusterRolling: Fault = {
   small: 3,
   full: 60,
   waits: true,
-  missing: () => missingRqlited() ?? needs("nginx"),
+  missing: () => missingRqlited() ?? missingHere("nginx"),
   breakages: [
     broken(
       "a balancer that asks no other node",
@@ -33,53 +33,44 @@ export const clusterRolling: Fault = {
 };
 
 function run(attack: Attack): Promise<Figures> {
-  return attackCluster(
-    attack,
-    (store) => {
-      const account = makeAccount(store, "acme", someLeads(30));
-      return Array.from({ length: clients }, () => makeKey(store, account).secret);
-    },
-    async ({ places, made: keys, measure, defer }) => {
-      const [watch = ""] = keys;
-      await places.untilServing(watch);
-      const balancer = await startBalancer(attack.build, attack.folder, places.all);
-      defer(balancer.end);
-      // Clients with a key each, so that every node has some of them.
-      const load = keys.map((key) => hammer([{ server: balancer }], key, 10));
-      return {
-        async take(turn) {
-          await places.untilServing(watch);
-          const before = load.map(({ asked }) => asked.length);
-          const beginMs = performance.now();
-          await restartMachine(places.all[(turn - 1) % 3] ?? places.all[0], watch);
-          measure("a machine was away", performance.now() - beginMs);
-          // The load balancer tries a node again two seconds after a failure.
-          await Bun.sleep(2_500);
-          const statuses = load.flatMap(({ asked }, client) => asked.slice(before[client]).map(({ status }) => status));
-          const failed = statuses.filter((status) => status !== 200);
-          return failed.length === 0 ? [] : [`${failed.length} requests failed, with ${[...new Set(failed)]}`];
-        },
-        async end() {
-          const asked = await Promise.all(load.map((client) => client.end()));
-          return { requests: asked.flat().length };
-        },
-      };
-    },
-  );
+  return attackCluster(attack, { leads: 30, keys: clients }, async ({ places, keys, measure, defer }) => {
+    const [watch] = keys;
+    const server = await startBalancer(attack.build, attack.folder, places.all, watch);
+    defer(server.end);
+    // Clients with a key each, so that every node has some of them.
+    const load = keys.map((key) => hammer([{ server }], key, 10));
+    return {
+      async take(turn) {
+        const before = load.map(({ done }) => done.length);
+        const beginMs = performance.now();
+        await restartMachine(places.all[(turn - 1) % 3] ?? places.all[0], watch);
+        measure("a machine was away", performance.now() - beginMs);
+        // The load balancer tries a node again two seconds after a failure.
+        await Bun.sleep(2_500);
+        const statuses = load.flatMap(({ done }, client) => done.slice(before[client]).map(({ status }) => status));
+        const failed = statuses.filter((status) => status !== 200);
+        return failed.length === 0 ? [] : [`${failed.length} requests failed, with ${[...new Set(failed)]}`];
+      },
+      async end() {
+        const asked = await Promise.all(load.map((client) => client.end()));
+        return { requests: asked.flat().length };
+      },
+    };
+  });
 }
 
 /** Stops the server and the node of a machine, and starts both. */
-async function restartMachine(place: Place, watch: string): Promise<void> {
+async function restartMachine(place: Place, watch: Key): Promise<void> {
   await place.server.end("SIGTERM");
   place.engine.kill("SIGTERM");
   await place.engine.exited;
   await place.restart();
   await place.restartServer();
-  while ((await statusAt(place, watch)) !== 200) await Bun.sleep(20);
+  await until(async () => (await statusAt(place, watch)) === 200);
 }
 
 /** Starts nginx with the configuration of deploy/, at the addresses of this machine. */
-async function startBalancer(build: string, folder: string, all: readonly Place[]) {
+async function startBalancer(build: string, folder: string, all: readonly Place[], watch: Key) {
   const [port, at] = [await aFreePort(), join(folder, "nginx")];
   mkdirSync(at);
   const servers = all.map(({ server }, place) => [
@@ -90,14 +81,8 @@ async function startBalancer(build: string, folder: string, all: readonly Place[
     "listen 80;": `listen 127.0.0.1:${port};`,
     ...Object.fromEntries(servers),
   });
-  const child = Bun.spawn(nginxWith(site, at), { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
-  const url = `http://127.0.0.1:${port}`;
-  await untilTrue("nginx answers", 10_000, async () => (await statusAt({ server: { url } }, "")) !== 0);
-  return {
-    url,
-    async end() {
-      child.kill("SIGTERM");
-      await child.exited;
-    },
-  };
+  const { end } = launch(nginxWith(site, at), { cwd: at, env: { PATH: process.env["PATH"] ?? "" } });
+  const server = { url: `http://127.0.0.1:${port}`, end: () => end() };
+  await untilTrue("nginx answers", 10_000, async () => (await statusAt({ server }, watch)) !== 0);
+  return server;
 }

@@ -6,8 +6,7 @@ import { startNode } from "../../../../test/extensions/cluster/nodes.ts";
 import { aLead } from "../../../../test/support/builders.ts";
 import { fill } from "../../../../test/support/small-disk.ts";
 import type { Key } from "../../product/contents.ts";
-import { statusAt, untilTrue } from "./hammer.ts";
-import { beginImport, errorOf, type Place, type Places } from "./places.ts";
+import { beginImport, expectDone, type Place, type Places, statusAt, untilTrue } from "./places.ts";
 
 export interface Trouble {
   readonly name: string;
@@ -25,8 +24,10 @@ type End = () => unknown;
 
 const importedRows = 20_000;
 
+export const idle: Trouble = { name: "idle", victim: null, begin: () => () => undefined };
+
 export const quiet: readonly Trouble[] = [
-  { name: "idle", victim: null, begin: () => () => undefined },
+  idle,
   {
     name: "during an import",
     victim: null,
@@ -34,8 +35,9 @@ export const quiet: readonly Trouble[] = [
       const leads = Array.from({ length: importedRows }, () => aLead());
       const { importing } = await beginImport(place, all.find((other) => other !== place) ?? place, leads);
       return async () => {
-        const ended = await importing;
-        if (ended.status !== 0) throw new Error(`an import ${errorOf(ended)}`);
+        expectDone("an import", await importing, (holds, otherwise) => {
+          if (!holds) throw new Error(otherwise());
+        });
       };
     },
   },
@@ -99,7 +101,7 @@ function fillDisk(victim: Place, places: Places, watch: Key): End {
   return async () => {
     rmSync(join(victim.node.folder, "rest"), { force: true });
     // A node that only lagged serves again by itself.
-    const isServing = async () => (await statusAt(victim, watch.secret)) === 200;
+    const isServing = async () => (await statusAt(victim, watch)) === 200;
     await untilTrue("a node serves again", 10_000, isServing).catch(() => rebuild(places, victim));
   };
 }

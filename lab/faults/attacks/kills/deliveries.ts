@@ -3,9 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
 import { until } from "../../../../test/support/eventually.ts";
+import { anAccount } from "../../../../test/support/harness.ts";
+import { missingHere } from "../../../../test/support/needing.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
-import { documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
-import { missingProc } from "../../product/process-state.ts";
+import { startClients } from "../../product/client.ts";
+import { documentsOf, look, prepare } from "../../product/contents.ts";
 import { startAdmin, startServer } from "../../product/program.ts";
 
 const vendors = 8;
@@ -29,7 +31,7 @@ export const killDeliveries: Fault = {
       { times: 1 },
     ),
   ],
-  missing: missingProc,
+  missing: () => missingHere("/proc"),
   run,
 };
 
@@ -39,7 +41,7 @@ async function run({ build, folder, times, random, goesOn, progress, expect, fil
   mkdirSync(dropped, { recursive: true });
   const token = prepareSource(file);
   const processes = await startProcesses(build, file, inbox);
-  let [posts, files, kills] = [0, 0, 0];
+  let [posts, files] = [0, 0];
   const delivered: string[] = [];
   async function post(): Promise<void> {
     const email = `v${posts++}@example.com`;
@@ -47,22 +49,20 @@ async function run({ build, folder, times, random, goesOn, progress, expect, fil
     delivered.push(email);
     progress(posts);
   }
-  const working = Array.from({ length: vendors }, async () => {
-    for (; posts < times && goesOn(); await Bun.sleep(random.below(maxPauseMs))) {
-      await post();
-      if (posts % postsPerFile === 0) delivered.push(...drop(dropped, files++));
-    }
-  });
-  let isOver = false;
-  const killing = (async () => {
-    for (; !isOver; kills++) {
-      await Bun.sleep(random.below(maxLifeMs));
-      await random.pick([processes.killEndpoint, processes.killImports, processes.killInbox])();
-    }
-  })();
-  await Promise.all(working);
-  isOver = true;
-  await killing;
+  async function deliver(): Promise<void> {
+    await post();
+    if (posts % postsPerFile === 0) delivered.push(...drop(dropped, files++));
+    await Bun.sleep(random.below(maxPauseMs));
+  }
+  async function kill(): Promise<void> {
+    await Bun.sleep(random.below(maxLifeMs));
+    await random.pick([processes.killEndpoint, processes.killImports, processes.killInbox])();
+  }
+  const working = startClients(Array.from({ length: vendors }, () => deliver));
+  const killing = startClients([kill]);
+  await until(() => posts >= times || !goesOn() || working.isOver());
+  await working.end();
+  const kills = (await killing.end()).length;
   // The last one is killed as soon as it has answered.
   await post();
   await processes.killEndpoint();
@@ -111,8 +111,7 @@ function compare(expect: Attack["expect"], delivered: readonly string[], documen
 function prepareSource(file: string): string {
   const token = createKey("lfin_");
   prepare(file, (store) => {
-    const { number } = makeAccount(store, "acme");
-    store.pixels.create(number, { id: "px", status: "active" }, 0);
+    const { number } = anAccount(store, { name: "acme", pixels: [{ id: "px", status: "active" }] });
     const options = { pixel: "px", stamp: "arrival" };
     store.sources.create(number, { digest: digestOf(token), prefix: prefixOf(token), label: null, options }, 0);
   });

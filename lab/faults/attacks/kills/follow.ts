@@ -3,12 +3,13 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openAdminStore } from "../../../../test/support/admin-store.ts";
 import { aLead, importLeads, newLead, someLeads } from "../../../../test/support/builders.ts";
+import { aKey, anAccount } from "../../../../test/support/harness.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
 import type { Random } from "../../../random.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
-import { documentsOf, look, makeAccount, makeKey } from "../../product/contents.ts";
-import { startServer } from "../../product/program.ts";
-import { createReceiver, ledgerIn, startFollow, type Way, ways } from "./receiver.ts";
+import { documentsOf, look } from "../../product/contents.ts";
+import { startFollow, startServer } from "../../product/program.ts";
+import { createReceiver, ledgerIn, type Way, ways } from "./receiver.ts";
 
 /** Kills of which each victim on each way has one. */
 const round = 12;
@@ -85,7 +86,7 @@ function* killsInRounds({ shuffle }: Random): Generator<{ readonly way: Way; rea
 async function startAll(build: string, folder: string) {
   const file = join(folder, "leadfile.db");
   const store = openAdminStore(file);
-  const account = makeAccount(store, "acme");
+  const account = anAccount(store, { name: "acme" });
   function addLeads(count: number): void {
     const leads = someLeads(count).map(newLead);
     const add = () => void importLeads(store.leads, account.number, leads);
@@ -97,7 +98,7 @@ async function startAll(build: string, folder: string) {
       add();
     }
   }
-  const key = makeKey(store, account).secret;
+  const key = aKey(store, account).secret;
   // Below the ports that the system gives out: nobody else gets it while the server is away.
   const settings = { PORT: String(await aFreePort()) };
   let server = await startServer(build, file, settings);
@@ -130,7 +131,7 @@ async function startAll(build: string, folder: string) {
     leads: () => look(file, documentsOf),
     /** Starts follow where it was killed. */
     follow(way: Way) {
-      follower ??= startFollow({ build, folder, key, url: server.url, way, args: receiver.args[way] });
+      follower ??= startFollow(build, { url: server.url, key, folder, ...receiver.follow(way) });
     },
     async end() {
       await endFollow("SIGTERM");

@@ -2,14 +2,13 @@
 import { Database } from "bun:sqlite";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Lead } from "../../../../src/contract/lead.ts";
 import { lockRequestsOf } from "../../../../src/db/files.ts";
 import { writeWhenFree } from "../../../../src/db/locks.ts";
 import { until } from "../../../../test/support/eventually.ts";
 import type { Random } from "../../../random.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
-import { countOf, documentsOf, isWhole, look, prepareKey } from "../../product/contents.ts";
-import { readPages } from "../../product/pages.ts";
+import { ask, readPages, startClients } from "../../product/client.ts";
+import { countOf, documentsOf, isWhole, look, prepareKeys } from "../../product/contents.ts";
 import { admin, startAdmin, startServer } from "../../product/program.ts";
 
 /** Enough for several transactions: each ends after some hundred rows when another program requests the lock. */
@@ -55,7 +54,7 @@ async function run({ build, turns, expect }: Attack): Promise<Figures> {
   for (const { number, place, random } of turns()) {
     const [name, content] = aFile(number, random);
     const file = join(place, "leadfile.db");
-    const secret = prepareKey(file, 50);
+    const [{ secret }] = prepareKeys(file, 50);
     writeFileSync(join(place, "export.csv"), content);
     const server = await startServer(build, file);
     const clients = Array.from({ length: pollers }, () => startPolling(server.url, secret));
@@ -167,27 +166,21 @@ async function betweenTransactions(
 /** Polls as the README says: all pages since the newest lead that is known. */
 function startPolling(url: string, key: string) {
   const received = new Set<string>();
-  let polls = 0;
-  let isOver = false;
-  const polling = (async () => {
-    for (let newest: string | null = null; !isOver; polls++) {
-      const found: Lead[] = await readPages(url, key, newest);
-      for (const lead of found) received.add(JSON.stringify(lead));
-      newest = found[0]?.identified_at ?? newest;
-      await Bun.sleep(5);
-    }
-  })().finally(() => (isOver = true));
+  let since = "";
+  const poll = async () => {
+    const found = await readPages(`limit=100${since}`, (target) => ask(url, key, target));
+    for (const lead of found) received.add(JSON.stringify(lead));
+    if (found[0] !== undefined) since = `&since=${found[0].identified_at}`;
+  };
+  const { done, isOver, end } = startClients([poll], 5);
   return {
     received: received as ReadonlySet<string>,
-    polls: () => polls,
+    polls: () => done.length,
     /** Waits for so many more polls. */
     polled(more: number): Promise<void> {
-      const enough = polls + more;
-      return until(() => polls >= enough || isOver, 1);
+      const enough = done.length + more;
+      return until(() => done.length >= enough || isOver(), 1);
     },
-    end(): Promise<void> {
-      isOver = true;
-      return polling;
-    },
+    end,
   };
 }

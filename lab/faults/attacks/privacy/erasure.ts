@@ -1,12 +1,14 @@
 /** Persons with a history are erased: no byte of what was ever held on them is left in any file. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Lead, leadFields } from "../../../../src/contract/lead.ts";
-import { aLead, someLeads } from "../../../../test/support/builders.ts";
+import { aLead, linesOf, someLeads } from "../../../../test/support/builders.ts";
+import { filesWith } from "../../../../test/support/bytes.ts";
+import { anAccount } from "../../../../test/support/harness.ts";
 import type { Random } from "../../../random.ts";
 import type { Attack, Fault, Figures } from "../../fault.ts";
-import { documentsOf, look, makeAccount, prepare } from "../../product/contents.ts";
-import { admin, type Ended, startServer } from "../../product/program.ts";
+import { documentsOf, look, prepare } from "../../product/contents.ts";
+import { admin, startServer } from "../../product/program.ts";
 
 export const erasure: Fault = {
   name: "erasure",
@@ -31,31 +33,24 @@ export const erasure: Fault = {
   run,
 };
 
-interface Scene {
-  readonly build: string;
-  /** The folder of the database and nothing else. */
-  readonly home: string;
-  /** The folder of exports. */
-  readonly outside: string;
-  readonly file: string;
-  readonly random: Random;
-  readonly expect: Attack["expect"];
-}
-
 async function run({ build, turns, expect }: Attack): Promise<Figures> {
-  let bytes = 0;
+  let visits = 0;
   for (const { place, random } of turns()) {
-    const [home, outside] = [join(place, "home"), join(place, "outside")];
-    for (const folder of [home, outside]) mkdirSync(folder);
-    bytes += await eraseOne({ build, home, outside, file: join(home, "leadfile.db"), random, expect });
+    const home = join(place, "home");
+    mkdirSync(home);
+    visits += await eraseOne({ build, folder: home, file: join(home, "leadfile.db"), random, expect });
   }
-  return { "MB looked through": Math.round(bytes / 1e6) };
+  return { "erased visits": visits };
 }
 
+/** The folder has the database and nothing else. */
+type Scene = Pick<Attack, "build" | "folder" | "file" | "random" | "expect">;
+
+/** Returns the number of erased visits. */
 async function eraseOne(scene: Scene): Promise<number> {
-  const { build, file, random, expect } = scene;
+  const { build, folder, file, random, expect } = scene;
   const others = someLeads(20 + random.below(300));
-  prepare(file, (store) => makeAccount(store, "acme", others));
+  prepare(file, (store) => anAccount(store, { name: "acme", leads: others }));
   const email = `erased${random.below(1e9)}@person.example`;
   const server = random.below(2) === 0 ? await startServer(build, file) : null;
   const visits = Array.from({ length: 1 + random.below(4) }, () => aVisitOf(email, random));
@@ -72,17 +67,17 @@ async function eraseOne(scene: Scene): Promise<number> {
   const erased: unknown = JSON.parse(stdout || "{}").erased;
   expect(erased === visits.length, () => `${erased} of ${visits.length} visits were erased`);
   const marks = [...visits, ...replaced].flatMap(marksOf);
-  const left = leftOf(scene, marks);
-  expect(left.found.length === 0, () => `${left.found.length} marks are left: ${left.found.slice(0, 3).join(", ")}`);
+  const left = filesWith(folder, ...marks);
+  expect(left.length === 0, () => `bytes of the person are left in ${left}`);
 
   const again = await importLeads(scene, visits);
-  expect(/"suppressed":[1-9]/.test(again.stdout), () => `imported again: ${again.stdout}`);
-  expect(leftOf(scene, marks).found.length === 0, () => "an import brought bytes of the person back");
+  expect(/"suppressed":[1-9]/.test(again), () => `imported again: ${again}`);
+  expect(filesWith(folder, ...marks).length === 0, () => "an import brought bytes of the person back");
   const kept = look(file, documentsOf);
   const unharmed = others.every(({ id }) => kept.some((document) => document.includes(id)));
   expect(unharmed, () => "another lead is gone");
   await server?.end();
-  return left.bytes;
+  return visits.length;
 }
 
 /** A visit whose every field holds a mark of its own. */
@@ -106,22 +101,10 @@ function marksOf(lead: Lead): string[] {
   return texts.flatMap((text) => text.match(/mark\d+x\d+|erased\d+@|1\d{10}$/g) ?? []);
 }
 
-function leftOf({ home }: Scene, marks: readonly string[]): { found: string[]; bytes: number } {
-  const found = new Set<string>();
-  let bytes = 0;
-  for (const name of readdirSync(home)) {
-    const content = readFileSync(join(home, name));
-    bytes += content.length;
-    for (const mark of new Set(marks)) if (content.includes(mark)) found.add(`${mark} in ${name}`);
-  }
-  return { found: [...found], bytes };
-}
-
-async function importLeads(scene: Scene, leads: readonly Lead[], ...options: readonly string[]): Promise<Ended> {
-  const path = join(scene.outside, `${crypto.randomUUID()}.ndjson`);
-  writeFileSync(path, `${leads.map((lead) => JSON.stringify(lead)).join("\n")}\n`);
-  const args = ["lead", "import", "acme", path, "--create-pixels", "--json", ...options];
-  const ended = await admin(scene.build, scene.file, args);
-  scene.expect(ended.status === 0, () => `an import ended with ${ended.status}: ${ended.stderr}`);
-  return ended;
+/** Imports leads from standard input. Returns the counts. */
+async function importLeads({ build, file, expect }: Scene, leads: readonly Lead[], ...options: readonly string[]) {
+  const args = ["lead", "import", "acme", "-", "--create-pixels", "--json", ...options];
+  const { status, stdout, stderr } = await admin(build, file, args, { input: linesOf(leads) });
+  expect(status === 0, () => `an import ended with ${status}: ${stderr}`);
+  return stdout;
 }

@@ -1,9 +1,12 @@
 /** Hostile requests in great numbers: the server stays up, fails at none of them, and does not grow. */
+import { connect } from "node:net";
+import { median } from "../../../quantile.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
-import { prepareKey } from "../../product/contents.ts";
+import { ask } from "../../product/client.ts";
+import { prepareKeys } from "../../product/contents.ts";
 import { memoryOf } from "../../product/process-state.ts";
 import { startServer } from "../../product/program.ts";
-import { aSalvo } from "./hostile-requests.ts";
+import { aSalvo, type Salvo } from "./hostile-requests.ts";
 
 const atOnce = 16;
 /** The maximum growth. */
@@ -35,12 +38,11 @@ export const hostile: Fault = {
 };
 
 async function run({ build, times, random, goesOn, progress, expect, file }: Attack): Promise<Figures> {
-  const secret = prepareKey(file, 200);
+  const [{ secret }] = prepareKeys(file, 200);
   const server = await startServer(build, file);
   let alive = true;
   void server.exited.then(() => (alive = false));
   const statuses = new Map<string, number>();
-  const good = () => fetch(`${server.url}/api/v1/leads`, { headers: { Authorization: `Bearer ${secret}` } });
   await useAsUsual(server.url, secret);
   const before = memoryOf(server.pid);
   const samples: number[] = [];
@@ -51,7 +53,7 @@ async function run({ build, times, random, goesOn, progress, expect, file }: Att
       const chance = random.branch(client);
       while (answers < times && alive && goesOn()) {
         const salvo = aSalvo(chance, secret);
-        const answer = await fire(hostname, Number(port), salvo.bytes, salvo.requests);
+        const answer = await fire(hostname, Number(port), salvo);
         for (const [, status = ""] of answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
           answers++;
@@ -68,13 +70,12 @@ async function run({ build, times, random, goesOn, progress, expect, file }: Att
   );
   expect(alive, () => `the server ended: ${server.errors()}`);
   if (alive) {
-    const after = await good();
-    expect(after.status === 200, () => `afterwards an ordinary request got ${after.status}`);
+    const { status } = await ask(server.url, secret);
+    expect(status === 200, () => `afterwards an ordinary request got ${status}`);
     await server.end();
   }
   expect(server.errors() === "", () => `standard error: ${server.errors().slice(0, 200)}`);
-  const last = samples.slice(-Math.ceil(samples.length / 4)).toSorted((a, b) => a - b);
-  const grown = last[Math.floor(last.length / 2)] ?? Number.NaN;
+  const grown = median(samples.slice(-Math.ceil(samples.length / 4)));
   const peak = Math.max(...samples);
   expect(peak <= growthAllowed, () => `memory grew by ${megabytes(peak)} MB`);
   const answered = [...statuses].toSorted().map(([status, count]) => `${status}: ${count}`);
@@ -85,51 +86,23 @@ const megabytes = (bytes: number) => Math.round(bytes / 1e6);
 
 /** The baseline is measured after normal use. */
 async function useAsUsual(url: string, secret: string): Promise<void> {
-  const targets = ["/api/v1/leads", "/api/v1/leads?limit=100", "/api/v1/usage", "/docs", "/openapi.json", "/metrics"];
+  const targets = ["leads", "leads?limit=100", "usage", "../../docs", "../../openapi.json", "../../metrics"];
   for (let turn = 0; turn < 150; turn++) {
-    const asked = [...targets, ...targets, ...targets].map(async (target) => {
-      const response = await fetch(url + target, { headers: { Authorization: `Bearer ${secret}` } });
-      await response.arrayBuffer();
-    });
-    await Promise.all(asked);
+    await Promise.all([...targets, ...targets, ...targets].map((target) => ask(url, secret, target)));
   }
 }
 
 /** Sends it all and gives what came back, once it is all there or nothing more comes. */
-function fire(hostname: string, port: number, bytes: Buffer, requests: number): Promise<string> {
+function fire(hostname: string, port: number, { bytes, requests }: Salvo): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
-    let silence: ReturnType<typeof setTimeout> | undefined;
-    const done = () => {
-      clearTimeout(silence);
-      resolve(answer);
-    };
-    void Bun.connect({
-      hostname,
-      port,
-      socket: {
-        open(socket) {
-          const rest = { bytes };
-          send(socket, rest);
-          socket.data = rest;
-          silence = setTimeout(() => socket.terminate(), silenceMs);
-        },
-        drain: (socket) => send(socket, socket.data),
-        data(socket, chunk) {
-          answer += chunk.toString("latin1");
-          clearTimeout(silence);
-          const enough = answer.split("HTTP/1.1 ").length > requests;
-          silence = setTimeout(() => socket.terminate(), enough ? 0 : silenceMs);
-        },
-        close: done,
-        error: done,
-        connectError: done,
-      },
-      data: { bytes },
-    }).catch(done);
+    const socket = connect(port, hostname, () => socket.write(bytes));
+    socket.setTimeout(silenceMs, () => socket.destroy());
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+      if (answer.split("HTTP/1.1 ").length > requests) socket.destroy();
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(answer));
   });
-}
-
-function send(socket: Bun.Socket<{ bytes: Buffer }>, rest: { bytes: Buffer }): void {
-  rest.bytes = rest.bytes.subarray(Math.max(0, socket.write(rest.bytes)));
 }

@@ -1,11 +1,15 @@
 /** Revocations and imports by other processes while requests pour in: none is served after a revocation, and nothing grows. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { aLead, someLeads } from "../../../../test/support/builders.ts";
+import { aLead, linesOf, someLeads } from "../../../../test/support/builders.ts";
+import { until } from "../../../../test/support/eventually.ts";
+import { missingHere } from "../../../../test/support/needing.ts";
+import { median } from "../../../quantile.ts";
 import type { Random } from "../../../random.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
-import { type Key, makeAccount, makeKey, prepare } from "../../product/contents.ts";
-import { descriptorsOf, memoryOf, missingProc } from "../../product/process-state.ts";
+import { ask, startClients } from "../../product/client.ts";
+import { prepareKeys } from "../../product/contents.ts";
+import { descriptorsOf, memoryOf } from "../../product/process-state.ts";
 import { admin, startServer } from "../../product/program.ts";
 
 const clients = 8;
@@ -43,46 +47,37 @@ export const revocation: Fault = {
       "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(65_536, 1));\n",
     ),
   ],
-  missing: missingProc,
+  missing: () => missingHere("/proc"),
   run,
 };
 
-interface Sent {
-  readonly atMs: number;
-  readonly status: number;
-}
-
 async function run({ build, folder, times, random, goesOn, progress, expect, file }: Attack): Promise<Figures> {
-  const keys = prepare(file, (store) => {
-    const account = makeAccount(store, "acme", someLeads(2000));
-    return Array.from({ length: times }, () => makeKey(store, account));
-  });
+  const keys = prepareKeys(file, 2000, times);
   const server = await startServer(build, file, { LOG_LEVEL: "info" });
   const more = join(folder, "more.ndjson");
   const memory: number[] = [];
   const descriptors: number[] = [];
   let requests = 0;
-  for (const [turn, key] of keys.entries()) {
+  for (const [turn, { id, secret }] of keys.entries()) {
     if (!goesOn()) break;
-    const leads = someLeads(rowsPerImport);
-    writeFileSync(more, leads.map((lead) => `${JSON.stringify(lead)}\n`).join(""));
-    let using = true;
-    const sent: Sent[] = [];
-    const loads = Array.from({ length: clients }, async () => {
-      while (using || sent.length < requestsPerKey) sent.push(await ask(server.url, key, random));
-    });
-    const imported = admin(build, file, ["lead", "import", "acme", more, "--json"]);
-    const revoked = await admin(build, file, ["key", "revoke", key.id]);
+    writeFileSync(more, linesOf(someLeads(rowsPerImport)));
+    const askOnce = async () => {
+      const { atMs, status } = await ask(server.url, secret, aTarget(random));
+      return { atMs, status };
+    };
+    const load = startClients(Array.from({ length: clients }, () => askOnce));
+    const importing = admin(build, file, ["lead", "import", "acme", more, "--json"]);
+    const revoked = await admin(build, file, ["key", "revoke", id]);
     const returnedMs = performance.now();
-    for (let after = 0; after < 5; after++) sent.push(await ask(server.url, key, random));
-    const { status, stderr } = await imported;
-    using = false;
-    await Promise.all(loads);
+    const imported = await importing;
+    await until(() => load.done.length >= requestsPerKey);
+    const sent = await load.end();
     requests += sent.length;
-    expect(revoked.status === 0, () => `revoking ended with ${revoked.status}: ${revoked.stderr}`);
-    expect(status === 0, () => `an import ended with ${status}: ${stderr}`);
     const said = (what: string) => () => `revocation ${turn + 1}: ${what}`;
-    const late = sent.filter(({ atMs, status }) => atMs > returnedMs && status !== 401);
+    for (const { status, stderr } of [revoked, imported]) expect(status === 0, said(`a command said: ${stderr}`));
+    const after = sent.filter(({ atMs }) => atMs > returnedMs);
+    expect(after.length > 0, said("no request was sent after it"));
+    const late = after.filter(({ status }) => status !== 401);
     expect(late.length === 0, said(`${late.length} requests were served after it`));
     const failed = sent.filter(({ status }) => status !== 200 && status !== 401);
     expect(failed.length === 0, said(`${failed.length} requests got ${failed[0]?.status}`));
@@ -97,9 +92,9 @@ async function run({ build, folder, times, random, goesOn, progress, expect, fil
   return { requests, clients, ...compare(memory, descriptors, expect) };
 }
 
-async function ask(url: string, { secret }: Key, random: Random): Promise<Sent> {
+function aTarget(random: Random): string {
   const newestMs = Date.parse(aLead().identified_at);
-  const target = random.pick([
+  return random.pick([
     `leads?since=${new Date(newestMs).toISOString()}`,
     "leads",
     `leads?limit=100&before=${new Date(newestMs - random.below(100_000)).toISOString()}`,
@@ -107,10 +102,6 @@ async function ask(url: string, { secret }: Key, random: Random): Promise<Sent> 
     "usage",
     `leads?city=${random.below(1000)}`,
   ]);
-  const atMs = performance.now();
-  const response = await fetch(`${url}/api/v1/${target}`, { headers: { Authorization: `Bearer ${secret}` } });
-  await response.arrayBuffer();
-  return { atMs, status: response.status };
 }
 
 /** Compares memory in the last third with that in the middle one, and the most descriptors with those of the beginning. */
@@ -125,8 +116,4 @@ function compare(memory: readonly number[], descriptors: readonly number[], expe
     "drift MB": Math.round(grown / 1e6),
     "descriptors +": more,
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -1,7 +1,11 @@
 /** Clients that send a byte a second, or nothing, or do not read: they are let go, and good ones hardly notice. */
+
+import { missingHere } from "../../../../test/support/needing.ts";
+import { quantile } from "../../../quantile.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
-import { prepareKey } from "../../product/contents.ts";
-import { descriptorsOf, missingProc } from "../../product/process-state.ts";
+import { ask, startClients } from "../../product/client.ts";
+import { prepareKeys } from "../../product/contents.ts";
+import { descriptorsOf } from "../../product/process-state.ts";
 import { startServer } from "../../product/program.ts";
 
 const closedWithinMs = 15_000;
@@ -20,7 +24,7 @@ export const slowClients: Fault = {
     broken("a server that waits for ever", "src/api/listener.ts", "idleTimeout: idleSeconds,", "idleTimeout: 0,"),
   ],
   waits: true,
-  missing: missingProc,
+  missing: () => missingHere("/proc"),
   run,
 };
 
@@ -35,25 +39,24 @@ const ways: readonly (readonly [first: string, slowly: string])[] = [
 ];
 
 async function run({ build, times, progress, expect, file }: Attack): Promise<Figures> {
-  const secret = prepareKey(file, 100);
+  const [{ secret }] = prepareKeys(file, 100);
   const server = await startServer(build, file);
   const descriptorsBefore = descriptorsOf(server.pid);
   const good = (forMs: number) => useWell(server.url, secret, forMs, expect);
   await good(500);
-  const quietBeforeMs = percentile99(await good(2000));
+  const quietBeforeMs = p99(await good(2000));
 
   const connections = await openAll(server.url, times, progress);
   const watched = Bun.sleep(watchedMs);
   // Other work on the machine holds up one part or another; what the attack costs, it costs in each.
   const parts = [await good(3000), await good(3000), await good(3000)];
-  const busyMs = Math.min(...parts.map(percentile99));
+  const busyMs = Math.min(...parts.map(p99));
   await watched;
-  const lives = connections.map(({ livedMs }) => livedMs());
-  for (const { end } of connections) end();
+  const lives = connections.map((end) => end());
   const overdue = lives.filter((ms) => ms > closedWithinMs).length;
   expect(overdue === 0, () => `${overdue} of ${times} were still connected after 15 s`);
   // Other work that began during the attack is still there after it.
-  const quietMs = Math.max(quietBeforeMs, percentile99(await good(2000)));
+  const quietMs = Math.max(quietBeforeMs, p99(await good(2000)));
   expect(busyMs < Math.max(3 * quietMs, unmeasurableMs), () => `p99 went from ${quietMs} ms to ${busyMs} ms`);
   const left = descriptorsOf(server.pid) - descriptorsBefore;
   expect(left <= 2 * goodClients, () => `${left} descriptors were left behind`);
@@ -66,15 +69,12 @@ async function run({ build, times, progress, expect, file }: Attack): Promise<Fi
   return figures;
 }
 
-interface Connection {
-  /** The duration for which it was open, until now if it still is. */
-  livedMs(): number;
-  end(): void;
-}
+/** Ends a connection, and returns the duration for which it was open. */
+type End = () => number;
 
 /** Some hundred at a time, so that none is turned away at the door. */
-async function openAll(url: string, times: number, progress: (done: number) => void): Promise<Connection[]> {
-  const connections: Connection[] = [];
+async function openAll(url: string, times: number, progress: (done: number) => void): Promise<End[]> {
+  const connections: End[] = [];
   while (connections.length < times) {
     const group = Array.from({ length: Math.min(200, times - connections.length) }, (_, n) =>
       open(url, n % 6 === 0 ? ways[(n / 6) % ways.length] : undefined),
@@ -85,7 +85,7 @@ async function openAll(url: string, times: number, progress: (done: number) => v
   return connections;
 }
 
-async function open(url: string, way: (typeof ways)[number] | undefined): Promise<Connection> {
+async function open(url: string, [first, slowly] = ["", ""] as (typeof ways)[number]): Promise<End> {
   const { hostname, port } = new URL(url);
   const openedMs = performance.now();
   let closedMs: number | null = null;
@@ -99,42 +99,27 @@ async function open(url: string, way: (typeof ways)[number] | undefined): Promis
     port: Number(port),
     socket: { data: () => undefined, end: over, close: over, error: over },
   });
-  if (way !== undefined) {
-    const [first, slowly] = way;
-    let sent = 0;
-    if (first !== "") socket.write(Buffer.from(first, "latin1"));
-    drip = setInterval(() => socket.write(Buffer.from(slowly.charAt(sent++), "latin1")), 1000);
-  }
-  return {
-    livedMs: () => (closedMs ?? performance.now()) - openedMs,
-    end() {
-      clearInterval(drip);
-      socket.terminate();
-    },
+  if (first !== "") socket.write(Buffer.from(first, "latin1"));
+  let sent = 0;
+  if (slowly !== "") drip = setInterval(() => socket.write(Buffer.from(slowly.charAt(sent++), "latin1")), 1000);
+  return () => {
+    over();
+    socket.terminate();
+    return (closedMs ?? openedMs) - openedMs;
   };
 }
 
 /** Ordinary requests, one after the other; the times of all. */
 async function useWell(url: string, secret: string, forMs: number, expect: Attack["expect"]): Promise<number[]> {
-  const times: number[] = [];
-  const endMs = performance.now() + forMs;
-  await Promise.all(
-    Array.from({ length: goodClients }, async () => {
-      while (performance.now() < endMs) {
-        const begunMs = performance.now();
-        const response = await fetch(`${url}/api/v1/leads`, { headers: { Authorization: `Bearer ${secret}` } });
-        await response.arrayBuffer();
-        times.push(performance.now() - begunMs);
-        expect(response.status === 200, () => `a good client got ${response.status}`);
-        await Bun.sleep(2);
-      }
-    }),
+  const load = startClients(
+    Array.from({ length: goodClients }, () => () => ask(url, secret)),
+    2,
   );
-  return times;
+  await Bun.sleep(forMs);
+  const asked = await load.end();
+  for (const { status } of asked) expect(status === 200, () => `a good client got ${status}`);
+  return asked.map(({ tookMs }) => tookMs);
 }
 
-export function percentile99(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
-}
-
+const p99 = (times: readonly number[]) => quantile(times, 0.99);
 const round = (value: number) => Math.round(value * 100) / 100;

@@ -20,52 +20,35 @@ export type Loss = (typeof losses)[number];
 /** A drive writes sectors, not what programs call a write. */
 const sectorBytes = 512;
 
+type Names = Map<string, File>;
+
 export function createDisk(contents: ReadonlyMap<string, Buffer>) {
-  const files = new Map<string, File>([...contents].map(([path, bytes]) => [path, { bytes, pending: [] }]));
   /** Names as they are, and as they are safe. */
-  const named = new Map<string, File>(files);
-  let safeNames = new Map<string, File>(files);
-  let pendingEntries: Entry[] = [];
+  const named: Names = new Map([...contents].map(([path, bytes]) => [path, { bytes, pending: [] }]));
+  let safeNames: Names = new Map(named);
+  /** The changes of names since their last sync. */
+  let pendingEntries: ((names: Names) => void)[] = [];
 
-  function enter(names: Map<string, File>, entry: Entry, file: File | undefined): void {
-    if (entry.kind === "create") {
-      if (file !== undefined && !names.has(entry.path)) names.set(entry.path, file);
-      return;
+  function sync(path: string): void {
+    const file = named.get(path);
+    if (file !== undefined) {
+      file.bytes = file.pending.reduce(change, file.bytes);
+      file.pending = [];
+    } else if ([...named.keys(), ...safeNames.keys()].some((name) => dirname(name) === path)) {
+      safeNames = new Map(named);
+      pendingEntries = [];
     }
-    const moved = names.get(entry.path);
-    names.delete(entry.path);
-    if (entry.kind === "rename" && moved !== undefined) names.set(entry.to, moved);
   }
-
-  const created = new Map<Entry, File>();
 
   return {
     apply(stroke: Stroke): void {
-      switch (stroke.kind) {
-        case "said":
-          return;
-        case "write":
-        case "truncate":
-          named.get(stroke.path)?.pending.push(stroke);
-          return;
-        case "sync": {
-          const file = named.get(stroke.path);
-          if (file !== undefined) {
-            file.bytes = file.pending.reduce(change, file.bytes);
-            file.pending = [];
-          } else if ([...named.keys(), ...safeNames.keys()].some((path) => dirname(path) === stroke.path)) {
-            safeNames = new Map(named);
-            pendingEntries = [];
-          }
-          return;
-        }
-        default: {
-          if (stroke.kind === "create" && named.has(stroke.path)) return;
-          const file = { bytes: Buffer.alloc(0), pending: [] };
-          if (stroke.kind === "create") created.set(stroke, file);
-          pendingEntries.push(stroke);
-          enter(named, stroke, file);
-        }
+      if (stroke.kind === "said") return;
+      if (stroke.kind === "write" || stroke.kind === "truncate") named.get(stroke.path)?.pending.push(stroke);
+      else if (stroke.kind === "sync") sync(stroke.path);
+      else if (stroke.kind !== "create" || !named.has(stroke.path)) {
+        const enter = entryOf(stroke);
+        pendingEntries.push(enter);
+        enter(named);
       }
     },
     /** The files as they are found when the power comes back. */
@@ -74,9 +57,20 @@ export function createDisk(contents: ReadonlyMap<string, Buffer>) {
       const kept =
         loss === "nothing" ? pendingEntries.length : loss === "all of it" ? 0 : random.below(pendingEntries.length + 1);
       // A file system keeps the order of its names.
-      for (const entry of pendingEntries.slice(0, kept)) enter(names, entry, created.get(entry));
+      for (const enter of pendingEntries.slice(0, kept)) enter(names);
       return new Map([...names].map(([path, { bytes, pending }]) => [path, survive(bytes, pending, random, loss)]));
     },
+  };
+}
+
+/** Returns what a stroke does to names. */
+function entryOf(stroke: Entry): (names: Names) => void {
+  const created: File = { bytes: Buffer.alloc(0), pending: [] };
+  return (names) => {
+    if (stroke.kind === "create") return void names.getOrInsert(stroke.path, created);
+    const moved = names.get(stroke.path);
+    names.delete(stroke.path);
+    if (stroke.kind === "rename" && moved !== undefined) names.set(stroke.to, moved);
   };
 }
 

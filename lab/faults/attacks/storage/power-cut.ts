@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
-import { isWhole, look, makeAccount, makeKey, prepare } from "../../product/contents.ts";
+import { isWhole, look, prepareKeys } from "../../product/contents.ts";
 import { admin, startServer } from "../../product/program.ts";
 import { createDisk, losses } from "./disk.ts";
 import { missingRecorder, readStrokes, recorder, type Stroke } from "./strokes.ts";
@@ -61,7 +61,7 @@ async function run({ build, folder, times, random, goesOn, progress, expect }: A
     export_,
     `date,email,city\n${Array.from({ length: rows }, (_, n) => `2026-01-31,d${n}@example.com,City ${n % 90}`).join("\n")}\n`,
   );
-  const key = prepare(base, (store) => makeKey(store, makeAccount(store, "acme")));
+  const [key] = prepareKeys(base, 0);
   let points = 0;
   let strokesSeen = 0;
   // Alone, a command folds its log into the file when it ends; beside a server the log stays and goes on.
@@ -69,7 +69,9 @@ async function run({ build, folder, times, random, goesOn, progress, expect }: A
     const file = join(folder, beside ? "beside.db" : "alone.db");
     copyFileSync(base, file);
     const before = readFileSync(file);
-    const { strokes, made } = await record(build, file, beside, promises(key.id, export_, rows));
+    const server = beside ? await startServer(build, file) : null;
+    const { strokes, made } = await record(build, file, promises(key.id, export_, rows));
+    await server?.end("SIGKILL");
     strokesSeen += strokes.length;
     // A quarter of them come the moment something was promised: nothing that follows has put it on the disk by chance.
     const cuts = Array.from({ length: times / 2 }, () =>
@@ -79,10 +81,8 @@ async function run({ build, folder, times, random, goesOn, progress, expect }: A
     let done = 0;
     for (const cut of cuts) {
       if (!goesOn()) break;
-      while (done < cut) {
-        const stroke = strokes[done++];
-        if (stroke !== undefined) disk.apply(stroke);
-      }
+      for (const stroke of strokes.slice(done, cut)) disk.apply(stroke);
+      done = cut;
       const loss = random.pick(losses);
       const kept = made.filter(({ afterStrokes }) => afterStrokes <= cut);
       inspect(disk.cut(random, loss), file, kept, `cut at stroke ${cut} of ${strokes.length}, lost ${loss}`, expect);
@@ -124,29 +124,18 @@ function count(database: Database, where: string, ...values: string[]): number {
   return database.query<{ found: number }, string[]>(`SELECT count(*) AS found ${where}`).get(...values)?.found ?? 0;
 }
 
-async function record(build: string, file: string, beside: boolean, promised: readonly Promised[]) {
+async function record(build: string, file: string, promised: readonly Promised[]) {
   const strokes: Stroke[] = [];
   const made: Made[] = [];
   const trace = `${file}.trace`;
   const names = new Set(["", "-wal", "-journal"].map((suffix) => file + suffix)).add(dirname(file));
-  async function recordAll(): Promise<void> {
-    for (const promise of promised) {
-      const { status, stdout, stderr } = await admin(build, file, promise.args, { before: recorder(trace) });
-      if (status !== 0) throw new Error(`${promise.what} ended with ${status}: ${stderr}`);
-      const done = readStrokes(trace, (path) => names.has(path));
-      made.push({
-        ...promise,
-        said: stdout,
-        afterStrokes: strokes.length + done.findIndex(({ kind }) => kind === "said") + 1,
-      });
-      strokes.push(...done);
-    }
-  }
-  if (!beside) await recordAll();
-  else {
-    const server = await startServer(build, file);
-    await recordAll();
-    await server.end("SIGKILL");
+  for (const promise of promised) {
+    const { status, stdout, stderr } = await admin(build, file, promise.args, { before: recorder(trace) });
+    if (status !== 0) throw new Error(`${promise.what} ended with ${status}: ${stderr}`);
+    const done = readStrokes(trace, (path) => names.has(path));
+    const afterStrokes = strokes.length + done.findIndex(({ kind }) => kind === "said") + 1;
+    made.push({ ...promise, said: stdout, afterStrokes });
+    strokes.push(...done);
   }
   return { strokes, made };
 }

@@ -1,9 +1,10 @@
 /** Twenty clients of a simulated year, each with a key and a habit, and what each of them has seen. */
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs, dayOf } from "../../../../src/contract/calendar.ts";
 import type { Attack } from "../../fault.ts";
-import { surroundings } from "../../product/program.ts";
+import { type Answered, ask, readPages } from "../../product/client.ts";
+import { startFollow } from "../../product/program.ts";
 import type { Clock } from "./clock.ts";
 import { account, type Machine } from "./machine.ts";
 import { idsIn, type Matches, type Model } from "./model.ts";
@@ -14,18 +15,12 @@ type Key = { readonly id: string; readonly key: string };
 interface Caller {
   readonly number: number;
   key: Key;
-  /** Requests of the key by UTC day. */
+  /** Answers to the key by UTC day. */
   counts: Map<string, number>;
-  /** The recent response times on the real clock, and the number of failed requests since the last kill. */
-  answeredMs: number[];
-  unanswered: number;
+  /** The requests since usage was compared. */
+  recent: Answered[];
   newestMs: number;
   readonly seen: Set<string>;
-}
-
-interface Page {
-  readonly data: readonly { readonly id: string; readonly identified_at: string }[];
-  readonly next_cursor: string | null;
 }
 
 /** Reads all that a filter lets through, on one day of so many. */
@@ -60,8 +55,6 @@ export interface Scene {
 export class Pollers {
   requests = 0;
   lostCounts = 0;
-  /** The duration of the slowest response since usage was compared. */
-  #slowestMs = 0;
   readonly #callers: Caller[] = [];
   readonly #followers: { readonly key: Key; readonly process: Bun.Subprocess }[] = [];
 
@@ -70,8 +63,7 @@ export class Pollers {
   async start(): Promise<void> {
     for (const number of habits.keys()) {
       const key = await this.#createKey();
-      const nothing = { counts: new Map(), answeredMs: [], unanswered: 0, newestMs: 0, seen: new Set<string>() };
-      this.#callers.push({ number, key, ...nothing });
+      this.#callers.push({ number, key, counts: new Map(), recent: [], newestMs: 0, seen: new Set() });
     }
     for (let number = 0; number < followers; number++) await this.#follow(number);
   }
@@ -92,8 +84,8 @@ export class Pollers {
   async #pollSince(caller: Caller): Promise<void> {
     const { model, clock, expect } = this.scene;
     const since = new Date(caller.newestMs - overlapDays * dayMs).toISOString();
-    const limit = caller.number % 2 === 0 ? 25 : 100;
-    for (const { id, identified_at } of await this.#pages(caller, `limit=${limit}&since=${since}`)) {
+    const query = `limit=${caller.number % 2 === 0 ? 25 : 100}&since=${since}`;
+    for (const { id, identified_at } of await readPages(query, (target) => this.#ask(caller, target))) {
       caller.seen.add(id);
       caller.newestMs = Math.max(caller.newestMs, Date.parse(identified_at));
     }
@@ -104,50 +96,25 @@ export class Pollers {
   /** Reads all that a filter lets through, and must get exactly that. */
   async #readAll(caller: Caller, [search, matches]: Reading): Promise<void> {
     const { model, clock, expect } = this.scene;
-    const found = await this.#pages(caller, `limit=100&${search}`);
+    const found = await readPages(`limit=100&${search}`, (target) => this.#ask(caller, target));
     const there = new Set(found.map(({ id }) => id));
     expect(there.size === found.length, () => `${search}: a lead was there twice`);
     const { lost, back } = model.compare(there, clock.now(), { matches });
     expect(lost + back === 0, () => `${lost} leads are lost, and ${back} are back from the dead (${search})`);
   }
 
-  async #pages(caller: Caller, search: string): Promise<Page["data"]> {
-    const found: Page["data"][number][] = [];
-    for (let before = ""; ; ) {
-      const { status, body } = await this.#ask(caller, `leads?${search}${before}`);
-      this.scene.expect(status === 200, () => `leads?${search} got ${status}: ${JSON.stringify(body)}`);
-      if (status !== 200) return found;
-      const { data, next_cursor } = body as Page; // As §4.1 has it; what differs is found by the comparison.
-      found.push(...data);
-      if (next_cursor === null) return found;
-      before = `&before=${next_cursor}`;
-    }
-  }
-
   /** Asks until there is an answer: a server that was killed is started again. */
-  async #ask(caller: Caller, target: string): Promise<{ status: number; body: unknown }> {
-    for (;;) {
-      const startedMs = performance.now();
-      try {
-        const answer = await this.#fetch(target, caller.key);
-        const body: unknown = await answer.json();
-        const nowMs = performance.now();
-        caller.answeredMs.push(nowMs);
-        this.#slowestMs = Math.max(this.#slowestMs, nowMs - startedMs);
-        const day = dayOf(this.scene.clock.now());
-        caller.counts.set(day, (caller.counts.get(day) ?? 0) + 1);
-        this.requests++;
-        return { status: answer.status, body };
-      } catch {
-        caller.unanswered++;
-        await Bun.sleep(50);
-      }
+  async #ask(caller: Caller, target: string): Promise<Answered> {
+    const asked = await ask(this.scene.machine.urlOf("server"), caller.key.key, target);
+    caller.recent.push(asked);
+    if (asked.status === 0) {
+      await Bun.sleep(50);
+      return this.#ask(caller, target);
     }
-  }
-
-  #fetch(target: string, { key }: Key): Promise<Response> {
-    const headers = { Authorization: `Bearer ${key}` };
-    return fetch(`${this.scene.machine.urlOf("server")}/api/v1/${target}`, { headers });
+    const day = dayOf(this.scene.clock.now());
+    caller.counts.set(day, (caller.counts.get(day) ?? 0) + 1);
+    this.requests++;
+    return asked;
   }
 
   /**
@@ -155,32 +122,34 @@ export class Pollers {
    * then the last second before the kill may be missing, and no more.
    */
   async checkUsage([killedMs, startedMs]: readonly [number, number] = [0, 0]): Promise<void> {
-    const fromMs = killedMs - atRiskMs - busyFactor * this.#slowestMs;
+    const answers = this.#callers.flatMap(({ recent }) => recent.filter(({ status }) => status !== 0));
+    const slowestMs = Math.max(0, ...answers.map(({ tookMs }) => tookMs));
+    const fromMs = killedMs - atRiskMs - busyFactor * slowestMs;
+    const isAtRisk = (ms: number) => ms > fromMs && ms <= startedMs;
     for (const caller of this.#callers) {
-      const atRisk = caller.answeredMs.filter((ms) => ms > fromMs && ms <= startedMs);
-      const { body } = await this.#ask(caller, "usage");
-      const { requests_today: actual, requests_this_month: actualOfMonth } = Object(body);
+      const unanswered = caller.recent.filter(({ status }) => status === 0).length;
+      const atRisk = caller.recent.filter(({ status, atMs, tookMs }) => status !== 0 && isAtRisk(atMs + tookMs)).length;
+      const usage = JSON.parse((await this.#ask(caller, "usage")).text);
       const day = dayOf(this.scene.clock.now());
       const today = caller.counts.get(day) ?? 0;
       const daysOfMonth = [...caller.counts].filter(([other]) => other.slice(0, 7) === day.slice(0, 7));
       const month = daysOfMonth.reduce((sum, [, count]) => sum + count, 0);
-      const missing = today - actual;
-      const isRight = missing <= atRisk.length && missing >= -caller.unanswered && missing === month - actualOfMonth;
+      const missing = today - usage.requests_today;
+      const isRight = missing <= atRisk && missing >= -unanswered && missing === month - usage.requests_this_month;
       this.scene.expect(isRight, () => {
-        const said = `${actual} today and ${actualOfMonth} this month, not ${today} and ${month}`;
-        return `usage is ${said}; a kill put ${atRisk.length} at risk, and ${caller.unanswered} were not answered`;
+        const said = `${JSON.stringify(usage)}, not ${today} today and ${month} this month`;
+        return `usage is ${said}; a kill put ${atRisk} at risk, and ${unanswered} were not answered`;
       });
-      caller.counts.set(day, actual);
-      [caller.answeredMs, caller.unanswered] = [[], 0];
+      caller.counts.set(day, usage.requests_today);
+      caller.recent = [];
       this.lostCounts += Math.max(0, missing);
     }
-    this.#slowestMs = 0;
   }
 
   /** Each follower has written every lead, or does so soon. */
   async checkFollowers(): Promise<void> {
     const { clock, model, expect } = this.scene;
-    for (let number = 0; number < followers; number++) {
+    for (const number of this.#followers.keys()) {
       const missed = () => model.compare(idsIn(readFileSync(this.#outputOf(number), "utf8")), clock.now()).lost;
       const hasAll = await clock.passUntil(() => missed() === 0, 30_000);
       expect(hasAll, () => `follower ${number} has missed ${missed()} leads`);
@@ -209,9 +178,9 @@ export class Pollers {
     return JSON.parse((await this.scene.machine.admin(["key", "create", account, "--json"])).stdout);
   }
 
-  async #revoke(key: Key): Promise<void> {
-    await this.scene.machine.admin(["key", "revoke", key.id, "--yes"]);
-    const { status } = await this.#fetch("usage", key);
+  async #revoke({ id, key }: Key): Promise<void> {
+    await this.scene.machine.admin(["key", "revoke", id, "--yes"]);
+    const { status } = await ask(this.scene.machine.urlOf("server"), key, "usage");
     this.scene.expect(status === 401, () => `a revoked key got ${status}`);
   }
 
@@ -222,13 +191,10 @@ export class Pollers {
     running?.kill("SIGKILL");
     await running?.exited;
     const key = await this.#createKey();
-    const output = openSync(this.#outputOf(number), "a");
-    const checkpoint = ["--checkpoint", join(folder, `follow-${number}`), "--overlap", `${overlapDays}d`];
-    const command = [process.execPath, join(machine.build, "src/admin.ts"), "follow", machine.urlOf("server")];
-    const env = { ...surroundings(machine.file, machine.settings), LEADFILE_KEY: key.key };
-    const follower = Bun.spawn([...command, ...checkpoint], { env, stdio: ["ignore", output, "ignore"] });
-    this.#followers[number] = { key, process: follower };
-    closeSync(output);
+    const args = ["--checkpoint", join(folder, `follow-${number}`), "--overlap", `${overlapDays}d`];
+    const how = { url: machine.urlOf("server"), args, folder, output: this.#outputOf(number) };
+    const process = startFollow(machine.build, { ...how, key: key.key, settings: machine.settings });
+    this.#followers[number] = { key, process };
   }
 
   #outputOf(number: number): string {

@@ -1,8 +1,9 @@
 /** A year of a machine in an hour: deliveries, clients, backups, kills, full disks, restores, and an upgrade. */
 import { missingHere } from "../../../../test/support/needing.ts";
+import { quantile } from "../../../quantile.ts";
 import type { Attack, Fault, Figures } from "../../fault.ts";
+import { ask } from "../../product/client.ts";
 import { startServer } from "../../product/program.ts";
-import { percentile99 } from "../requests/slow-clients.ts";
 import { createClock } from "./clock.ts";
 import { beginYear, copyOf, liveDay, ofWeek, ofYear, type Served, type Year } from "./days.ts";
 import { openMachine } from "./machine.ts";
@@ -109,16 +110,13 @@ async function measureP99(build: string, files: readonly Served[]): Promise<numb
     for (const [place, { server, secret }] of servers.entries()) {
       const times: number[] = [];
       for (let number = 0; number < requestsPerRound; number++) {
-        const startedMs = performance.now();
-        const url = `${server.url}/api/v1/${targets[number % targets.length]}`;
-        const answer = await fetch(url, { headers: { Authorization: `Bearer ${secret}` } });
-        await answer.bytes();
-        times.push(performance.now() - startedMs);
-        if (answer.status !== 200) throw new Error(`${url} got ${answer.status}`);
+        const { status, tookMs } = await ask(server.url, secret, targets[number % targets.length]);
+        if (status !== 200) throw new Error(`a request got ${status}`);
+        times.push(tookMs);
       }
-      p99s[place]?.push(percentile99(times));
+      p99s[place]?.push(quantile(times, 0.99));
     }
   }
   await Promise.all(servers.map(({ server }) => server.end()));
-  return p99s.map((times) => times.toSorted((a, b) => a - b)[rounds / 4] ?? 0);
+  return p99s.map((times) => quantile(times, 0.25));
 }
