@@ -63,13 +63,6 @@ export interface ImportOrigin {
   readonly startedMs: number;
 }
 
-/** A row that cannot become a lead, with its own text. */
-export interface RejectedRow {
-  readonly line: number;
-  readonly reason: string;
-  readonly source: string | readonly string[];
-}
-
 /** The database or the disk stopped an import. Nothing is wrong with the file, which can be imported again as it is. */
 export class ImportInterrupted extends UserError {
   constructor(message: string, advice: string, cause: unknown) {

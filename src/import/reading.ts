@@ -2,15 +2,15 @@
 import { oldestKeptMs } from "../contract/calendar.ts";
 import { UserError } from "../user-error.ts";
 import type { Column, Columns } from "./map/columns.ts";
-import { emptyRow, type LeadRules, noPixel, readLead, type Warning } from "./map/lead.ts";
+import { emptyRow, type KeptLead, type LeadRules, noPixel, readLead, type Warning } from "./map/lead.ts";
 import { mapOption, namesMore } from "./map/report.ts";
 import { isTime } from "./map/values/times.ts";
 import { type Undecided, undecidedColumn } from "./map/visit-time.ts";
-import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead, type RejectedRow } from "./new-lead.ts";
+import { emptyCounts, type ImportCounts, type ImportOptions } from "./new-lead.ts";
 import { type LegacyEncoding, toText } from "./parse/encoding.ts";
 import { type Format, openRows } from "./parse/format.ts";
 import type { Source } from "./parse/source.ts";
-import { firstText, maxRejectedLength, type Row } from "./row.ts";
+import { firstText, maxRejectedLength, type ReadRow, type RejectedRow, type Row } from "./row.ts";
 import type { StagedImport } from "./write/import.ts";
 
 export interface Reading {
@@ -61,11 +61,9 @@ const maxLinesAbove = 10;
 /** Reads to the end. Throws a UserError if the source cannot be understood. */
 export async function readFile(reading: Reading, listener: Listener = {}): Promise<FileRead> {
   const { source, columns, now } = reading;
-  const counts = emptyCounts();
-  const notes: Notes = { legacyLines: new Map(), warnings: new Map(), rejected: [], reasons: new Map() };
-  const texts = toText(source.chunks, (encoding) => increment(notes.legacyLines, encoding));
+  const stage = new Stage(reading);
+  const texts = toText(source.chunks, (encoding) => increment(stage.notes.legacyLines, encoding));
   const rows = await openRows(texts, columns);
-  const stage = new Stage(reading, counts, notes);
   let isAnnounced = false;
   let read = 0;
   let otherHeader: number | null = null;
@@ -75,14 +73,14 @@ export async function readFile(reading: Reading, listener: Listener = {}): Promi
       isAnnounced = true;
     }
     const first = group.slice(0, Math.max(0, maxLinesAbove - read));
-    const isHeader = ({ source }: Row) => typeof source !== "string" && namesMore(columns, source);
+    const isHeader = ({ source }: ReadRow) => typeof source !== "string" && namesMore(columns, source);
     otherHeader ??= first.find(isHeader)?.line ?? null;
     const nowMs = now();
     for (const row of group) stage.take(row, nowMs);
     read += group.length;
     listener.onProgress?.(read);
   }
-  return { format: rows.format, counts, notes, otherHeader, ...stage.end() };
+  return { format: rows.format, otherHeader, ...stage.end() };
 }
 
 function increment<Key>(counts: Map<Key, number>, key: Key): void {
@@ -98,6 +96,8 @@ const maxNoted = 5;
 
 /** Stages rows as leads or as rejected, in their order. */
 class Stage {
+  readonly notes: Notes = { legacyLines: new Map(), warnings: new Map(), rejected: [], reasons: new Map() };
+  private readonly counts = emptyCounts();
   private readonly pixels = new Set<string>();
   /** The doubts in rows without a column of the time, and in those whose columns of the time are empty. */
   private readonly doubts = { missing: new Doubts(), empty: new Doubts() };
@@ -105,26 +105,22 @@ class Stage {
   private readonly rules: LeadRules;
   /** True if a file in which no row names a pixel is refused as a whole. */
   private readonly mustNamePixel: boolean;
-  /** Rows from the first one whose date could be two: they wait until a date of its column decides. */
-  private waiting: Row[] = [];
-  private waitingBytes = 0;
-  private waitsFor: Undecided | null = null;
   private lacksPixel = false;
   private namesPixel = false;
+  /** Rows from the first one whose date could be two: they wait until a date of its column decides. */
+  private waiting: ReadRow[] = [];
+  private waitingBytes = 0;
+  private waitsFor: Undecided | null = null;
 
-  constructor(
-    private readonly reading: Reading,
-    private readonly counts: ImportCounts,
-    private readonly notes: Notes,
-  ) {
+  constructor(private readonly reading: Reading) {
     this.rules = reading.rules;
     this.mustNamePixel = this.rules.pixelId === null && !this.rules.ofDeliveries;
   }
 
-  take(row: Row, nowMs: number): void {
-    // Of a row that waits, reading its time records the order of its date.
+  take(row: ReadRow, nowMs: number): void {
     if (this.waitsFor === null) this.waitsFor = this.stage(row, nowMs);
-    else readLead(row, this.rules, nowMs);
+    // Of a row that waits, reading its time records the order of its date.
+    else if (!("reason" in row)) readLead(row, this.rules, nowMs);
     if (this.waitsFor === null) return;
     this.waiting.push(row);
     this.waitingBytes += bytesOf(row);
@@ -132,13 +128,14 @@ class Stage {
     else if (this.waitingBytes > maxWaitingBytes) throw undecidedColumn(this.waitsFor);
   }
 
-  end(): Pick<FileRead, "pixels" | "doubt"> {
+  end(): Pick<FileRead, "counts" | "notes" | "pixels" | "doubt"> {
     if (this.waitsFor !== null) throw undecidedColumn(this.waitsFor);
     if (this.mustNamePixel && this.lacksPixel && !this.namesPixel) throw namesNoPixel();
+    const { counts, notes, pixels } = this;
     const { missing, empty } = this.doubts;
     // Where the time of some rows is known, others may have none.
     const doubt = missing.found() ?? (this.isTimed ? null : empty.found());
-    return { pixels: this.pixels, doubt: this.rules.ofDeliveries ? null : doubt };
+    return { counts, notes, pixels, doubt: this.rules.ofDeliveries ? null : doubt };
   }
 
   /** Stages the rows that wait, up to the first one whose column is still not decided. */
@@ -151,48 +148,46 @@ class Stage {
   }
 
   /** Stages a row; returns the date whose column has to be decided first. */
-  private stage(row: Row, nowMs: number): Undecided | null {
+  private stage(row: ReadRow, nowMs: number): Undecided | null {
+    if ("reason" in row) return this.reject(row, row.reason);
     const found = readLead(row, this.rules, nowMs);
     if ("undecided" in found) return found.undecided;
-    if ("fault" in found) {
-      if (found.fault === noPixel) {
-        this.lacksPixel = true;
-        const hasNoColumn = typeof row.source !== "string" && row.layout.of.pixel_id === undefined;
-        if (this.mustNamePixel && hasNoColumn) throw namesNoPixel();
-      }
-      this.reject(row, found.fault);
-      return null;
+    if ("lead" in found) return this.stageLead(row, found, nowMs);
+    if (found.fault === noPixel) {
+      this.lacksPixel = true;
+      const hasNoColumn = typeof row.source !== "string" && row.layout.of.pixel_id === undefined;
+      if (this.mustNamePixel && hasNoColumn) throw namesNoPixel();
     }
-    this.namesPixel = true;
-    for (const warning of found.warnings) increment(this.notes.warnings, warning);
-    if (found.lead.identifiedMs !== null) this.isTimed = true;
-    else if (this.rules.stamp === "source") this.doubts[row.layout.of.identified_at ? "empty" : "missing"].add(row);
-    this.stageLead(row, found.lead, nowMs);
-    return null;
+    return this.reject(row, found.fault);
   }
 
-  private stageLead(row: Row, lead: NewLead, nowMs: number): void {
+  private stageLead(row: Row, { lead, warnings }: KeptLead, nowMs: number): null {
     const { staged, retainDays } = this.reading;
+    this.namesPixel = true;
+    for (const warning of warnings) increment(this.notes.warnings, warning);
+    if (lead.identifiedMs !== null) this.isTimed = true;
+    else if (this.rules.stamp === "source") this.doubts[row.layout.of.identified_at ? "empty" : "missing"].add(row);
     if (lead.identifiedMs !== null && lead.identifiedMs < oldestKeptMs(retainDays, nowMs)) {
-      this.reject(row, `it is older than the retention period of the account (retain --days ${retainDays})`);
-    } else if (this.acceptsPixel(lead.pixelId)) {
+      return this.reject(row, `it is older than the retention period of the account (retain --days ${retainDays})`);
+    }
+    if (this.acceptsPixel(lead.pixelId)) {
       staged.add(lead);
-    } else if (!staged.isStored(lead.id)) {
-      this.reject(row, `the account has no pixel ${lead.pixelId} (--create-pixels makes it)`);
-    } else {
+    } else if (staged.isStored(lead.id)) {
       // A lead that is stored already and stays as it is needs no pixel.
       this.counts.read++;
       this.counts.duplicates++;
-    }
+    } else this.reject(row, `the account has no pixel ${lead.pixelId} (--create-pixels makes it)`);
+    return null;
   }
 
-  private reject({ line, source }: Row, reason: string): void {
+  private reject({ line, source }: ReadRow, reason: string): null {
+    const { rejected, reasons } = this.notes;
     this.counts.read++;
     this.counts.rejected++;
     this.reading.staged.reject({ line, reason, source: shortened(source) });
-    const { rejected, reasons } = this.notes;
     increment(reasons, withoutValues(reason));
     if (reason !== emptyRow && rejected.length < maxNoted) rejected.push({ line, reason });
+    return null;
   }
 
   private acceptsPixel(id: string): boolean {
@@ -206,9 +201,10 @@ class Stage {
 }
 
 /** Returns about how much memory a row takes: its texts, an object, and a reference for each of its cells. */
-function bytesOf({ source, cells }: Row): number {
+function bytesOf(row: ReadRow): number {
+  const { source } = row;
   const length = typeof source === "string" ? source.length : source.reduce((sum, cell) => sum + cell.length, 0);
-  return 200 + 2 * length + 32 * cells.length;
+  return 200 + 2 * length + ("cells" in row ? 32 * row.cells.length : 0);
 }
 
 function namesNoPixel(): UserError {

@@ -1,18 +1,24 @@
 /** A record of a file, and the texts in its cells: trimmed, and otherwise as they are in the file. */
 import type { Layout } from "./map/columns.ts";
 
+/** A record that was read, or one that cannot be read at all. */
+export type ReadRow = Row | RejectedRow;
+
 export interface Row {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;
   /** Its values, in the order of the columns of its layout. */
   readonly cells: readonly Cell[];
   readonly layout: Layout;
-  /** The reason why it could not be read at all; null if it could. */
-  readonly fault: string | null;
   /** Its text: the line of NDJSON, or the cells of CSV, those after the last column of the header at the end. */
   readonly source: string | readonly string[];
   /** Further elements of a list in it, of which the first is kept. */
   readonly others?: ReadonlySet<"people" | "visits">;
+}
+
+/** A row that cannot become a lead, with its own text. */
+export interface RejectedRow extends Pick<Row, "line" | "source"> {
+  readonly reason: string;
 }
 
 /** A record larger than this is damaged: an unclosed quote would otherwise swallow the rest of the file. */

@@ -7,6 +7,7 @@ import { DateOrders } from "../../src/import/map/visit-time.ts";
 import type { NewLead } from "../../src/import/new-lead.ts";
 import { toText } from "../../src/import/parse/encoding.ts";
 import { openRows } from "../../src/import/parse/format.ts";
+import type { Cell, ReadRow } from "../../src/import/row.ts";
 import { noonMs } from "../support/builders.ts";
 
 export const ordinaryRules: LeadRules = {
@@ -36,8 +37,12 @@ async function open(pieces: readonly Buffer[], map: string | null, onLegacyLine 
 export async function readPieces(pieces: readonly Buffer[], map: string | null = null) {
   let legacyLines = 0;
   const { columns, format, groups } = await open(pieces, map, () => legacyLines++);
-  const rows: Parameters<typeof readLead>[0][] = [];
-  for await (const group of groups) rows.push(...group);
+  const rows: { line: number; cells: readonly Cell[]; source: ReadRow["source"]; fault: string | null }[] = [];
+  for await (const group of groups) {
+    rows.push(
+      ...group.map((row) => ("reason" in row ? { ...row, cells: [], fault: row.reason } : { ...row, fault: null })),
+    );
+  }
   return { rows, columns, format, legacyLines };
 }
 
@@ -52,7 +57,7 @@ export async function leadsOfPieces(
   const all = { ...ordinaryRules, orders: new DateOrders(null), ...rules };
   const leads: ReadLead[] = [];
   for await (const rows of (await open(pieces, map)).groups)
-    leads.push(...rows.map((row) => readLead(row, all, noonMs)));
+    leads.push(...rows.map((row) => ("reason" in row ? { fault: row.reason } : readLead(row, all, noonMs))));
   return leads;
 }
 

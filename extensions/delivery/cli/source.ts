@@ -17,7 +17,7 @@ import { Columns } from "../../../src/import/map/columns.ts";
 import { asServed, warningLines } from "../../../src/import/map/lead.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { reportOn } from "../../../src/import/map/report.ts";
-import type { NewLead, RejectedRow } from "../../../src/import/new-lead.ts";
+import type { NewLead } from "../../../src/import/new-lead.ts";
 import { readFile } from "../../../src/import/reading.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { printable, UserError } from "../../../src/user-error.ts";
@@ -142,7 +142,7 @@ async function testDelivery(context: CommandContext, source: Source) {
   const lines = readVisits(Buffer.concat(await Array.fromAsync(context.standardInput())), null);
   const columns = new Columns(readMapping(request.map ?? null));
   const staged: NewLead[] = [];
-  const rejected: Pick<RejectedRow, "line" | "reason">[] = [];
+  const rejected: { line: number; reason: string }[] = [];
   const pixels = openPixelReader(read);
   const text = Buffer.from(lines.join("\n"));
   const chunks = (async function* () {

@@ -183,9 +183,6 @@ function namesIn({ name = [], first_name = [], last_name = [] }: ByField, column
   return [...name.map((place) => [[place]]), ...pairs].toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** The layout of a row that could not be read. */
-export const noLayout: Layout = createLayout([]);
-
 /** Returns whether a record is of people and not of visits: then the time at which it was made is not that of a visit. */
 function isAddressBook(columns: readonly Column[]): boolean {
   const targets = new Set(columns.map(({ meaning }) => meaning?.target));

@@ -35,11 +35,14 @@ export interface LeadRules extends TimeRules {
   readonly identity: readonly IdentityField[];
 }
 
-/** A lead with what was left out of it, why a row cannot be one, or the date whose column has to be decided first. */
-export type ReadLead =
-  | { readonly lead: NewLead; readonly warnings: readonly Warning[] }
-  | { readonly fault: string }
-  | { readonly undecided: Undecided };
+/** A lead, and what was left out of it. */
+export interface KeptLead {
+  readonly lead: NewLead;
+  readonly warnings: readonly Warning[];
+}
+
+/** The lead of a row, why it cannot be one, or the date whose column has to be decided first. */
+export type ReadLead = KeptLead | { readonly fault: string } | { readonly undecided: Undecided };
 
 const warningTexts = {
   state: "the state is not a US state, so it was left empty",
@@ -76,7 +79,6 @@ export const noPixel = "it has no pixel (--pixel ID sets it)";
 
 /** Returns the lead of a row, or why the row is rejected. The first reason found counts. */
 export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
-  if (row.fault !== null) return { fault: row.fault };
   const { of } = row.layout;
   const { details, warnings } = readDetails(row);
   // A date decides the order of its column even if its row is rejected.

@@ -1,14 +1,8 @@
 /** CSV (RFC 4180) to rows: the first record is the header, and each further one must fit it. */
 import { UserError } from "../../user-error.ts";
-import { type Columns, isRejectColumn, type Layout, noLayout } from "../map/columns.ts";
-import { maxRecordLength, maxRejectedLength, type Row, tooLarge } from "../row.ts";
+import { type Columns, isRejectColumn, type Layout } from "../map/columns.ts";
+import { maxRecordLength, maxRejectedLength, type ReadRow, type RejectedRow, tooLarge } from "../row.ts";
 import { endOfLine, indexOf, readLine, readRecord } from "./csv-record.ts";
-
-interface Header {
-  readonly layout: Layout;
-  /** Its cells, trimmed; null for the columns of a rejects file, which have values in a row that repeats the header. */
-  readonly cells: readonly (string | null)[];
-}
 
 /** Reads text in whole lines; the first record is the header. */
 export async function* readCsv(
@@ -16,7 +10,7 @@ export async function* readCsv(
   columns: Columns,
   delimiter: string,
   firstLine: number,
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<ReadRow[]> {
   const reader = new CsvReader(columns, delimiter, firstLine);
   for await (const text of texts) yield reader.read(text, false);
   yield reader.read("", true);
@@ -28,18 +22,9 @@ const partOfDamaged = "it is part of the previous record, which has a misplaced 
 /** The end of a record is looked for within this length, so that one that is too large is rejected once. */
 const maxScannedLength = 8 * maxRecordLength;
 
-/** The lines of a record with a quote in the wrong place. */
-interface Damage {
-  /** The place after its last line. */
-  readonly end: number;
-  /** True if the last line has the quote that closes the record. */
-  readonly isKnown: boolean;
-  /** True if more text could show another end. */
-  readonly isCut: boolean;
-}
-
 class CsvReader {
-  private header: Header | null = null;
+  /** The columns of the header; null before it was read. */
+  private layout: Layout | null = null;
   /** The beginning of a record that continues in the next text. */
   private rest = "";
   private mayHoldNul = false;
@@ -51,11 +36,11 @@ class CsvReader {
   ) {}
 
   /** Returns the rows that are complete with the next text. In the last one, a record without an end is damaged. */
-  read(next: string, isLast: boolean): Row[] {
+  read(next: string, isLast: boolean): ReadRow[] {
     const text = this.rest + next;
     // Few files have a NUL, and to look through each cell takes time.
     this.mayHoldNul = text.includes("\0");
-    const rows: Row[] = [];
+    const rows: ReadRow[] = [];
     let at = 0;
     while (at < text.length) {
       const end = this.takeRecord(text, at, isLast, rows);
@@ -68,23 +53,20 @@ class CsvReader {
   }
 
   /** Takes the record at a place. Returns the place after it, or null if the text does not reach that far. */
-  private takeRecord(text: string, at: number, isLast: boolean, rows: Row[]): number | null {
-    const newline = indexOf(text, "\n", at);
-    const line = text.slice(at, endOfLine(text, newline));
-    if (line.includes('"')) return this.takeQuoted(text, at, line, isLast, rows);
-    const cells = line.length > maxRecordLength ? null : line.split(this.delimiter);
-    if (line !== "") this.take(cells, line, rows);
-    return newline + 1;
-  }
-
-  private takeQuoted(text: string, at: number, line: string, isLast: boolean, rows: Row[]): number | null {
+  private takeRecord(text: string, at: number, isLast: boolean, rows: ReadRow[]): number | null {
     const next = indexOf(text, "\n", at) + 1;
+    const line = text.slice(at, endOfLine(text, next - 1));
+    if (!line.includes('"')) {
+      const cells = line.length > maxRecordLength ? null : line.split(this.delimiter);
+      if (line !== "") this.take(cells, line, rows);
+      return next;
+    }
     const record = readRecord(text, at, this.delimiter);
+    const length = record.end - at;
     if (record.end > text.length && !isLast && text.length - at < maxScannedLength) return null;
     // A record of several lines that does not fit the header may be several records, which a rejected row could not keep.
-    const isLarge = record.end > next && record.end - at > maxRejectedLength;
-    const isRecord = record.cells !== null && record.end - at <= maxScannedLength;
-    if (isRecord && (!isLarge || record.cells.length === this.width)) {
+    const isLarge = record.end > next && length > maxRejectedLength;
+    if (record.cells !== null && length <= maxScannedLength && (!isLarge || record.cells.length === this.width)) {
       this.take(record.cells, text.slice(at, record.end), rows);
       return record.end;
     }
@@ -92,33 +74,31 @@ class CsvReader {
   }
 
   /** Takes a line with a quote in the wrong place as the row that it is by itself, or rejects the record that it begins. */
-  private takeDamaged(text: string, at: number, line: string, isLast: boolean, rows: Row[]): number | null {
+  private takeDamaged(text: string, at: number, line: string, isLast: boolean, rows: ReadRow[]): number | null {
     const next = indexOf(text, "\n", at) + 1;
     const alone = readLine(line, this.delimiter);
     // A quote inside an unquoted cell is literal. A cell that begins with a quote may continue on the next line.
-    const isCertain = this.header === null || (alone.cells !== null && !alone.isDoubtful);
-    const until = Math.max(next, text.lastIndexOf("\n", at + maxRecordLength) + 1);
-    const lines = text.length > at + maxRecordLength ? text.slice(0, until) : text;
-    const damage = isCertain ? null : this.findDamage(lines, at, next);
-    if (damage?.isCut === true && lines === text && !isLast) return null;
-    if (damage === null || (alone.cells !== null && !damage.isKnown)) {
+    const isCertain = this.layout === null || (alone.cells !== null && !alone.isDoubtful);
+    const isLong = text.length > at + maxRecordLength;
+    if (!isCertain && !isLong && !isLast) return null;
+    const scanned = isLong ? text.slice(0, Math.max(next, text.lastIndexOf("\n", at + maxRecordLength) + 1)) : text;
+    const closed = isCertain ? null : this.endOfClosed(scanned, next);
+    if (isCertain || (alone.cells !== null && closed === null)) {
       this.take(alone.cells, line, rows);
       return next;
     }
-    this.reject(text.slice(at, endOfLine(text, damage.end - 1)), rows);
-    return damage.end;
+    const end = closed ?? this.endOfMisfits(scanned, at, next);
+    rows.push(...this.damagedRows(text.slice(at, endOfLine(text, end - 1))));
+    return end;
   }
 
-  /** Looks for the quote that closes the record at a place, whose cell is open at the end of its first line. */
-  private findDamage(text: string, at: number, next: number): Damage {
+  /** Returns the end of the record that the next quote closes, whose cell is open at a line; null if none closes it. */
+  private endOfClosed(text: string, next: number): number | null {
     for (let from = next; ; ) {
       const rest = readRecord(text, from, this.delimiter, true);
-      if (rest.cells !== null) return { end: rest.end, isKnown: true, isCut: rest.end > text.length };
+      if (rest.cells !== null) return rest.end;
       const line = text.lastIndexOf("\n", rest.end) + 1;
-      if (rest.end > text.length || rest.cell < line) {
-        const end = this.endOfMisfits(text, at, next);
-        return { end, isKnown: false, isCut: Math.max(rest.end, end) >= text.length };
-      }
+      if (rest.end > text.length || rest.cell < line) return null;
       from = indexOf(text, "\n", rest.end) + 1;
     }
   }
@@ -140,37 +120,39 @@ class CsvReader {
   }
 
   /** Rejects a record once, with its lines as far as a rejected row can keep them; the others are rejected one by one. */
-  private reject(text: string, rows: Row[]): void {
+  private damagedRows(text: string): RejectedRow[] {
     let length = 0;
     const lines = text.split(/\r?\n/);
     const own = lines.filter((line, place) => (length += line.length + 1) <= maxRejectedLength || place === 0);
-    rows.push(this.damagedRow(own.join("\n"), text.length > maxRecordLength ? tooLarge : unclosedQuote));
-    for (const [place, line] of lines.entries()) {
-      if (place < own.length || line === "") continue;
-      rows.push({ ...this.damagedRow(line, partOfDamaged), line: this.line + place });
-    }
+    const first = this.damaged(own.join("\n"), text.length > maxRecordLength ? tooLarge : unclosedQuote);
+    const others = lines.flatMap((line, place) =>
+      place < own.length || line === "" ? [] : this.damaged(line, partOfDamaged, this.line + place),
+    );
+    return [first, ...others];
   }
 
   /** Takes a record as the header or as a row; without cells, a quote in it is not closed. */
-  private take(cells: readonly string[] | null, text: string, rows: Row[]): void {
+  private take(cells: readonly string[] | null, text: string, rows: ReadRow[]): void {
     const fault = text.length > maxRecordLength ? tooLarge : unclosedQuote;
-    if (this.header === null) this.header = readHeader(this.line, cells, fault, this.columns);
-    else if (cells === null || fault === tooLarge) rows.push(this.damagedRow(text, fault));
-    else rows.push(this.rowOf(this.fit(cells), this.header));
+    if (this.layout === null) this.layout = readHeader(this.line, cells, fault, this.columns);
+    else if (cells === null || fault === tooLarge) rows.push(this.damaged(text, fault));
+    else rows.push(this.rowOf(this.fit(cells), this.layout));
   }
 
-  private rowOf(cells: readonly string[], header: Header): Row {
-    return { line: this.line, cells, layout: header.layout, fault: this.faultOf(cells, header), source: cells };
+  private rowOf(cells: readonly string[], layout: Layout): ReadRow {
+    const reason = this.faultOf(cells, layout);
+    return reason === null
+      ? { line: this.line, cells, layout, source: cells }
+      : { line: this.line, reason, source: cells };
   }
 
   /** Returns a row whose text is written after the last column, where nobody takes it for values. */
-  private damagedRow(text: string, fault: string): Row {
-    const source = [...Array<string>(this.width).fill(""), text.slice(0, maxRejectedLength)];
-    return { line: this.line, cells: [], layout: noLayout, fault, source };
+  private damaged(text: string, reason: string, line = this.line): RejectedRow {
+    return { line, reason, source: [...Array<string>(this.width).fill(""), text.slice(0, maxRejectedLength)] };
   }
 
   private get width(): number {
-    return this.header?.cells.length ?? 0;
+    return this.layout?.columns.length ?? 0;
   }
 
   /** Makes a record fit the header, if its cells are there. */
@@ -187,14 +169,14 @@ class CsvReader {
     return isBlankAtEnd ? cells.slice(0, width) : cells;
   }
 
-  private faultOf(cells: readonly string[], header: Header): string | null {
+  private faultOf(cells: readonly string[], { columns }: Layout): string | null {
     const { delimiter, width } = this;
     if (cells.length !== width) {
       const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
       const hint = cells.length > width ? `; a value with ${named} may need quotes` : "";
       return `the header has ${width} cells, and this row ${cells.length}${hint}`;
     }
-    if (header.cells.every((name, place) => name === null || cells[place]?.trim() === name)) {
+    if (columns.every(({ title }, place) => cells[place]?.trim() === title || isRejectColumn(title))) {
       return "it repeats the header, as in concatenated files";
     }
     return this.mayHoldNul && cells.some((cell) => cell.includes("\0")) ? "it contains a NUL" : null;
@@ -202,7 +184,7 @@ class CsvReader {
 }
 
 /** Reads the header. Throws a UserError if it cannot be read: the line after it is none. */
-function readHeader(line: number, cells: readonly string[] | null, fault: string, columns: Columns): Header {
+function readHeader(line: number, cells: readonly string[] | null, fault: string, columns: Columns): Layout {
   const refusal = (fault: string, advice: string) =>
     new UserError(`The header, line ${line} of the file, cannot be read: ${fault}.`, advice);
   if (cells === null) {
@@ -211,7 +193,5 @@ function readHeader(line: number, cells: readonly string[] | null, fault: string
   if (cells.some((cell) => cell.includes("\0"))) {
     throw refusal("it contains a NUL, so it is not text", "Unpack the file, or save its table as CSV.");
   }
-  const names = cells.map((cell) => cell.trim());
-  const layout = columns.addHeader(names);
-  return { layout, cells: names.map((name) => (isRejectColumn(name) ? null : name)) };
+  return columns.addHeader(cells.map((cell) => cell.trim()));
 }

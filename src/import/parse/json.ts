@@ -1,7 +1,7 @@
 /** JSON to rows: one object a line, or one document. Either may be a page of records. */
 import { UserError } from "../../user-error.ts";
-import { type Column, type Columns, maxColumns, noLayout } from "../map/columns.ts";
-import { type Cell, maxPageBytes, maxRecordLength, type Row, tooLarge } from "../row.ts";
+import { type Column, type Columns, maxColumns } from "../map/columns.ts";
+import { type Cell, maxPageBytes, maxRecordLength, type ReadRow, type Row, tooLarge } from "../row.ts";
 import { prepend } from "./encoding.ts";
 import { isObject, readPage } from "./json-pages.ts";
 
@@ -18,12 +18,12 @@ const maxDepth = 32;
 const maxPathLength = 1000;
 
 /** Rows in groups; a group is what could be read without waiting. */
-export type Groups = AsyncIterable<Row[]> | Iterable<Row[]>;
+export type Groups = AsyncIterable<ReadRow[]> | Iterable<ReadRow[]>;
 
 /** Reads text in whole lines; a line may hold a page of records. */
-export async function* readLines(texts: AsyncIterable<string>, columns: Columns): AsyncGenerator<Row[]> {
+export async function* readLines(texts: AsyncIterable<string>, columns: Columns): AsyncGenerator<ReadRow[]> {
   let line = 0;
-  function* rowsIn(text: string): Generator<Row> {
+  function* rowsIn(text: string): Generator<ReadRow> {
     for (const one of text.replace(/\n$/, "").split("\n")) yield* readLine(one.trim(), ++line, columns);
   }
   for await (const text of texts) yield* inGroups(rowsIn(text));
@@ -54,15 +54,15 @@ export async function readDocument(texts: AsyncGenerator<string>, columns: Colum
 }
 
 /** Frees the bytes and the text of a large document first: its records take several times as much. */
-function* rowsOfDocument(value: unknown, columns: Columns, size: number): Generator<Row[]> {
+function* rowsOfDocument(value: unknown, columns: Columns, size: number): Generator<ReadRow[]> {
   for (const group of inGroups(rowsOf(value, null, 1, columns))) {
     if (size > maxRecordLength) Bun.gc(true);
     yield group;
   }
 }
 
-function* inGroups(rows: Iterable<Row>): Generator<Row[]> {
-  let group: Row[] = [];
+function* inGroups(rows: Iterable<ReadRow>): Generator<ReadRow[]> {
+  let group: ReadRow[] = [];
   for (const row of rows) {
     if (group.push(row) < rowsAtOnce) continue;
     yield group;
@@ -76,11 +76,11 @@ function isLarger(text: string): boolean {
   return text.length > maxPageBytes / 3 && Buffer.byteLength(text) > maxPageBytes;
 }
 
-function readLine(text: string, line: number, columns: Columns): Iterable<Row> {
+function readLine(text: string, line: number, columns: Columns): Iterable<ReadRow> {
   if (text === "") return [];
-  if (isLarger(text)) return [faulty("it is larger than 8 MiB", text, line)];
+  if (isLarger(text)) return [{ line, reason: "it is larger than 8 MiB", source: text }];
   const excess = excessIn(text);
-  if (excess !== null) return [faulty(`it contains more than ${excess}`, text, line)];
+  if (excess !== null) return [{ line, reason: `it contains more than ${excess}`, source: text }];
   const value = parseJson(text);
   // A line of a rejects file holds the line that was rejected.
   if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
@@ -119,19 +119,19 @@ function* rowsOf(
   columns: Columns,
   parents: readonly string[] = [],
   depth = 0,
-): Generator<Row> {
+): Generator<ReadRow> {
   const page = depth < maxPageDepth ? readPage(value, columns) : null;
   if (page !== null && "items" in page) {
     for (const item of page.items) yield* rowsOf(item, null, line, columns, page.parents, depth + 1);
     return;
   }
   const source = text ?? writeJson(value);
-  if (source === null) yield faulty("it is nested too deeply", "", line);
+  if (source === null) yield { line, reason: "it is nested too deeply", source: "" };
   else if (page !== null) {
     const filters = page.lists.map((list) => `'.${list}[]'`).join(" or ");
-    yield faulty(`it contains several lists of records; extract one with jq -c ${filters}`, source, line);
+    yield { line, reason: `it contains several lists of records; extract one with jq -c ${filters}`, source };
   } else if (isObject(value)) yield rowOf(value, source, line, columns, parents);
-  else yield faulty("it is not a JSON object", source, line);
+  else yield { line, reason: "it is not a JSON object", source };
 }
 
 /** Writes a value as JSON; null if it is nested so deep that the stack does not suffice. */
@@ -144,19 +144,15 @@ function writeJson(value: unknown): string | null {
   }
 }
 
-function faulty(fault: string, source: string, line: number): Row {
-  return { line, cells: [], layout: noLayout, fault, source };
-}
-
 /** A NUL, and no backslash in front of `u0000`. */
 const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
 
-function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): Row {
-  if (source.length > maxRecordLength) return faulty(tooLarge, source, line);
-  if (source.includes("\\u0000") && escapedNul.test(source)) return faulty("it contains a NUL", source, line);
+function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): ReadRow {
+  if (source.length > maxRecordLength) return { line, reason: tooLarge, source };
+  if (source.includes("\\u0000") && escapedNul.test(source)) return { line, reason: "it contains a NUL", source };
   const { columns: own, cells, others, isExcessive } = readValues(record, parents, columns);
-  if (isExcessive) return faulty(`it has more than ${maxColumns.toLocaleString("en-US")} names`, source, line);
-  const row = { line, cells, layout: columns.layoutOf(own), fault: null, source };
+  if (isExcessive) return { line, reason: `it has more than ${maxColumns.toLocaleString("en-US")} names`, source };
+  const row = { line, cells, layout: columns.layoutOf(own), source };
   return others.size === 0 ? row : { ...row, others };
 }
 

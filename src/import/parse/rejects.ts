@@ -5,7 +5,7 @@ import { csvRecord } from "../../contract/csv.ts";
 import { systemCode } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 import { isRejectColumn, rejectColumns } from "../map/columns.ts";
-import type { RejectedRow } from "../new-lead.ts";
+import type { RejectedRow } from "../row.ts";
 import type { Format } from "./format.ts";
 
 /** A failure at the rejects file, not at the file that is imported. */

@@ -6,7 +6,8 @@ import { type Database, SQLiteError } from "bun:sqlite";
 import type { Lead } from "../../contract/lead.ts";
 import { withHyphens } from "../../db/uuid.ts";
 import { asServed } from "../map/lead.ts";
-import { ImportInterrupted, type NewLead, type RejectedRow } from "../new-lead.ts";
+import { ImportInterrupted, type NewLead } from "../new-lead.ts";
+import type { RejectedRow } from "../row.ts";
 
 /** A summary of staged leads that follow one another in time order. */
 export interface Summary {
