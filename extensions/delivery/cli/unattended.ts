@@ -11,8 +11,6 @@ import type { Account } from "../../../src/db/accounts.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-lead.ts";
-import { RejectsNotWritten } from "../../../src/import/parse/rejects.ts";
-import { SourceUnreadable } from "../../../src/import/parse/source.ts";
 import { inOneLine, UserError } from "../../../src/user-error.ts";
 import { type FileSource, type Outcome, rejectedFolder } from "../inbox/archive.ts";
 import type { ImportFile } from "../inbox/drop-folder.ts";
@@ -62,8 +60,8 @@ async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outc
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
     // A failure of the database or the disk has nothing to do with the file.
-    const otherCauses = [DatabaseUnavailable, ImportInterrupted, RejectsNotWritten, SourceUnreadable];
-    if (otherCauses.some((kind) => cause instanceof kind)) return { kind: "later", reason: cause.sentence };
+    const isOfFile = !(cause instanceof DatabaseUnavailable || cause instanceof ImportInterrupted);
+    if (!isOfFile) return { kind: "later", reason: cause.sentence };
     return { kind: "failed", reason: inOneLine(cause.message), advice: inOneLine(cause.advice) };
   }
 }

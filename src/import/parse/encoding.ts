@@ -22,6 +22,7 @@ export async function* toText(
 ): AsyncGenerator<string> {
   const start = await lookAhead(
     withoutMark(chunks),
+    Buffer.concat,
     (head) => endsInReturns(head) !== null || head.length >= maxLineBytes,
   );
   const isOfMac = endsInReturns(start.head) === true;
@@ -64,7 +65,7 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 
 /** Removes the byte order mark, and makes UTF-8 of UTF-16. */
 async function* withoutMark(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const { head, whole } = await lookAhead(chunks, ({ length }) => length >= 3);
+  const { head, whole } = await lookAhead(chunks, Buffer.concat, ({ length }) => length >= 3);
   const decoder = wideDecoder(head);
   let skipped = head.toString("hex", 0, 3) === "efbbbf" ? 3 : 0;
   for await (const chunk of whole) {
@@ -95,18 +96,24 @@ async function* withFeeds(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer
   }
 }
 
-/** Reads until the first bytes are enough. Returns them, and all bytes with them included. */
-export async function lookAhead(
-  chunks: AsyncIterableIterator<Buffer>,
-  isEnough: (head: Buffer) => boolean,
-): Promise<{ readonly head: Buffer; readonly whole: AsyncGenerator<Buffer> }> {
-  let head = Buffer.alloc(0);
+/** Reads until the first pieces, joined, are enough. Returns them, and all pieces with them included. */
+export async function lookAhead<Piece extends Buffer | string>(
+  pieces: AsyncIterableIterator<Piece>,
+  join: (pieces: readonly Piece[]) => Piece,
+  isEnough: (head: Piece) => boolean,
+): Promise<{ readonly head: Piece; readonly whole: AsyncGenerator<Piece> }> {
+  let head = join([]);
   while (!isEnough(head)) {
-    const next = await chunks.next();
+    const next = await pieces.next();
     if (next.done) break;
-    head = Buffer.concat([head, next.value]);
+    head = join([head, next.value]);
   }
-  return { head, whole: prepend(head, chunks) };
+  return { head, whole: prepend(head, pieces) };
+}
+
+/** Reads until the first texts are enough. */
+export function lookAheadInText(texts: AsyncGenerator<string>, isEnough: (head: string) => boolean) {
+  return lookAhead(texts, (some) => some.join(""), isEnough);
 }
 
 /** Yields a piece, and all that follows it. */

@@ -3,25 +3,18 @@ import { UserError } from "../../user-error.ts";
 import type { Columns } from "../map/columns.ts";
 import { maxRecordLength } from "../row.ts";
 import { readCsv } from "./csv.ts";
-import { prepend } from "./encoding.ts";
+import { lookAheadInText, prepend } from "./encoding.ts";
 import { type Groups, parseJson, readDocument, readLines } from "./json.ts";
 
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
 
-export interface Rows {
-  readonly format: Format;
-  readonly groups: Groups;
-}
-
 /** Reads a text as the format in which it begins. */
-export async function openRows(texts: AsyncGenerator<string>, columns: Columns): Promise<Rows> {
-  let head = "";
-  for (let next = await texts.next(); !next.done; next = await texts.next()) {
-    head += next.value;
-    if (next.value.trim() !== "") break;
-  }
+export async function openRows(
+  texts: AsyncGenerator<string>,
+  columns: Columns,
+): Promise<{ readonly format: Format; readonly groups: Groups }> {
+  const { head, whole } = await lookAheadInText(texts, (head) => head.trim() !== "");
   const text = head.trimStart();
-  const whole = prepend(head, texts);
   if (text === "") return { format: { kind: "ndjson" }, groups: [] };
   if (/^(?:\{|(?:\[\s*)+(?:[{\]]|$))/.test(text)) {
     const groups = beginsWithJsonLine(text) ? readLines(whole, columns) : await readDocument(whole, columns);

@@ -1,8 +1,8 @@
 /** JSON to rows: one object a line, or one document. Either may be a page of records. */
 import { UserError } from "../../user-error.ts";
 import { type Column, type Columns, maxColumns } from "../map/columns.ts";
-import { type Cell, maxPageBytes, maxRecordLength, type ReadRow, type Row, tooLarge } from "../row.ts";
-import { prepend } from "./encoding.ts";
+import { type Cell, maxPageBytes, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
+import { lookAheadInText } from "./encoding.ts";
 import { isObject, readPage } from "./json-pages.ts";
 
 /** An object takes a hundred bytes and more, even an empty one. No page of leads has so many. */
@@ -31,16 +31,12 @@ export async function* readLines(texts: AsyncIterable<string>, columns: Columns)
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
 export async function readDocument(texts: AsyncGenerator<string>, columns: Columns): Promise<Groups> {
-  let text = "";
-  for (let next = await texts.next(); !next.done; next = await texts.next()) {
-    text += next.value;
-    if (isLarger(text)) break;
-  }
+  const { head: text, whole } = await lookAheadInText(texts, isLarger);
   const excess = isLarger(text) ? "8 MiB" : excessIn(text);
   const value = excess === null ? parseJson(text) : undefined;
   if (value !== undefined) return rowsOfDocument(value, columns, text.length);
   const [, second = ""] = text.trimStart().split("\n", 2);
-  if (parseJson(second) !== undefined) return readLines(prepend(text, texts), columns);
+  if (parseJson(second) !== undefined) return readLines(whole, columns);
   if (excess !== null) {
     throw new UserError(
       `This is one JSON document of more than ${excess}, not one object per line.`,
@@ -150,19 +146,16 @@ const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
 function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): ReadRow {
   if (source.length > maxRecordLength) return { line, reason: tooLarge, source };
   if (source.includes("\\u0000") && escapedNul.test(source)) return { line, reason: "it contains a NUL", source };
-  const { columns: own, cells, others, isExcessive } = readValues(record, parents, columns);
-  if (isExcessive) return { line, reason: `it has more than ${maxColumns.toLocaleString("en-US")} names`, source };
-  const row = { line, cells, layout: columns.layoutOf(own), source };
-  return others.size === 0 ? row : { ...row, others };
-}
-
-/** The values of one record that are of any use, in their order. */
-interface Values {
-  readonly columns: readonly Column[];
-  readonly cells: readonly Cell[];
-  readonly others: NonNullable<Row["others"]>;
-  /** True if it has more different names than any export. */
-  readonly isExcessive: boolean;
+  const { values, others, names } = readValues(record, parents, columns);
+  if (names > maxColumns) {
+    return { line, reason: `it has more than ${maxColumns.toLocaleString("en-US")} names`, source };
+  }
+  const cells = new Map<Column, Cell>();
+  for (const { column, text } of values) {
+    const present = cells.get(column);
+    cells.set(column, present === undefined || present === "" ? text : [present, text].flat());
+  }
+  return { line, cells: [...cells.values()], layout: columns.layoutOf([...cells.keys()]), source, others };
 }
 
 /** A text, which may be empty: what a record is about is told by its names, as by the header of CSV. */
@@ -173,8 +166,9 @@ interface Value {
 
 const isGiven = ({ text }: Value) => text.trim() !== "";
 
-/** Reads the values of an object, each with the column of its path. */
-function readValues(record: object, parents: readonly string[], columns: Columns): Values {
+/** Returns the values of an object, each with the column of its path, and the number of its names. */
+function readValues(record: object, parents: readonly string[], columns: Columns) {
+  const values: Value[] = [];
   const others = new Set<"people" | "visits">();
   let names = 0;
 
@@ -220,14 +214,8 @@ function readValues(record: object, parents: readonly string[], columns: Columns
     else if (isOfVisits) others.add("visits");
   }
 
-  const values: Value[] = [];
   addValues(values, record, parents);
-  const cells = new Map<Column, Cell>();
-  for (const { column, text } of values) {
-    const present = cells.get(column);
-    cells.set(column, present === undefined || present === "" ? text : [present, text].flat());
-  }
-  return { columns: [...cells.keys()], cells: [...cells.values()], others, isExcessive: names > maxColumns };
+  return { values, others, names };
 }
 
 /** To read a long path for each value under it would take the square of its length. */

@@ -5,11 +5,9 @@ import { csvRecord } from "../../contract/csv.ts";
 import { systemCode } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 import { isRejectColumn, rejectColumns } from "../map/columns.ts";
+import { ImportInterrupted } from "../new-lead.ts";
 import type { RejectedRow } from "../row.ts";
 import type { Format } from "./format.ts";
-
-/** A failure at the rejects file, not at the file that is imported. */
-export class RejectsNotWritten extends UserError {}
 
 /**
  * Returns the path at which rejected rows can be written: `rejects.csv`, or `rejects-2.csv` and so on, because no file is
@@ -67,11 +65,12 @@ function naming<Result>(path: string, work: () => Result): Result {
     if (cause instanceof UserError) throw cause;
     const code = systemCode(cause) ?? "unknown";
     const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
-    throw new RejectsNotWritten(
+    throw new ImportInterrupted(
       `The rejects file ${path} cannot be written (${code}); nothing was imported.`,
       isFull
         ? "Free some space on its disk, or pass another file to --rejects."
         : "Check that the folder of --rejects exists, and that this user can write to it.",
+      cause,
     );
   }
 }

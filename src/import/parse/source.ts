@@ -6,6 +6,7 @@ import { createGunzip } from "node:zlib";
 import { systemCode } from "../../process.ts";
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
+import { ImportInterrupted } from "../new-lead.ts";
 import { lookAhead } from "./encoding.ts";
 
 /** About a thousand rows: as much as one transaction takes. */
@@ -68,20 +69,17 @@ function sizeOf(file: string): number | null {
   }
 }
 
-/** The system cannot read the file now, whatever its content: it may be readable later. */
-export class SourceUnreadable extends UserError {}
-
 function unreadable(file: string, cause: unknown): UserError {
   const name = file === "-" ? "Standard input" : file;
   // A shell makes a descriptor of <(…), which bun run does not pass on.
   const advice = file.startsWith("/dev/fd/")
     ? "Pipe it into this command, with - for the file."
     : "Check the name, and that this user can read it.";
-  return new SourceUnreadable(`${name} cannot be read (${systemCode(cause) ?? "unknown"}).`, advice);
+  return new ImportInterrupted(`${name} cannot be read (${systemCode(cause) ?? "unknown"}).`, advice, cause);
 }
 
 async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
-  const { head, whole } = await lookAhead(chunks, hasSignature);
+  const { head, whole } = await lookAhead(chunks, Buffer.concat, hasSignature);
   refuseOther(head, file);
   yield* isGzip(head) ? gunzip(whole, file) : whole;
 }
@@ -95,7 +93,7 @@ async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGener
   const unzip = createGunzip({ chunkSize: chunkBytes });
   pipeline(Readable.from(packed, { objectMode: false }), unzip).catch(() => undefined);
   try {
-    const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), hasSignature);
+    const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), Buffer.concat, hasSignature);
     if (isGzip(head)) throw new UserError(`${file} is compressed twice.`, "Decompress it once, then import it.");
     yield* whole;
   } catch (cause) {
