@@ -6,7 +6,7 @@ import { emptyRow, type KeptLead, type LeadRules, noPixel, readLead, type Warnin
 import { mapOption, namesMore } from "./map/report.ts";
 import { isTime } from "./map/values/times.ts";
 import { type Undecided, undecidedColumn } from "./map/visit-time.ts";
-import { emptyCounts, type ImportCounts, type ImportOptions } from "./new-lead.ts";
+import { emptyCounts, type ImportOptions } from "./new-lead.ts";
 import { type LegacyEncoding, toText } from "./parse/encoding.ts";
 import { type Format, openRows } from "./parse/format.ts";
 import type { Source } from "./parse/source.ts";
@@ -31,35 +31,13 @@ export interface Listener {
   readonly onProgress?: (rows: number) => void;
 }
 
-/** The warnings about the rows of a file, and why some were rejected. */
-export interface Notes {
-  /** The number of lines that were not UTF-8, by the encoding in which they were read. */
-  readonly legacyLines: Map<LegacyEncoding, number>;
-  readonly warnings: Map<Warning, number>;
-  /** The first rows that were rejected, apart from empty ones. */
-  readonly rejected: Pick<RejectedRow, "line" | "reason">[];
-  /** The number of rejected rows by their reason, without what it quotes of the row. */
-  readonly reasons: Map<string, number>;
-}
-
-export interface FileRead {
-  readonly format: Format;
-  /** The counts before the merge: rejected rows, and duplicates that need no pixel. */
-  readonly counts: Readonly<ImportCounts>;
-  readonly notes: Notes;
-  /** The pixels of the leads that were staged. */
-  readonly pixels: ReadonlySet<string>;
-  /** The reason why the time of the visit is in doubt, and the flag that settles it; null if it is not. At a terminal, ask. */
-  readonly doubt: UserError | null;
-  /** The line that looks like the header, if it is not the first one. */
-  readonly otherHeader: number | null;
-}
+export type FileRead = Awaited<ReturnType<typeof readFile>>;
 
 /** At most this many lines are above the header of a report. */
 const maxLinesAbove = 10;
 
 /** Reads to the end. Throws a UserError if the source cannot be understood. */
-export async function readFile(reading: Reading, listener: Listener = {}): Promise<FileRead> {
+export async function readFile(reading: Reading, listener: Listener = {}) {
   const { source, columns, now } = reading;
   const stage = new Stage(reading);
   const texts = toText(source.chunks, (encoding) => increment(stage.notes.legacyLines, encoding));
@@ -80,7 +58,12 @@ export async function readFile(reading: Reading, listener: Listener = {}): Promi
     read += group.length;
     listener.onProgress?.(read);
   }
-  return { format: rows.format, otherHeader, ...stage.end() };
+  return {
+    format: rows.format,
+    /** The line that looks like the header, if it is not the first one. */
+    otherHeader,
+    ...stage.end(),
+  };
 }
 
 function increment<Key>(counts: Map<Key, number>, key: Key): void {
@@ -96,8 +79,19 @@ const maxNoted = 5;
 
 /** Stages rows as leads or as rejected, in their order. */
 class Stage {
-  readonly notes: Notes = { legacyLines: new Map(), warnings: new Map(), rejected: [], reasons: new Map() };
+  /** The warnings about the rows, and why some were rejected. */
+  readonly notes = {
+    /** The number of lines that were not UTF-8, by the encoding in which they were read. */
+    legacyLines: new Map<LegacyEncoding, number>(),
+    warnings: new Map<Warning, number>(),
+    /** The first rows that were rejected, apart from empty ones. */
+    rejected: [] as Pick<RejectedRow, "line" | "reason">[],
+    /** The number of rejected rows by their reason, without what it quotes of the row. */
+    reasons: new Map<string, number>(),
+  };
+  /** The counts before the merge: rejected rows, and duplicates that need no pixel. */
   private readonly counts = emptyCounts();
+  /** The pixels of the leads that were staged. */
   private readonly pixels = new Set<string>();
   /** The doubts in rows without a column of the time, and in those whose columns of the time are empty. */
   private readonly doubts = { missing: new Doubts(), empty: new Doubts() };
@@ -128,7 +122,11 @@ class Stage {
     else if (this.waitingBytes > maxWaitingBytes) throw undecidedColumn(this.waitsFor);
   }
 
-  end(): Pick<FileRead, "counts" | "notes" | "pixels" | "doubt"> {
+  /**
+   * Returns the result. Its doubt is the reason why the time of the visit is in doubt, with the flag that settles it, or
+   * null. At a terminal, ask.
+   */
+  end() {
     if (this.waitsFor !== null) throw undecidedColumn(this.waitsFor);
     if (this.mustNamePixel && this.lacksPixel && !this.namesPixel) throw namesNoPixel();
     const { counts, notes, pixels } = this;

@@ -23,9 +23,8 @@ export interface Column {
 /** The columns of one record: records that name the same things in the same order share a layout. */
 export interface Layout {
   readonly columns: readonly Column[];
-  /** The places of the values of each field, the preferred first. A field without any is left out. */
   readonly of: ByField;
-  /** The places of the location of a company, which counts only in a record that names no person. */
+  /** The location of a company, which counts only in a record that names no person. */
   readonly ofCompany: ByField;
   /** The places of names, the preferred first: of a whole name, or of a first and of a last name. */
   readonly names: readonly (readonly (readonly number[])[])[];
@@ -33,7 +32,8 @@ export interface Layout {
   readonly ties: readonly (readonly number[])[];
 }
 
-type ByField = { readonly [Field in Target]?: readonly number[] };
+/** The places of the values of each field, the preferred first. A field without any is left out. */
+export type ByField = { readonly [Field in Target]?: readonly number[] };
 
 /** The largest exports have some hundreds of columns. */
 export const maxColumns = 2000;
@@ -47,19 +47,17 @@ export class Columns {
   private readonly layouts = new Map<string, Layout>();
 
   /** Returns the meaning of a path, whether or not a value has it. */
-  readonly meaningOf: (path: readonly string[]) => Meaning | null;
+  readonly meaningOf = remembered(
+    (path: readonly string[]) => {
+      const mapped = this.mapping.meaningOf(path);
+      return mapped === undefined ? meaningOfPath(path) : mapped;
+    },
+    (path) => path.join("."),
+  );
   /** Returns the kind of parent that a name is. */
   readonly kindOf = remembered(kindOf, String);
 
-  constructor(private readonly mapping: ColumnMapping) {
-    this.meaningOf = remembered(
-      (path) => {
-        const mapped = mapping.meaningOf(path);
-        return mapped === undefined ? meaningOfPath(path) : mapped;
-      },
-      (path) => path.join("."),
-    );
-  }
+  constructor(private readonly mapping: ColumnMapping) {}
 
   /** The columns that were found so far. */
   get all(): readonly Column[] {
@@ -146,14 +144,12 @@ export function createLayout(columns: readonly Column[]): Layout {
   const ofCompany: { [Field in Target]?: number[] } = {};
   const isOfPeople = isAddressBook(columns);
   const hasVisits = columns.some(({ title }) => normalizeName(title).startsWith(companyStateBeside));
-  for (const [place, { meaning }] of columns.entries()) {
+  const rankAt = ranksOf(columns);
+  for (const place of [...columns.keys()].toSorted((a, b) => rankAt(a) - rankAt(b))) {
+    const meaning = columns[place]?.meaning ?? null;
     if (meaning === null || (isOfPeople && isCreation(meaning))) continue;
     const isOfCompany = meaning.isOfCompany && !(hasVisits && meaning.target === "state");
     ((isOfCompany ? ofCompany : of)[meaning.target] ??= []).push(place);
-  }
-  const rankAt = ranksOf(columns);
-  for (const places of [...Object.values(of), ...Object.values(ofCompany)]) {
-    places.sort((a, b) => rankAt(a) - rankAt(b) || a - b);
   }
   // A date and a time are one value in two places.
   const { identified_at: _, ...others } = of;

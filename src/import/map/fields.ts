@@ -51,22 +51,20 @@ export const pages = words("results rows list entries hits edges objects respons
 /** The one wrapper that a flat name may begin with: `Lead Email` is an email, but `Item Name` is not a person's name. */
 export const flatWrapper = "lead";
 
+/** The time at which a profile was made. In a record that has people and nothing of a visit, it is not that of a visit. */
+export const creationNames: ReadonlySet<string> = new Set(
+  words("created createdat createdon createddate createdtime createdate creationdate datecreated"),
+);
+
 /** Names that a field has under the visitor's parents only if they are spelled out: a bare `url` there is any link. */
 export const bareNames: ReadonlySet<string> = new Set([
   ...words(
     "url uri href link page pages source channel pixel timestamp datetime ts time at date day epoch unixtime unixtimestamp",
   ),
-  ...combine("_ un", "created createdat createdon createddate createdtime createdate updatedat"),
-  ...words(
-    "creationdate datecreated clock hour timeofday hourofday occurred occurredat occurredon recordedat detectedat",
-  ),
+  ...words("clock hour timeofday hourofday occurred occurredat occurredon recordedat detectedat"),
   ...words("started startedat startdate start starttime starttimestamp begin beganat"),
+  ...creationNames,
 ]);
-
-/** The time at which a profile was made. In a record that has people and nothing of a visit, it is not that of a visit. */
-export const creationNames: ReadonlySet<string> = new Set(
-  words("created createdat createdon createddate createdtime createdate creationdate datecreated"),
-);
 
 /** Names that would be fields by their parts, and are not: where the employer is, and whom a skip trace found. */
 export const notKept: ReadonlySet<string> = new Set([

@@ -19,6 +19,7 @@ import {
   textsOf,
   tooLarge,
 } from "../row.ts";
+import type { ByField } from "./columns.ts";
 import { type IdentityField, idFromContent, idFromSource, uuid } from "./identity.ts";
 import { hasState } from "./values/countries.ts";
 import { allEmails, firstEmail } from "./values/emails.ts";
@@ -95,7 +96,8 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
       : idFromSource(own, pixelId);
   const vendorId = own === null || uuid.test(own) ? null : own;
-  const { identifiedMs, clamped, warning } = time;
+  const { sourceMs, identifiedMs, warning } = time;
+  const clamped = identifiedMs !== null && identifiedMs !== sourceMs;
   const aliases = readAliases(row, details);
   const lead = prepareLead(id, pixelId, details, identifiedMs, { clamped, aliases, vendorId });
   // An export must be in a form that can be imported again.
@@ -150,8 +152,8 @@ function readDetails(row: Row): { readonly details: LeadDetails; readonly warnin
   const phone = first(row, of.phone, firstPhone);
   const name = nameIn(row);
   const isNobody = name === null && best === null && verified === null && phone === null;
-  const location =
-    readState(row, of.state, of.country) ?? (isNobody ? readState(row, ofCompany.state, ofCompany.country) : null);
+  const location = isNobody && textIn(row, of.state) === null ? ofCompany : of;
+  const warnings = new Set<Warning>();
   const details: LeadDetails = {
     name,
     email: (best ?? verified)?.value ?? null,
@@ -159,7 +161,7 @@ function readDetails(row: Row): { readonly details: LeadDetails; readonly warnin
     phone: phone?.value ?? null,
     company: textIn(row, of.company),
     city: textIn(row, of.city) ?? (isNobody ? textIn(row, ofCompany.city) : null),
-    state: location?.state ?? null,
+    state: stateIn(row, location, warnings),
     gender: textIn(row, of.gender),
     age_range: textIn(row, of.age_range),
     income_range: textIn(row, of.income_range),
@@ -171,8 +173,6 @@ function readDetails(row: Row): { readonly details: LeadDetails; readonly warnin
     referrer: textIn(row, of.referrer),
     traffic_source: textIn(row, of.traffic_source),
   };
-  const warnings = new Set<Warning>();
-  if (location?.warning !== undefined) warnings.add(location.warning);
   warnOfLoss(warnings, row, best, of.email, "email");
   warnOfLoss(warnings, row, verified, of.verified_email, "email");
   warnOfLoss(warnings, row, phone, of.phone, "phone");
@@ -201,43 +201,37 @@ function differ({ cells }: Row, places: readonly number[]): boolean {
 /** Returns the addresses and phones of the visitor that are not kept. */
 function readAliases(row: Row, { email, verified_email, phone }: LeadDetails): readonly PersonIdentifier[] {
   const { of } = row.layout;
-  const emails = [
-    ...others(row, of.email, email, allEmails),
-    ...others(row, of.verified_email, verified_email, allEmails),
-  ];
   return [
-    ...emails.map((text): PersonIdentifier => ({ kind: "email", value: emailKey(text) })),
-    ...others(row, of.phone, phone, allPhones).map(
-      (digits): PersonIdentifier => ({ kind: "phone", value: phoneKey(digits) }),
-    ),
+    ...others(row, of.email, email, "email"),
+    ...others(row, of.verified_email, verified_email, "email"),
+    ...others(row, of.phone, phone, "phone"),
   ];
 }
 
+const identifiers = {
+  email: { allIn: allEmails, keyOf: emailKey },
+  phone: { allIn: allPhones, keyOf: phoneKey },
+} as const;
+
 /** Returns the values that the columns of a field have in addition to the one that is kept. Most rows have none. */
-function others(
-  { cells }: Row,
-  places: Places,
-  kept: string | null,
-  allIn: (cell: Cell) => string[],
-): readonly string[] {
+function others({ cells }: Row, places: Places, kept: string | null, kind: "email" | "phone"): PersonIdentifier[] {
+  const { allIn, keyOf } = identifiers[kind];
   return (places ?? []).flatMap((place) => {
     const cell = cells[place];
-    return cell === kept || cell === "" ? [] : allIn(cell).filter((value) => value !== kept);
+    const all = cell === kept || cell === "" ? [] : allIn(cell);
+    return all.filter((value) => value !== kept).map((value) => ({ kind, value: keyOf(value) }));
   });
 }
 
-/** Reads the state of a row, if its country is the United States or not given; null if it has none. */
-function readState(
-  row: Row,
-  ofState: Places,
-  ofCountry: Places,
-): { readonly state: string | null; readonly warning?: Warning } | null {
-  const text = textIn(row, ofState);
+/** Returns the state of a row, if its country is the United States or not given. */
+function stateIn(row: Row, { state, country }: ByField, warnings: Set<Warning>): string | null {
+  const text = textIn(row, state);
   if (text === null) return null;
-  const state = stateCode(text);
-  if (state === null) return { state, warning: "state" };
-  const country = textIn(row, ofCountry);
-  return country === null || hasState(country, state) ? { state } : { state: null, warning: "country" };
+  const code = stateCode(text);
+  const named = code === null ? null : textIn(row, country);
+  if (code !== null && (named === null || hasState(named, code))) return code;
+  warnings.add(code === null ? "state" : "country");
+  return null;
 }
 
 /** Even a complete name is not preferred to one half with a shorter path: it may be that of another person. */

@@ -4,19 +4,7 @@ import { type Columns, createLayout, isRejectColumn, type Layout } from "./colum
 import { type Target, targets } from "./fields.ts";
 import { likelyTarget, meaningOfPath } from "./names.ts";
 
-export interface ColumnReport {
-  /** The names of the columns that hold each field, the preferred first. A field without any is left out. */
-  readonly matched: { readonly [Field in Target]?: readonly string[] };
-  /** The columns of names, the preferred first; those of a first and a last name are joined. */
-  readonly names: readonly string[];
-  readonly unmatched: readonly string[];
-  /** The --map that would keep columns which are not kept although their names sound like a field. */
-  readonly maps: readonly string[];
-  /** A remark on a column that was left out although its name is known. */
-  readonly remark: string | null;
-  /** Each column with the field of a lead that it becomes, or null. */
-  readonly columns: readonly { readonly column: string; readonly field: LeadField | null }[];
-}
+export type ColumnReport = ReturnType<typeof reportOn>;
 
 /** The fields of a lead to which values contribute that are not fields themselves. */
 const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
@@ -26,8 +14,8 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
   time_zone: "identified_at",
 };
 
-/** Reports which columns became which field, and which were not kept, each with the `--map` that would keep it. */
-export function reportOn(columns: Columns): ColumnReport {
+/** Reports which columns became which field, and which were not kept. */
+export function reportOn(columns: Columns) {
   const layout = createLayout(columns.all);
   const matched = fieldsOf(layout);
   const targetOf = (name: string) => targets.find((target) => matched[target]?.includes(name));
@@ -36,18 +24,23 @@ export function reportOn(columns: Columns): ColumnReport {
   // A column whose name is known is unused only if the file is an address book, or is the location of a company.
   const created = unmatched.find(({ meaning }) => meaning?.target === "identified_at");
   return {
+    /** The names of the columns that hold each field, the preferred first. A field without any is left out. */
     matched,
+    /** The columns of names, the preferred first; those of a first and a last name are joined. */
     names: joinedNames(layout),
     unmatched: unmatched.map(({ name }) => name),
+    /** The --map that would keep columns which are not kept although their names sound like a field. */
     maps: unmatched.flatMap(({ title, isIgnored }) => {
       const target = isIgnored ? null : likelyTarget(title.split("."));
       return target === null ? [] : [mapOption(title, target)];
     }),
+    /** A remark on a column that was left out although its name is known. */
     remark:
       created === undefined
         ? null
         : `${created.name} is the time at which a profile was created, not the time of a visit; ` +
           `${mapOption(created.title, "identified_at")} uses it anyway`,
+    /** Each column with the field of a lead that it becomes, or null. */
     columns: listed.map(({ name }) => {
       const target = targetOf(name);
       const field = (target && fieldsMadeOf[target]) ?? leadFields.find((one) => one === target) ?? null;
@@ -81,7 +74,7 @@ export function namesMore(columns: Columns, cells: readonly string[]): boolean {
 const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone"];
 
 /** Returns the fields that some columns hold. The location of a company counts where no column is of a person. */
-function fieldsOf({ columns, of, ofCompany }: Layout): ColumnReport["matched"] {
+function fieldsOf({ columns, of, ofCompany }: Layout): { readonly [Field in Target]?: readonly string[] } {
   const namesPerson = ofPerson.some((target) => of[target] !== undefined);
   const found = targets.map((target) => {
     const places = [...(of[target] ?? []), ...((namesPerson ? undefined : ofCompany[target]) ?? [])];

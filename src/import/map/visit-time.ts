@@ -25,8 +25,6 @@ export interface VisitTime {
   readonly wrongTime?: string;
   /** The time that the lead gets; null for that of the import. */
   readonly identifiedMs: number | null;
-  /** True if the time of the source is ahead of the clock. */
-  readonly clamped: boolean;
   readonly warning?: ZonedMs["warning"];
 }
 
@@ -36,7 +34,7 @@ export interface Undecided {
   readonly text: string;
 }
 
-const untimed: VisitTime = { sourceMs: null, identifiedMs: null, clamped: false };
+const untimed: VisitTime = { sourceMs: null, identifiedMs: null };
 
 /** Returns the time of a row, why it cannot be one, or the date whose column has to be decided first. */
 export function readVisitTime(
@@ -60,7 +58,7 @@ export function readVisitTime(
   const { ms, warning } = time;
   if (isOfArrival) return { ...untimed, sourceMs: ms };
   if (ms > nowMs + toleranceMs) return { fault: `its time is in the future: ${quoted(formatTime(ms))}` };
-  const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs), clamped: ms > nowMs };
+  const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs) };
   return warning === undefined ? timed : { ...timed, warning };
 }
 
@@ -152,8 +150,8 @@ interface Evidence {
 
 /** The orders of numeric dates. One date of a column that has a single order decides for the whole column. */
 export class DateOrders {
-  private readonly decided = new Map<string, Evidence>();
-  private readonly contradicted = new Map<string, Evidence>();
+  /** The first date of each order, by column. */
+  private readonly found = new Map<string, Evidence[]>();
   private readonly used = new Set<string>();
 
   /** An order that is given holds for all columns. */
@@ -163,9 +161,10 @@ export class DateOrders {
   note(column: string, text: string, line: number): void {
     const order = this.given === null ? onlyOrderOf(text) : null;
     if (order === null) return;
-    if (this.decided.getOrInsert(column, { order, text, line }).order === order) return;
-    this.contradicted.set(column, { order, text, line });
-    if (this.used.has(column)) this.refuse(column);
+    const dates = this.found.getOrInsert(column, []);
+    if (dates.some((date) => date.order === order)) return;
+    dates.push({ order, text, line });
+    if (this.used.has(column)) this.use(column);
   }
 
   /**
@@ -174,12 +173,8 @@ export class DateOrders {
    */
   use(column: string): DateOrder | null {
     this.used.add(column);
-    if (this.contradicted.has(column)) this.refuse(column);
-    return this.given ?? this.decided.get(column)?.order ?? null;
-  }
-
-  private refuse(column: string): never {
-    const dates = [this.decided.get(column), this.contradicted.get(column)].flatMap((one) => one ?? []);
+    const dates = this.found.get(column) ?? [];
+    if (dates.length < 2) return this.given ?? dates[0]?.order ?? null;
     throw new UserError(
       `The dates of ${JSON.stringify(column)} contradict each other: ${dates.map(evidenceText).join(", and ")}. ` +
         "Nothing was imported.",

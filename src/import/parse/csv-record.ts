@@ -79,10 +79,10 @@ interface Grammar {
 function read(text: string, from: number, isOpen: boolean, grammar: Grammar): CsvRecord | BrokenRecord {
   const cells: string[] = [];
   let isDoubtful = grammar.quoting !== doubled;
+  // Only the text up to the end of the line is searched for a delimiter: the next one may be far away.
   let lines = upToLineEnd(text, from);
   for (let cell = from, open = isOpen ? from - 1 : quoteAt(text, from); ; open = quoteAt(text, cell)) {
-    const found =
-      open === null ? letters(lines, cell, grammar, null) : quotedCell(text, lines, { cell, open }, grammar);
+    const found = open === null ? letters(lines, cell, grammar) : quotedCell(text, lines, cell, open, grammar);
     const { stray, end } = found;
     if (stray !== null && (!grammar.acceptsStray || stray === Number.POSITIVE_INFINITY)) {
       return { cells: null, cell: open ?? cell, end: stray };
@@ -95,27 +95,21 @@ function read(text: string, from: number, isOpen: boolean, grammar: Grammar): Cs
   }
 }
 
-interface Cell {
-  readonly value: string;
-  /** The place of the delimiter or the line end after it. */
-  readonly end: number;
-  /** The text up to the end of its last line. Only this text is searched for a delimiter: the next one may be far away. */
-  readonly lines: string;
-  /** The place of a quote that neither begins nor ends the cell; infinite if no quote closes it, and null without any. */
-  readonly stray: number | null;
-}
-
-function quotedCell(text: string, lines: string, at: { cell: number; open: number }, grammar: Grammar): Cell {
+/** Reads a cell that begins with a quote. If another one than the last of the cell closes it, its quotes are letters. */
+function quotedCell(text: string, before: string, cell: number, open: number, grammar: Grammar) {
   const { closeOf, textOf } = grammar.quoting;
-  const close = closeOf(text, at.open + 1);
+  const close = closeOf(text, open + 1);
   const end = afterBlanks(text, close + 1);
-  const around = close > lines.length ? upToLineEnd(text, close) : lines;
-  if (end !== around.length && text[end] !== grammar.delimiter) return letters(around, at.cell, grammar, close);
-  return { value: textOf(text.slice(at.open + 1, close)), end, lines: around, stray: null };
+  const lines = close > before.length ? upToLineEnd(text, close) : before;
+  if (end !== lines.length && text[end] !== grammar.delimiter) return letters(lines, cell, grammar, close);
+  return { value: textOf(text.slice(open + 1, close)), end, lines, stray: null };
 }
 
-/** Reads a cell as the letters up to the next delimiter. With a stray quote, all quotes except an outer pair are literal. */
-function letters(lines: string, cell: number, { delimiter }: Grammar, close: number | null): Cell {
+/**
+ * Reads a cell as the letters up to the next delimiter. With a stray quote, whose place is infinite if none closes the cell,
+ * all quotes except an outer pair are literal.
+ */
+function letters(lines: string, cell: number, { delimiter }: Grammar, close: number | null = null) {
   const end = indexOf(lines, delimiter, cell);
   const value = lines.slice(cell, end);
   if (close === null && !value.includes('"')) return { value, end, lines, stray: null };

@@ -6,6 +6,7 @@ import { imports } from "../../db/schema.ts";
 import { UserError } from "../../user-error.ts";
 import type { ImportCounts, ImportOrigin, ImportOutcome } from "../new-lead.ts";
 import type { Destination } from "./lead-writer.ts";
+import type { Summary } from "./staging.ts";
 
 /** The result of reading a source, for its batch. */
 export interface SourceRead {
@@ -41,18 +42,13 @@ export function beginBatch(account: AccountNumber, origin: ImportOrigin, { count
   return { ...nothing, account, layout, counts: { ...counts }, ...origin };
 }
 
-/** Leads that were added by one statement. */
-interface Added {
-  readonly leads: number;
-  readonly moved: number;
-  /** The number of leads older than the newest lead of the account. */
-  readonly older: number;
-  readonly oldestMs: number;
-  readonly newestMs: number;
-}
-
-/** Counts leads that were added. */
-export function noteAdded(record: BatchRecord, { leads, moved, older, oldestMs, newestMs }: Added): void {
+/** Counts leads that were added between two times. */
+export function noteAdded(
+  record: BatchRecord,
+  { leads, moved, older }: Pick<Summary, "leads" | "moved" | "older">,
+  oldestMs: number,
+  newestMs: number,
+): void {
   const { counts } = record;
   counts.read += leads;
   counts.imported += leads;
@@ -66,7 +62,7 @@ export function noteAdded(record: BatchRecord, { leads, moved, older, oldestMs, 
 export function noteOutcome(record: BatchRecord, outcome: ImportOutcome): void {
   if (outcome.kind === "imported") {
     const { moved, late, atMs } = outcome;
-    noteAdded(record, { leads: 1, moved: Number(moved), older: Number(late), oldestMs: atMs, newestMs: atMs });
+    noteAdded(record, { leads: 1, moved: Number(moved), older: Number(late) }, atMs, atMs);
     return;
   }
   if (outcome.kind === "replaced" && outcome.ofOther) record.overwritten++;

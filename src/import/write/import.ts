@@ -64,7 +64,7 @@ export function importerOn(database: Connection): Importer {
         transactions(work) {
           // Frees what the reading needed, to make room for the cache that the merge fills.
           if (process.memoryUsage().heapUsed > maxHeapBytes) Bun.gc(true);
-          enlargeCache(connection);
+          connection.$client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
           return inTransactions(connection, work);
         },
       };
@@ -131,16 +131,11 @@ export function openForImport(path: string): Connection {
 /** Below this, what the reading left is not worth a collection, which takes ten times as long as an import of one row. */
 const maxHeapBytes = 16 * 1024 * 1024;
 
-/** The size of the page cache for the merge of an import. */
-export const mergeCacheMebibytes = 112;
-
 /**
- * For a connection that begins to write much: ids without an order touch a page of their index each. Whatever is sorted
- * from then on takes as much memory again.
+ * The size of the page cache for the merge of an import: ids without an order touch a page of their index each. Whatever is
+ * sorted from then on takes as much memory again.
  */
-function enlargeCache({ $client }: Connection): void {
-  $client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
-}
+export const mergeCacheMebibytes = 112;
 
 function interrupted(failure: unknown): unknown {
   const cause = underlying(failure);

@@ -134,10 +134,10 @@ export class Merge implements Work {
     const { untimed, oldestMs } = staging.summarize(this.done, max, null);
     if (untimed > 0 || oldestMs === null || !this.destination.guard.acceptsAllFrom(oldestMs)) return 0;
     const written = this.insertMany(max);
-    const summary = staging.summarize(this.done, written, this.writer.newestBefore());
-    if (summary.oldestMs === null || summary.newestMs === null) return 0;
-    this.writer.noteNewest(summary.newestMs);
-    noteAdded(this.record, { ...summary, oldestMs: summary.oldestMs, newestMs: summary.newestMs });
+    const added = staging.summarize(this.done, written, this.writer.newestBefore());
+    if (added.oldestMs === null || added.newestMs === null) return 0;
+    this.writer.noteNewest(added.newestMs);
+    noteAdded(this.record, added, added.oldestMs, added.newestMs);
     return written;
   }
 

@@ -3,7 +3,7 @@
 import type { Account } from "../../../db/accounts.ts";
 import { emptyRow, warningLines } from "../../../import/map/lead.ts";
 import type { ImportCounts } from "../../../import/new-lead.ts";
-import type { Notes } from "../../../import/reading.ts";
+import type { FileRead } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/write/batch.ts";
 import type { Passed } from "../../../privacy/disclosures/passed.ts";
 import { adminCommand } from "../../../program-name.ts";
@@ -13,7 +13,7 @@ import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 
 /** The reasons of the first rejected rows, and the number of empty ones. */
-export function rejectionLines({ rejected, reasons }: Notes): string[] {
+export function rejectionLines({ rejected, reasons }: FileRead["notes"]): string[] {
   const lines = rejected.map(({ line, reason }) => `Line ${line} was rejected: ${printable(reason)}.`);
   const empty = reasons.get(emptyRow);
   if (empty === undefined) return lines;
@@ -22,12 +22,12 @@ export function rejectionLines({ rejected, reasons }: Notes): string[] {
 }
 
 /** The most frequent reason of a rejection, without what the row holds; undefined if no row was rejected. */
-export function mostFrequentReason({ reasons }: Notes): string | undefined {
+export function mostFrequentReason({ reasons }: FileRead["notes"]): string | undefined {
   return [...reasons].toSorted(([, one], [, other]) => other - one)[0]?.[0];
 }
 
 /** Returns a line for each kind of value that was left out of rows, and for each name in --map that is missing. */
-export function warningsOf({ legacyLines, warnings }: Notes, missing: readonly string[]): string[] {
+export function warningsOf({ legacyLines, warnings }: FileRead["notes"], missing: readonly string[]): string[] {
   return [
     ...[...legacyLines].map(
       ([letters, count]) =>

@@ -54,7 +54,7 @@ function numberIn(whole: string): Found | null {
   const text = whole.slice(0, maxTextLength).replaceAll(trunkZero, "$1");
   if (hiddenDigits.test(text)) return null;
   const sheet = fromSpreadsheet(text);
-  if (sheet !== null) return sheet.digits === "" ? null : { value: sheet.digits, cut: false };
+  if (sheet !== null) return sheet === "" ? null : { value: sheet, cut: false };
   const [known] = findPhoneNumbersInText(text, { defaultCountry: "US" });
   if (known === undefined || lacksItsArea(known.number)) return numberInParts(text);
   // A number without its area may precede one that has it.
@@ -71,14 +71,14 @@ function lacksItsArea({ countryCallingCode, nationalNumber }: PhoneNumber): bool
   return countryCallingCode === "1" && nationalNumber.length < nationalLength;
 }
 
-/** Reads a number that a program took for an amount: with a decimal, or as a power of ten. If it was rounded, it is lost. */
-function fromSpreadsheet(text: string): { readonly digits: string } | null {
+/** Reads a number that a program took for an amount: with a decimal, or as a power of ten. If it was rounded, it is empty. */
+function fromSpreadsheet(text: string): string | null {
   const decimal = /^\+?(\d{7,15})\.0+$/.exec(text);
-  if (decimal?.[1] !== undefined) return { digits: decimal[1] };
+  if (decimal?.[1] !== undefined) return decimal[1];
   const power = /^\+?(\d)(?:[.,](\d+))?e\+?(\d{1,2})$/i.exec(text);
   if (power === null) return null;
   const [, whole = "", decimals = "", exponent] = power;
-  return { digits: decimals.length === Number(exponent) && decimals.length < maxNumberLength ? whole + decimals : "" };
+  return decimals.length === Number(exponent) && decimals.length < maxNumberLength ? whole + decimals : "";
 }
 
 /** Returns the first number in a text that no numbering plan knows. */
@@ -88,7 +88,7 @@ function numberInParts(text: string): Found | null {
       .replace(label, "")
       .replace(/\.0\s*$/, "")
       .replace(extension, "");
-    const value = fromSpreadsheet(part.trim())?.digits ?? firstRun(number);
+    const value = fromSpreadsheet(part.trim()) ?? firstRun(number);
     // Letters that are digits on a keypad are not spelled out.
     if (value === "" || (value.length < localLength && /[a-z]{3}/i.test(number))) continue;
     if (value.length <= maxNumberLength) return { value, cut: digitsOf(text.replace(label, "")) !== value };
