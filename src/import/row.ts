@@ -90,18 +90,8 @@ function unwrap(cell: string): readonly string[] {
   const inFormula = /^="([^"]*(?:""[^"]*)*)"$/.exec(text)?.[1];
   if (inFormula !== undefined) return unwrap(inFormula.replaceAll('""', '"'));
   if (nothing.has(text)) return [];
-  const items = text.startsWith("[") && text.endsWith("]") ? itemsOfList(text) : null;
-  return items?.flatMap(unwrap) ?? [text];
-}
-
-/** Returns the items of a list that a cell has as JSON, without those that have no text; null for a text that is no list. */
-function itemsOfList(text: string): readonly string[] | null {
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list.flatMap(itemText) : null;
-  } catch {
-    return null;
-  }
+  const list = text.startsWith("[") && text.endsWith("]") ? parseJson(text) : null;
+  return Array.isArray(list) ? list.flatMap(itemText).flatMap(unwrap) : [text];
 }
 
 /** Returns an item of a list; of an object, the value that the list is about. */
@@ -113,3 +103,19 @@ function itemText(item: unknown): string | readonly string[] {
 }
 
 const mainName = /^(?:url|page|page_?url|value|email|number|address|href)$/i;
+
+/** Parses JSON as numbers with all of their digits, such as IDs have; undefined for a text that is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return longNumber.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A number that may have more digits than a number in memory keeps, such as an ID. */
+const longNumber = /[[:,]\s*-?\d{16}/;
+
+function keepDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === "number" && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
+}

@@ -14,6 +14,9 @@ export type Target = LeadField | (typeof ingredients)[number];
 
 export const targets: readonly Target[] = [...leadFields, ...ingredients];
 
+/** The fields that say who the visitor is. */
+export const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone"];
+
 /** The names of a list; `_` is an empty one. */
 const words = (text: string): string[] => text.split(" ").map((word) => (word === "_" ? "" : word));
 

@@ -1,7 +1,7 @@
 /** The field of each column, for the person who imports. */
 import { type LeadField, leadFields } from "../../contract/lead.ts";
 import { type Columns, createLayout, isRejectColumn, type Layout } from "./columns.ts";
-import { type Target, targets } from "./fields.ts";
+import { ofPerson, type Target, targets } from "./fields.ts";
 import { likelyTarget, meaningOfPath } from "./names.ts";
 
 export type ColumnReport = ReturnType<typeof reportOn>;
@@ -70,8 +70,6 @@ export function namesMore(columns: Columns, cells: readonly string[]): boolean {
   const named = new Set(cells.flatMap((cell) => meaningOfPath([cell])?.target ?? []));
   return named.size >= minNames && named.size > Object.keys(fieldsOf(createLayout(columns.all))).length;
 }
-
-const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone"];
 
 /** Returns the fields that some columns hold. The location of a company counts where no column is of a person. */
 function fieldsOf({ columns, of, ofCompany }: Layout): { readonly [Field in Target]?: readonly string[] } {

@@ -1,10 +1,10 @@
 /** The rows of a file: CSV or NDJSON, distinguished by its beginning. */
 import { UserError } from "../../user-error.ts";
 import type { Columns } from "../map/columns.ts";
-import { maxRecordLength } from "../row.ts";
+import { maxRecordLength, parseJson } from "../row.ts";
 import { readCsv } from "./csv.ts";
 import { lookAheadInText, prepend } from "./encoding.ts";
-import { type Groups, parseJson, readDocument, readLines } from "./json.ts";
+import { type Groups, readDocument, readLines } from "./json.ts";
 
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
 

@@ -1,6 +1,6 @@
 /** Pages of an API: JSON that holds its records in a list, by itself or under names that the table of fields knows. */
 import type { Columns } from "../map/columns.ts";
-import type { Target } from "../map/fields.ts";
+import { ofPerson, type Target } from "../map/fields.ts";
 
 /** A list of records, and its parents: a name in a list of companies is that of a company. */
 export interface Page {
@@ -12,8 +12,8 @@ export interface Page {
 const maxDepth = 4;
 
 const ofLead: ReadonlySet<Target | undefined> = new Set<Target>([
-  ...(["name", "first_name", "last_name", "email", "verified_email", "phone", "company", "city", "state"] as const),
-  ...(["page_url", "pixel_id"] as const),
+  ...ofPerson,
+  ...(["company", "city", "state", "page_url", "pixel_id"] as const),
 ]);
 
 /**

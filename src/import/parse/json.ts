@@ -1,7 +1,7 @@
 /** JSON to rows: one object a line, or one document. Either may be a page of records. */
 import { UserError } from "../../user-error.ts";
 import { type Column, type Columns, maxColumns } from "../map/columns.ts";
-import { type Cell, maxPageBytes, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
+import { type Cell, maxPageBytes, maxRecordLength, parseJson, type ReadRow, tooLarge } from "../row.ts";
 import { lookAheadInText } from "./encoding.ts";
 import { isObject, readPage } from "./json-pages.ts";
 
@@ -221,20 +221,4 @@ function readValues(record: object, parents: readonly string[], columns: Columns
 /** To read a long path for each value under it would take the square of its length. */
 function isTooLong(path: readonly string[]): boolean {
   return path.length > maxDepth || path.reduce((sum, { length }) => sum + length, 0) > maxPathLength;
-}
-
-/** Parses JSON as numbers with all of their digits, such as IDs have; undefined for a text that is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return longNumber.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A number that may have more digits than a number in memory keeps, such as an ID. */
-const longNumber = /[[:,]\s*-?\d{16}/;
-
-function keepDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === "number" && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
 }

@@ -99,14 +99,7 @@ function openTables(client: Database, folder: string) {
     *rejectedRows(): Iterable<RejectedRow> {
       for (const row of rejected.iterate()) yield { ...row, source: JSON.parse(row.source) }; // As `reject` wrote it.
     },
-    /** Returns the first, the middle, and the last lead that was added, as they would be served. */
-    sample(nowMs: number): Lead[] {
-      const chosen = client.query<Pick<NewLead, "identifiedMs" | "document">, []>(`
-        WITH last AS (SELECT max(place) AS place FROM staged)
-        SELECT at AS identifiedMs, document FROM staged, last
-        WHERE staged.place IN (1, (last.place + 1) / 2, last.place) ORDER BY staged.place`);
-      return chosen.all().map((lead) => asServed(lead, nowMs));
-    },
+    sample: (nowMs: number) => readSample(client, nowMs),
     /** Sorts the leads by time. Must be called after the last `add`, before `summarize` and `read`. */
     sort(): void {
       if (isSorted) return;
@@ -131,6 +124,15 @@ function openTables(client: Database, folder: string) {
       for (const row of some.iterate(from, max)) yield leadOf(row);
     },
   };
+}
+
+/** Returns the first, the middle, and the last lead that was added, as they would be served. */
+function readSample(client: Database, nowMs: number): Lead[] {
+  const chosen = client.query<Pick<NewLead, "identifiedMs" | "document">, []>(`
+    WITH last AS (SELECT max(place) AS place FROM staged)
+    SELECT at AS identifiedMs, document FROM staged, last
+    WHERE staged.place IN (1, (last.place + 1) / 2, last.place) ORDER BY staged.place`);
+  return chosen.all().map((lead) => asServed(lead, nowMs));
 }
 
 function createTables(client: Database, folder: string): void {

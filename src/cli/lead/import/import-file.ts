@@ -1,20 +1,18 @@
 /** One import, from its file to its last lead. */
 import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
-import type { Lead } from "../../../contract/lead.ts";
-import type { Account } from "../../../db/accounts.ts";
 import { isKnownLayout } from "../../../db/imports.ts";
 import { listPixels } from "../../../db/pixels.ts";
 import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
-import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
+import { reportOn } from "../../../import/map/report.ts";
 import { emptyCounts, type ImportOrigin } from "../../../import/new-lead.ts";
-import { writablePath, writeRejects } from "../../../import/parse/rejects.ts";
+import { writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/write/batch.ts";
 import type { MergeListener } from "../../../import/write/merge.ts";
-import { type Passed, passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/passed.ts";
+import { passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/passed.ts";
 import { lowerPriority } from "../../../process.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { accountOf } from "../../arguments.ts";
@@ -24,7 +22,7 @@ import type { Output } from "../../terminal/output.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { sayThatItWaits } from "../../terminal/prompt.ts";
 import { stoppedBy } from "../../terminal/signals.ts";
-import { checkPixel, checkRejects, type ImportRequest, readRules } from "./options.ts";
+import { checkPixel, type ImportRequest, readRules, withWritableRejects } from "./options.ts";
 import { announceColumns, announcePreview } from "./preview.ts";
 import { mostFrequentReason, warningsOf } from "./report.ts";
 
@@ -38,22 +36,8 @@ export interface Asked {
   readonly stop: AbortSignal;
 }
 
-interface Imported extends MergeProgress {
-  /** Clients that have read past leads that were late. */
-  readonly passed: readonly Passed[];
-  readonly account: Account;
-  /** The reason why the file looks wrong, and what was left out of its rows. */
-  readonly remarks: readonly string[];
-  readonly columns: ColumnReport["columns"];
-  readonly sample: readonly Lead[];
-  /** The file with the rejected rows. */
-  readonly rejects: string | undefined;
-  /** The most frequent reason of a rejection, without personal data. */
-  readonly rejectedFor: string | undefined;
-}
-
 /** Reads a file to its end, then writes its leads. */
-export async function importFile(context: CommandContext, asked: Asked): Promise<Imported> {
+export async function importFile(context: CommandContext, asked: Asked) {
   const { idOrName, file, output, stop } = asked;
   const columns = new Columns(readMapping(asked.request.map ?? null));
   const database = context.database();
@@ -61,13 +45,11 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
   const { number, retainDays } = account;
   const rules = readRules(account.id, asked.request);
   checkPixel(context, account, asked.request);
-  checkRejects(asked.request);
   const request = withWritableRejects(asked.request);
   if (file === "-") sayThatItWaits("the export");
   const source = openSource(file, context.standardInput, request.followsNoLink);
-  const importer = await context.database().importer();
   lowerPriority();
-  const staged = importer.begin(account, request, originOf(file, request, context.now()));
+  const staged = (await database.importer()).begin(account, request, originOf(file, request, context.now()));
   try {
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
     const fileRead = await beforeWriting(stop, read(asked, reading));
@@ -92,10 +74,19 @@ export async function importFile(context: CommandContext, asked: Asked): Promise
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = warningsOf(fileRead.notes, missing);
     for (const line of remarks) output.say(line);
-    const passed = merged.batch === null ? [] : passedLeads(database.read, number, merged.batch, reached);
-    const rejectedFor = mostFrequentReason(fileRead.notes);
-    const found = { columns: reportOn(columns).columns, sample, rejects: request.rejects, rejectedFor };
-    return { ...merged, account, passed, remarks: [...doubts, ...remarks], ...found };
+    return {
+      ...merged,
+      account,
+      /** Clients that have read past leads that were late. */
+      passed: merged.batch === null ? [] : passedLeads(database.read, number, merged.batch, reached),
+      /** The reason why the file looks wrong, and what was left out of its rows. */
+      remarks: [...doubts, ...remarks],
+      columns: reportOn(columns).columns,
+      sample,
+      /** The file with the rejected rows. */
+      rejects: request.rejects,
+      rejectedFor: mostFrequentReason(fileRead.notes),
+    };
   } finally {
     // A file that was refused in the middle is still open. After a signal, nobody waits for the rest of it.
     void source.chunks.return(undefined).catch(() => undefined);
@@ -115,12 +106,6 @@ async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): 
   } finally {
     stop.removeEventListener("abort", end);
   }
-}
-
-/** The inbox names a file of its own, which an earlier try may have left. */
-function withWritableRejects(request: ImportRequest): ImportRequest {
-  const { rejects, followsNoLink } = request;
-  return rejects === undefined ? request : { ...request, rejects: writablePath(rejects, followsNoLink === true) };
 }
 
 /** Reads the file to its end, says which column is which field, and shows the progress. */

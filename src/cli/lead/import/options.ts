@@ -11,6 +11,7 @@ import type { LeadRules } from "../../../import/map/lead.ts";
 import type { DateOrder } from "../../../import/map/values/times.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
 import { DateOrders } from "../../../import/map/visit-time.ts";
+import { writablePath } from "../../../import/parse/rejects.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
@@ -97,13 +98,19 @@ export function checkPixel(context: CommandContext, account: Account, { pixel, c
   );
 }
 
-/** Throws a UserError if --rejects names a file of the database, existing or not. An existing file is never overwritten. */
-export function checkRejects({ rejects }: ImportRequest): void {
-  if (rejects === undefined) return;
+/**
+ * Returns the request with a path at which its rejected rows can be written. Throws a UserError if --rejects names a file of
+ * the database, existing or not. An existing file is never overwritten.
+ */
+export function withWritableRejects(request: ImportRequest): ImportRequest {
+  const { rejects, followsNoLink } = request;
+  if (rejects === undefined) return request;
   if (rejects === "-") throw new UserError("--rejects is -, which is not a file.", "Name a file.", 2);
   const path = readDatabasePath();
   const files = [...filesOf(path), lockRequestsOf(path), serverLockOf(path), raftLogOf(path)];
   if (files.some((file) => resolve(file) === resolve(rejects))) {
     throw new UserError(`--rejects would overwrite ${path}.`, "Name another file.", 2);
   }
+  // The inbox names a file of its own, which an earlier try may have left.
+  return { ...request, rejects: writablePath(rejects, followsNoLink === true) };
 }

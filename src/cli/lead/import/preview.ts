@@ -2,7 +2,7 @@
 import { type Lead, leadFields } from "../../../contract/lead.ts";
 import { formatTime } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
-import type { Target } from "../../../import/map/fields.ts";
+import { ofPerson, type Target } from "../../../import/map/fields.ts";
 import { emptyRow } from "../../../import/map/lead.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
 import type { Format } from "../../../import/parse/format.ts";
@@ -105,14 +105,8 @@ interface Planned {
   readonly known: ReadonlySet<string>;
 }
 
-interface Announced {
-  readonly leads: number;
-  /** The reason why the file looks wrong. */
-  readonly doubts: readonly string[];
-}
-
-/** Says what the import would do. Throws a UserError if a person at a terminal does not want it. */
-export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead): Promise<Announced> {
+/** Says what the import would do, and returns why the file looks wrong. Throws a UserError if a person at a terminal does not want it. */
+export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead) {
   const { output, request } = run;
   const report = reportOn(run.columns);
   const preview = await staged.preview(report.matched.id !== undefined);
@@ -159,13 +153,13 @@ function previewText(
   return lines.filter((line) => line !== false).join("\n");
 }
 
-const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone", "company"];
-
 /** Returns why the file looks wrong, with the option that changes it. */
 function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Preview, read: FileRead): string[] {
   const { leads, sharingIds, takenIds, changedVisits, cutVisits, changedEmails } = preview;
   // Deliveries have different columns, and those of the last one say nothing of the others.
-  const namesNobody = request.ofDeliveries !== true && !ofPerson.some((field) => report.matched[field] !== undefined);
+  const namesNobody =
+    request.ofDeliveries !== true &&
+    ![...ofPerson, "company" as const].some((field) => report.matched[field] !== undefined);
   const [id = "id"] = report.matched.id ?? [];
   const empty = read.notes.reasons.get(emptyRow) ?? 0;
   const rejected = read.counts.rejected - empty;

@@ -44,8 +44,8 @@ const noCalendar = "its time is not a valid date and time";
 export function readTime(written: string, reading: TimeReading): ReadTime {
   // Pages and spreadsheets put a non-breaking space between a date and its time.
   const text = written.replaceAll(/\s/g, " ").trim();
-  const number = readNumber(text);
-  if (number !== null) return "ms" in number ? number : inZone(number.wallMs, null, undefined, reading);
+  const number = readNumber(text, reading);
+  if (number !== null) return number;
   const date = readDate(text, reading.order);
   if (date === null) return { fault: noForm };
   if ("isUndecided" in date) return date;
@@ -85,7 +85,7 @@ function inZone(wallMs: number, ownZone: string | null, decimals: string | undef
 }
 
 /** Reads Unix seconds of 10 digits, milliseconds of 13, microseconds of 16; or the days of a spreadsheet with decimals. */
-function readNumber(text: string): { readonly ms: number } | { readonly wallMs: number } | null {
+function readNumber(text: string, reading: TimeReading): ReadTime | null {
   const unix = /^(\d{10})(?:\.(\d+))?$|^(\d{13})(?:\.\d+)?$|^(\d{16})(?:\.0+)?$/.exec(text);
   if (unix !== null) {
     const [, seconds, decimals, ms, micros] = unix;
@@ -94,9 +94,8 @@ function readNumber(text: string): { readonly ms: number } | { readonly wallMs: 
   }
   const serial = /^([2-7]\d{4})(?:[.,](\d+))?$/.exec(text);
   if (serial === null) return null;
-  return {
-    wallMs: firstSerialMs + Number(serial[1]) * dayMs + (serial[2] === undefined ? 0 : clockOfDecimals(serial[2])),
-  };
+  const sinceMidnightMs = serial[2] === undefined ? 0 : clockOfDecimals(serial[2]);
+  return inZone(firstSerialMs + Number(serial[1]) * dayMs + sinceMidnightMs, null, undefined, reading);
 }
 
 /** A day in Unix milliseconds, null for one that no calendar has, and how much of the text it takes. */
