@@ -23,16 +23,9 @@ test("a request is one line of JSON with method, path, status, duration, key pre
   const [docs, openApi] = [await send({ target: "/docs" }), await send({ target: "/openapi.json" })];
   await as(tried).get("/leads");
   await send({ target: `/${"x".repeat(5_000)}` });
+  const request = { level: 30, method: "GET", path: "/api/v1/leads", status: 200 };
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([
-    {
-      level: 30,
-      method: "GET",
-      path: "/api/v1/leads",
-      status: 200,
-      us: expect.any(Number),
-      key: key.slice(0, 8),
-      id: leads,
-    },
+    { ...request, us: expect.any(Number), key: key.slice(0, 8), id: leads },
     { path: "/docs", id: docs.headers.get("x-request-id") },
     { path: "/openapi.json", id: openApi.headers.get("x-request-id") },
     { status: 401, code: "invalid_api_key" },
@@ -48,11 +41,8 @@ test("no key, query, or value of a lead is logged", async () => {
   const keys = [aKey(), aRevokedKey(), createKey()];
   const query = "?city=Zzyzx&before=2027-01-01T00:00:00Z";
   for (const key of keys) {
-    const headers = {
-      Authorization: `Bearer ${key}`,
-      "User-Agent": "dana@example.com",
-      Referer: "https://dana@example.com",
-    };
+    const ofClient = { "User-Agent": "dana@example.com", Referer: "https://dana@example.com" };
+    const headers = { Authorization: `Bearer ${key}`, ...ofClient };
     const targets = [`/api/v1/leads${query}`, "/api/v1/leads?city=", `/api/v1/${key}`, `/docs/${key}`];
     // The first half of a key, and a key without its prefix.
     targets.push(`/${key.slice(0, 20)}`, `/${key.slice(3)}`);
@@ -90,11 +80,8 @@ test("phone numbers in a path are not logged", async () => {
 
 test("on a terminal, a request is a readable line without key and query, with a color unless NO_COLOR is set", async () => {
   for (const isColored of [true, false]) {
-    const settings = {
-      PORT: "0",
-      DATABASE_PATH: join(aFolder(), "leadfile.db"),
-      ...(isColored ? {} : { NO_COLOR: "1" }),
-    };
+    const noColor: Record<string, string> = isColored ? {} : { NO_COLOR: "1" };
+    const settings = { PORT: "0", DATABASE_PATH: join(aFolder(), "leadfile.db"), ...noColor };
     const terminal = startOnTerminal([process.execPath, main], settings, 200);
     await terminal.seen(/listening on \S+\r/);
     const [, url] = /listening on (\S+)\r/.exec(terminal.shown()) ?? [];
@@ -110,18 +97,21 @@ test("on a terminal, a request is a readable line without key and query, with a 
   }
 });
 
-test("without a terminal, every line after the address is JSON", async () => {
-  const server = start();
-  const url = await server.listening();
-  for (const path of ["/healthz", "/api/v1/leads", "/nowhere"]) await fetch(url + path);
-  expect(await server.end("SIGTERM")).toBe(0);
-  const [, ...lines] = server.output().trimEnd().split("\n");
-  expect(lines.map((line) => (JSON.parse(line) as { path: string }).path)).toEqual([
-    "/healthz",
-    "/api/v1/leads",
-    "/nowhere",
-  ]);
-});
+test.each(["silent", "trace"])(
+  "without a terminal, at LOG_LEVEL=%s, the address is the only line that is no JSON",
+  async (LOG_LEVEL) => {
+    const server = start({ LOG_LEVEL });
+    const url = await server.listening();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const paths = ["/healthz", "/api/v1/leads", "/nowhere"];
+    for (const path of paths) await fetch(url + path);
+    expect(await server.end("SIGTERM")).toBe(0);
+    const [first, ...lines] = server.output().trimEnd().split("\n");
+    expect(first).toBe(`listening on ${url}`);
+    const logged = lines.map((line): { path: string } => JSON.parse(line));
+    expect(logged.map(({ path }) => path)).toEqual(LOG_LEVEL === "silent" ? [] : paths);
+  },
+);
 
 test("if the log cannot be written, as on a full disk, the server still responds, and stops in order", async () => {
   const port = await aFreePort();
