@@ -59,12 +59,8 @@ function aReceiver(path = "") {
 test("a finding is posted once when it appears and once when it ends, within 15 minutes", async () => {
   const { posts, requests, run } = aReceiver();
   await run(120, (minute) => (minute >= 20 && minute < 70 ? [disk(900 - minute), fine("file", "It is whole.")] : []));
-  const common = {
-    level: "warning",
-    what: "Only 870 MB are free.",
-    advice: "Free some space.",
-    since: "2026-05-20T12:30:00.000Z",
-  };
+  const finding = { level: "warning", what: "Only 870 MB are free.", advice: "Free some space." };
+  const common = { ...finding, since: "2026-05-20T12:30:00.000Z" };
   expect(posts).toEqual([
     { state: "firing", ...common, minute: 30 },
     { state: "resolved", ...common, minute: 75 },
@@ -112,17 +108,14 @@ test.each([503, 302])("a post that gets %i is repeated with growing pauses until
   expect(posts.map(({ state }) => state)).toEqual(["firing"]);
 });
 
-test.each([307, 308])("an alert is posted to the address to which a %i leads", async (status) => {
-  const { posts, run } = aReceiver(`moved-${status}`);
+test.each([
+  ["an address to which a 307 leads", "moved-307", {}],
+  ["an address to which a 308 leads", "moved-308", {}],
+  ["a Slack webhook, with a text", "hooks/T0/B0", { text: "firing (warning): Only 900 MB are free. Free some space." }],
+])("an alert is posted to %s", async (_, path, more) => {
+  const { posts, run } = aReceiver(path);
   await run(1, () => [disk(900)]);
-  expect(posts).toMatchObject([{ state: "firing", what: "Only 900 MB are free." }]);
-});
-
-test("a Slack webhook also gets the finding as text", async () => {
-  const { posts, run } = aReceiver("hooks/T0/B0");
-  await run(1, () => [disk(900)]);
-  const text = "firing (warning): Only 900 MB are free. Free some space.";
-  expect(posts).toMatchObject([{ state: "firing", what: "Only 900 MB are free.", text }]);
+  expect(posts).toMatchObject([{ state: "firing", what: "Only 900 MB are free.", ...more }]);
 });
 
 test("a finding that ends before it could be posted is not posted at all", async () => {

@@ -69,11 +69,8 @@ async function maxLockMs(): Promise<number> {
   other.run("UPDATE accounts SET created_at = 1");
   other.run("PRAGMA busy_timeout = 0");
   const stored = other.query("SELECT 1 FROM stored_leads LIMIT 1");
-  const importing = start(
-    { DATABASE_PATH: admin.file },
-    admin.folder,
-    onSlowDisk("admin.ts", "lead", "import", "acme", leads, "--create-pixels", "--json"),
-  );
+  const command = onSlowDisk("admin.ts", "lead", "import", "acme", leads, "--create-pixels", "--json");
+  const importing = start({ DATABASE_PATH: admin.file }, admin.folder, command);
   let freeMs = performance.now();
   let maxMs = 0;
   while (stored.get() === null) {
@@ -94,11 +91,8 @@ traced("an import whose log cannot be synced says so, and completes when it is r
   const admin = anAdmin();
   const leads = aHundredRows(admin);
   const args = ["lead", "import", "acme", leads, "--create-pixels", "--json"];
-  const failing = start(
-    { DATABASE_PATH: admin.file },
-    admin.folder,
-    onDisk("fdatasync:error=EIO", "admin.ts", ...args),
-  );
+  const command = onDisk("fdatasync:error=EIO", "admin.ts", ...args);
+  const failing = start({ DATABASE_PATH: admin.file }, admin.folder, command);
   expect([await failing.exited, failing.output()]).toEqual([1, ""]);
   expect(failing.errors()).toMatch(/\nThe import was interrupted \(EIO[^\n]+\)\. [^\n]+import the file again[^\n]+\n$/);
   const again = await admin.run(...args);
@@ -182,11 +176,9 @@ traced("while some reads fail, requests get their leads or query_failed, and all
 traced("an import does not copy pages before it changes them", async () => {
   const admin = anAdmin();
   // IDs in random order change existing pages: the second half meets those of the first.
-  const rows = Array.from(
-    { length: 8_000 },
-    (_, n) => `${crypto.randomUUID()},${1_770_000_000 + n},${n}@example.com,px`,
-  );
-  const leads = admin.put("leads.csv", `id,timestamp,email,pixel_id\n${rows.join("\n")}\n`);
+  const row = (n: number) => `${crypto.randomUUID()},${1_770_000_000 + n},${n}@example.com,px\n`;
+  const rows = Array.from({ length: 8_000 }, (_, n) => row(n)).join("");
+  const leads = admin.put("leads.csv", `id,timestamp,email,pixel_id\n${rows}`);
   const trace = join(admin.folder, "trace");
   const strace = ["strace", "-f", "--seccomp-bpf", "-o", trace, "-e", "trace=pwrite64", process.execPath];
   const importing = [join(source, "admin.ts"), "lead", "import", "acme", leads, "--create-pixels"];
@@ -206,12 +198,8 @@ async function record({ folder, file }: Admin, args: readonly string[], links = 
   const calls = "trace=fsync,fdatasync,link,linkat,rename,renameat,renameat2,write,close";
   const rejected = links ? [] : ["-e", "inject=link,linkat:error=EPERM"];
   const strace = ["strace", "-f", "--seccomp-bpf", "-y", "-o", trace, "-e", calls, ...rejected];
-  const child = start({ DATABASE_PATH: file }, folder, [
-    ...strace,
-    process.execPath,
-    join(source, "admin.ts"),
-    ...args,
-  ]);
+  const command = [...strace, process.execPath, join(source, "admin.ts"), ...args];
+  const child = start({ DATABASE_PATH: file }, folder, command);
   expect([await child.exited, child.output()]).toEqual([0, expect.stringMatching(/./)]);
   const short = (path: string) =>
     path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.leadfile-draft-[^/]+/, "draft");
@@ -265,17 +253,16 @@ traced("a backup: both files, then the name of the manifest, then its own, then 
   expect(lastOf(strokes, steps)).toEqual(steps);
 });
 
-traced("a restore: the file, then its name, then the folder", async () => {
+traced.each([
+  ["", true],
+  [" without hard links", false],
+])("a restore%s: the file, then its name, which something always has, then the folder", async (_, links) => {
   const { admin, copy } = await withLead();
   await admin.run("backup", copy);
   const steps = ["sync draft/restored.db", "draft/restored.db is leadfile.db", "sync .", "said"];
-  expect(lastOf(await record(admin, ["restore", copy]), steps)).toEqual(steps);
-});
-
-traced("a restore without hard links: the old file keeps its lock, and the new one is renamed at once", async () => {
-  const { admin, copy } = await withLead();
-  await admin.run("backup", copy);
-  const strokes = await record(admin, ["restore", copy], false);
+  const strokes = await record(admin, ["restore", copy], links);
+  expect(lastOf(strokes, steps)).toEqual(steps);
+  if (links) return;
   const named = strokes.indexOf("draft/restored.db is leadfile.db");
   expect(strokes[named - 1]).toMatch(/^leadfile\.db is leadfile\.db\.replaced-/);
   // A program that closes a file drops all its locks on it.

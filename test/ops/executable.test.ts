@@ -46,16 +46,11 @@ describe("the executable, alone in an empty folder and with an empty environment
 
   test("calls itself leadfile in its help, advice, and errors", async () => {
     const folder = aFolder();
-    const said = await Promise.all([
-      run(folder, ["--help"]),
-      run(folder, ["lead", "import", "--help"]),
-      run(folder, ["key", "create", "nobody"]),
-      run(folder, ["nonsense"]),
-    ]);
+    const lines = ["--help", "lead import --help", "key create nobody", "nonsense"];
+    const said = await Promise.all(lines.map((line) => run(folder, line.split(" "))));
     const text = said.map(({ stdout, stderr }) => stdout + stderr).join("");
-    expect(text).toContain("leadfile account create acme");
-    expect(text).toContain("leadfile account create NAME");
-    expect(text).toContain("leadfile --help");
+    for (const command of ["account create acme", "account create NAME", "--help"])
+      expect(text).toContain(`leadfile ${command}`);
     expect(text).not.toMatch(/\bbun\b/);
     expect(said.map(({ status }) => status)).toEqual([0, 0, 1, 2]);
   });
@@ -120,11 +115,13 @@ describe("the server of the executable", () => {
     await server.said(/"erased":3000/);
   });
 
-  test("says what to do next if the file is empty", async () => {
+  test("says what to do next if the file is empty, and ends with status 2 on an invalid setting", async () => {
     const server = start({}, aFolder(), [theExecutable(), "serve"]);
     await server.listening();
     expect(await server.end("SIGINT")).toBe(0);
     expect(server.errors()).toContain("leadfile account create NAME, then leadfile --help");
+    const refused = start({ LOG_LEVEL: "loud" }, aFolder(), [theExecutable(), "serve"]);
+    expect([await refused.exited, refused.errors()]).toEqual([2, expect.stringMatching(/^LOG_LEVEL [^\n]*\n$/)]);
   });
 
   test("serves made-up leads with --demo, from another file", async () => {
@@ -134,12 +131,6 @@ describe("the server of the executable", () => {
     const headers = { Authorization: `Bearer ${key}` };
     expect((await fetch(`${await server.listening()}/api/v1/leads`, { headers })).status).toBe(200);
     expect(readdirSync(join(folder, "data"))).toContain("demo.db");
-  });
-
-  test("ends with one line and status 2 on an invalid setting", async () => {
-    const server = start({ LOG_LEVEL: "loud" }, aFolder(), [theExecutable(), "serve"]);
-    expect(await server.exited).toBe(2);
-    expect(server.errors()).toMatch(/^LOG_LEVEL [^\n]*\n$/);
   });
 });
 
@@ -161,23 +152,16 @@ const musl = join(muslLibraries, "ld-musl-x86_64.so.1");
 const hasEmulator = Bun.which("qemu-aarch64") !== null && existsSync(armLibraries);
 const isLinuxX64 = process.platform === "linux" && process.arch === "x64";
 
-describe.each([
+const forMusl = existsSync(musl) ? null : "needs musl, with the libstdc++ of Alpine";
+const forArm = hasEmulator ? null : "needs qemu-user and libc6-arm64-cross";
+
+// An emulated start takes seconds.
+for (const [target, emulator, env, missing] of [
   ["bun-linux-x64-baseline", [], {}, isLinuxX64 ? null : "needs Linux on x64"],
-  [
-    "bun-linux-x64-musl-baseline",
-    [musl],
-    { LD_LIBRARY_PATH: muslLibraries },
-    existsSync(musl) ? null : "needs musl, with the libstdc++ of Alpine",
-  ],
-  [
-    "bun-linux-arm64",
-    ["qemu-aarch64"],
-    { QEMU_LD_PREFIX: armLibraries },
-    hasEmulator ? null : "needs qemu-user and libc6-arm64-cross",
-  ],
-] as const)("the release for %s", (target, emulator, env, missing) => {
-  // An emulated start takes seconds.
-  unless(missing)("creates a demo, and serves its leads", async () => {
+  ["bun-linux-x64-musl-baseline", [musl], { LD_LIBRARY_PATH: muslLibraries }, forMusl],
+  ["bun-linux-arm64", ["qemu-aarch64"], { QEMU_LD_PREFIX: armLibraries }, forArm],
+] as const)
+  unless(missing)(`the release for ${target} creates a demo, and serves its leads`, async () => {
     const file = join(aSharedFolder(), target, "leadfile");
     mkdirSync(join(file, ".."));
     compile(file, checkedOutCommit(), target);
@@ -190,7 +174,6 @@ describe.each([
     expect(await server.end("SIGTERM")).toBe(0);
     expect(readdirSync(folder)).toEqual(["data"]);
   });
-});
 
 const isClean = existsSync(join(root, ".git")) && !checkedOutCommit().endsWith("+");
 
@@ -209,15 +192,8 @@ unless(isClean ? null : "needs a clean clone")("two releases of a commit have th
   expect(check.exitCode).toBe(0);
   const archive = readdirSync(one ?? "").find((name) => name.endsWith(".tar.gz")) ?? "";
   const listed = Bun.spawnSync(["tar", "-tzf", archive], { cwd: one ?? "" }).stdout.toString();
-  for (const name of [
-    "leadfile\n",
-    "LICENSE\n",
-    "README.md\n",
-    "deploy/install.sh\n",
-    "deploy/systemd/leadfile.service\n",
-  ]) {
-    expect(listed).toContain(`-linux-x64/${name}`);
-  }
+  const files = "leadfile LICENSE README.md deploy/install.sh deploy/systemd/leadfile.service";
+  for (const name of files.split(" ")) expect(listed).toContain(`-linux-x64/${name}\n`);
 });
 
 test("the bill of materials names what the product needs, with digests, and nothing that only tests need", () => {
