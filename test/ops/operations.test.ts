@@ -30,13 +30,10 @@ test("every block is for the shell, and says what it needs", () => {
   expect(blocks.map(({ info }) => info).filter((info) => !known.test(info))).toEqual([]);
 });
 
-test.each(blocks.filter(needsMore).map(({ text, info }) => [info, text]))(
-  "a block %s has no syntax error",
-  (_, commands) => {
-    const read = Bun.spawnSync(["bash", "-n", "-c", commands]);
-    expect([read.exitCode, read.stderr.toString()]).toEqual([0, ""]);
-  },
-);
+test.each(blocks.filter(needsMore))("a block $info has no syntax error", ({ text: commands }) => {
+  const read = Bun.spawnSync(["bash", "-n", "-c", commands]);
+  expect([read.exitCode, read.stderr.toString()]).toEqual([0, ""]);
+});
 
 test("the blocks that need only Bun run, one after the other, in a new folder", async () => {
   const folder = aClone();

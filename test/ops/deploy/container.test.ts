@@ -44,12 +44,8 @@ describe("the container", () => {
     expect(compose).not.toHaveProperty("services.leadfile.ports");
   });
 
-  needing(
-    "buildah",
-    "root",
-    "unshare",
-    "ldd",
-  )("serves from a read-only root that holds the executable and the C library alone", async () => {
+  const building = needing("buildah", "root", "unshare", "ldd");
+  building("serves from a read-only root that holds the executable and the C library alone", async () => {
     const { root, box } = anImage();
     const PORT = String(await aFreePort());
     const inside = ["unshare", "--mount", "sh", box, root, PORT, "/usr/local/bin/leadfile"];
