@@ -11,7 +11,14 @@ export interface Payload {
   readonly lead: Readonly<Record<string, string>>;
 }
 
-const dana = { name: "Dana Whitfield", email: "dana@example.com" };
+const email = "dana@example.com";
+const dana = { name: "Dana Whitfield", email };
+const kim = { name: "Kim Reed", email: "kim@vendor.example" };
+const reno = { city: "Reno", state: "NV" };
+const shop = "https://shop.example.com/";
+const pricing = "https://shop.example.com/pricing";
+const search = "https://search.example.com/";
+const time = "2026-01-31T09:15:00Z";
 const at = "2026-01-31T09:15:00.000Z";
 
 const crm: readonly Payload[] = [
@@ -21,14 +28,7 @@ const crm: readonly Payload[] = [
       "Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Contact owner email,Company Name,City,State/Region,Country/Region,Original Source,Create Date,Owner Email",
       "101,Dana,Whitfield,dana@example.com,(619) 555-0142,Kim Reed,kim@vendor.example,Harbor & Pine,Reno,Nevada,United States,ORGANIC_SEARCH,2025-11-02 10:00,kim@vendor.example",
     ],
-    lead: {
-      ...dana,
-      phone: "6195550142",
-      company: "Harbor & Pine",
-      city: "Reno",
-      state: "NV",
-      traffic_source: "ORGANIC_SEARCH",
-    },
+    lead: { ...dana, phone: "6195550142", company: "Harbor & Pine", ...reno, traffic_source: "ORGANIC_SEARCH" },
   },
   {
     what: "HubSpot: a contact of its API, with properties that have values",
@@ -48,12 +48,7 @@ const crm: readonly Payload[] = [
     what: "HubSpot: a contact of version 3",
     record: {
       id: "0d0f2c4e-6a1b-4c3d-8e5f-00112233aabb",
-      properties: {
-        firstname: "Dana",
-        lastname: "Whitfield",
-        email: "dana@example.com",
-        createdate: "2025-11-02T10:00:00Z",
-      },
+      properties: { firstname: "Dana", lastname: "Whitfield", email, createdate: "2025-11-02T10:00:00Z" },
       createdAt: "2025-11-02T10:00:00Z",
       archived: false,
     },
@@ -65,7 +60,7 @@ const crm: readonly Payload[] = [
       "Lead Owner,Owner Email,First Name,Last Name,Title,Company / Account,Email,Phone,Lead Source,City,State/Province,Country,Created Date",
       "Kim Reed,kim@vendor.example,Dana,Whitfield,Buyer,Harbor & Pine,dana@example.com,619-555-0142,Web,Reno,NV,US,1/31/2026",
     ],
-    lead: { ...dana, phone: "6195550142", company: "Harbor & Pine", city: "Reno", state: "NV", traffic_source: "Web" },
+    lead: { ...dana, phone: "6195550142", company: "Harbor & Pine", ...reno, traffic_source: "Web" },
   },
   {
     what: "Salesforce: a contact with its account and who created it",
@@ -79,7 +74,7 @@ const crm: readonly Payload[] = [
       CreatedBy: { Name: "Kim Reed", Email: "kim@vendor.example" },
       Owner: { Name: "Kim Reed", Email: "kim@vendor.example", Phone: "555-0199" },
     },
-    lead: { ...dana, city: "Reno", state: "NV" },
+    lead: { ...dana, ...reno },
   },
   {
     what: "Pipedrive: an export of people",
@@ -106,16 +101,12 @@ const crm: readonly Payload[] = [
       "Lead Owner,Lead Owner.email,Company,First Name,Last Name,Email,Mobile,Lead Source,City,State,Created By.name,Modified Time",
       "Kim Reed,kim@vendor.example,Harbor & Pine,Dana,Whitfield,dana@example.com,6195550142,Ads,Reno,NV,Kim Reed,2026-01-31 10:00",
     ],
-    lead: { ...dana, company: "Harbor & Pine", phone: "6195550142", traffic_source: "Ads", city: "Reno", state: "NV" },
+    lead: { ...dana, company: "Harbor & Pine", phone: "6195550142", traffic_source: "Ads", ...reno },
   },
   {
     what: "Zoho: a lead of its API",
     record: {
-      data: {
-        Full_Name: "Dana Whitfield",
-        Email: "dana@example.com",
-        Owner: { name: "Kim Reed", email: "kim@vendor.example" },
-      },
+      data: { Full_Name: "Dana Whitfield", Email: "dana@example.com", Owner: kim },
     },
     lead: dana,
   },
@@ -137,7 +128,7 @@ const crm: readonly Payload[] = [
     record: {
       type: "user",
       user: {
-        email: "dana@example.com",
+        email,
         name: "Dana Whitfield",
         avatar: { image_url: "https://img.example.com/d.png" },
         created_at: 1769850000,
@@ -145,7 +136,7 @@ const crm: readonly Payload[] = [
       location: { city: "Reno", region: "Nevada", country: "United States" },
       assigned_to: { email: "kim@vendor.example" },
     },
-    lead: { ...dana, city: "Reno", state: "NV" },
+    lead: { ...dana, ...reno },
   },
 ];
 
@@ -154,9 +145,9 @@ const identity: readonly Payload[] = [
     what: "AudienceLab: an event with the person in resolution",
     record: {
       pixel_id: "7c6a1f0e-59a2-4a53-9f3f-3f2f9a1d2b11",
-      event_timestamp: "2026-01-31T09:15:00Z",
-      full_url: "https://shop.example.com/pricing",
-      referrer_url: "https://search.example.com/",
+      event_timestamp: time,
+      full_url: pricing,
+      referrer_url: search,
       resolution: {
         FIRST_NAME: "Dana",
         LAST_NAME: "Whitfield",
@@ -180,14 +171,14 @@ const identity: readonly Payload[] = [
       state: "CA",
       company: "Harbor & Pine",
       marital_status: "Y",
-      page_url: "https://shop.example.com/pricing",
-      referrer: "https://search.example.com/",
+      page_url: pricing,
+      referrer: search,
     },
   },
   {
     what: "a company with a person: its location is not the visitor's",
-    record: { email: "dana@example.com", company: { name: "Harbor & Pine", location: { city: "Boise", state: "ID" } } },
-    lead: { email: "dana@example.com", company: "Harbor & Pine" },
+    record: { email, company: { name: "Harbor & Pine", location: { city: "Boise", state: "ID" } } },
+    lead: { email, company: "Harbor & Pine" },
   },
   {
     what: "RB2B: a webhook with a link to a profile",
@@ -196,11 +187,11 @@ const identity: readonly Payload[] = [
       "First Name": "Dana",
       "Last Name": "Whitfield",
       "Business Email": "dana@example.com",
-      "Captured URL": "https://shop.example.com/",
-      "Seen At": "2026-01-31T09:15:00Z",
-      Referrer: "https://search.example.com/",
+      "Captured URL": shop,
+      "Seen At": time,
+      Referrer: search,
     },
-    lead: { ...dana, at, page_url: "https://shop.example.com/", referrer: "https://search.example.com/" },
+    lead: { ...dana, at, page_url: shop, referrer: search },
   },
   {
     what: "an identity API in the style of People Data Labs",
@@ -216,7 +207,7 @@ const identity: readonly Payload[] = [
   },
   {
     what: "Clearbit: a person whose name is an object",
-    record: { person: { name: { fullName: "Dana Whitfield", givenName: "Dana" }, email: "dana@example.com" } },
+    record: { person: { name: { fullName: "Dana Whitfield", givenName: "Dana" }, email } },
     lead: dana,
   },
   {
@@ -233,12 +224,7 @@ const identity: readonly Payload[] = [
   {
     what: "a visitor with whoever was seen last",
     record: {
-      visitor: {
-        ...dana,
-        last_seen_at: "2026-01-31T09:15:00Z",
-        url: "https://social.example.com/d",
-        created_at: "2020-01-01",
-      },
+      visitor: { ...dana, last_seen_at: time, url: "https://social.example.com/d", created_at: "2020-01-01" },
     },
     lead: { ...dana, at },
   },
@@ -250,66 +236,49 @@ const analytics: readonly Payload[] = [
     record: {
       type: "identify",
       userId: "u1",
-      traits: {
-        email: "dana@example.com",
-        firstName: "Dana",
-        lastName: "Whitfield",
-        createdAt: "2020-01-01T00:00:00Z",
-        address: { city: "Reno", state: "NV" },
-      },
+      traits: { email, firstName: "Dana", lastName: "Whitfield", createdAt: "2020-01-01T00:00:00Z", address: reno },
       context: {
         ip: "192.0.2.1",
-        page: { url: "https://shop.example.com/pricing", referrer: "https://search.example.com/", title: "Pricing" },
+        page: { url: pricing, referrer: search, title: "Pricing" },
         userAgent: "x",
       },
-      timestamp: "2026-01-31T09:15:00Z",
+      timestamp: time,
     },
-    lead: {
-      ...dana,
-      at,
-      city: "Reno",
-      state: "NV",
-      page_url: "https://shop.example.com/pricing",
-      referrer: "https://search.example.com/",
-    },
+    lead: { ...dana, at, ...reno, page_url: pricing, referrer: search },
   },
   {
     what: "Segment: a page view with traits in its context",
     record: {
       type: "page",
-      properties: { url: "https://shop.example.com/", referrer: "https://search.example.com/" },
+      properties: { url: shop, referrer: search },
       context: {
-        traits: { email: "dana@example.com", name: "Dana Whitfield" },
+        traits: dana,
         campaign: { source: "x", name: "Spring" },
       },
-      timestamp: "2026-01-31T09:15:00Z",
+      timestamp: time,
     },
-    lead: { ...dana, at, page_url: "https://shop.example.com/", referrer: "https://search.example.com/" },
+    lead: { ...dana, at, page_url: shop, referrer: search },
   },
   {
     what: "PostHog: an event with its person",
     record: {
       event: "$identify",
-      timestamp: "2026-01-31T09:15:00Z",
-      properties: {
-        $current_url: "https://shop.example.com/",
-        $referrer: "https://search.example.com/",
-        $browser: "Firefox",
-      },
-      person: { properties: { email: "dana@example.com", name: "Dana Whitfield" } },
+      timestamp: time,
+      properties: { $current_url: shop, $referrer: search, $browser: "Firefox" },
+      person: { properties: dana },
     },
-    lead: { ...dana, at, page_url: "https://shop.example.com/", referrer: "https://search.example.com/" },
+    lead: { ...dana, at, page_url: shop, referrer: search },
   },
   {
     what: "Google Analytics: a row of BigQuery, with microseconds",
     record: {
       event_date: "20260131",
       event_timestamp: 1769850900000000,
-      user_properties: { email: "dana@example.com" },
+      user_properties: { email },
       geo: { city: "Reno", region: "Nevada", country: "United States" },
       device: { category: "desktop", browser: { name: "Chrome" } },
     },
-    lead: { email: "dana@example.com", at, city: "Reno", state: "NV" },
+    lead: { email, at, ...reno },
   },
   {
     what: "Amplitude: an event",
@@ -326,19 +295,19 @@ const analytics: readonly Payload[] = [
     what: "Mixpanel: a profile",
     record: {
       $distinct_id: "u1",
-      $properties: { $email: "dana@example.com", $name: "Dana Whitfield", $city: "Reno", $region: "Nevada" },
+      $properties: { $email: email, $name: "Dana Whitfield", $city: "Reno", $region: "Nevada" },
     },
-    lead: { ...dana, city: "Reno", state: "NV" },
+    lead: { ...dana, ...reno },
   },
   {
     what: "Elasticsearch: a hit",
-    record: { _index: "visits", _id: "1", _source: { ...dana, "@timestamp": "2026-01-31T09:15:00Z" } },
+    record: { _index: "visits", _id: "1", _source: { ...dana, "@timestamp": time } },
     lead: { ...dana, at },
   },
   {
     what: "a session with the visitor in it, and a device that has a name",
     record: {
-      session: { started_at: "2026-01-31T09:15:00Z", page: { url: "/a" }, device: { name: "Phone" } },
+      session: { started_at: time, page: { url: "/a" }, device: { name: "Phone" } },
       visitor: dana,
     },
     lead: { ...dana, at, page_url: "/a" },
@@ -369,12 +338,12 @@ const webhooks: readonly Payload[] = [
   },
   {
     what: "the shortest path first",
-    record: { visitor: { email: "far@example.com" }, email: "dana@example.com", contact: { name: "Dana Whitfield" } },
+    record: { visitor: { email: "far@example.com" }, email, contact: { name: "Dana Whitfield" } },
     lead: dana,
   },
   {
     what: "the first in the record of two at the same rank",
-    record: { person: { email: "dana@example.com" }, contact: { email: "other@example.com" }, name: "Dana Whitfield" },
+    record: { person: { email }, contact: { email: "other@example.com" }, name: "Dana Whitfield" },
     lead: dana,
   },
   {
@@ -431,7 +400,7 @@ const names: readonly Payload[] = [
   },
   {
     what: "a first and a last name with a shorter path than a full name",
-    record: { first_name: "Dana", last_name: "Whitfield", contact: { name: "Lee Ortiz", email: "dana@example.com" } },
+    record: { first_name: "Dana", last_name: "Whitfield", contact: { name: "Lee Ortiz", email } },
     lead: dana,
   },
   {
@@ -463,10 +432,10 @@ const flattened: readonly Payload[] = [
     what: "lists of which the names are irregular plurals",
     record: {
       page_url: "/a",
-      identities: [{ ...dana, addresses: [{ city: "Reno", state: "NV" }] }],
+      identities: [{ ...dana, addresses: [reno] }],
       businesses: [{ name: "Harbor & Pine" }],
     },
-    lead: { ...dana, page_url: "/a", city: "Reno", state: "NV", company: "Harbor & Pine" },
+    lead: { ...dana, page_url: "/a", ...reno, company: "Harbor & Pine" },
   },
   {
     what: "a table made of JSON, with the first and the second of a list",
@@ -474,7 +443,7 @@ const flattened: readonly Payload[] = [
       "contact.emails.0.value,contact.emails.1.value,visits[0].url,visits[1].url",
       "dana@example.com,d@home.example,/a,/b",
     ],
-    lead: { email: "dana@example.com", page_url: "/a" },
+    lead: { email, page_url: "/a" },
   },
 ];
 
