@@ -18,29 +18,6 @@ test("the call to usage counts itself", async () => {
   expect(await countsOf(server, key)).toEqual([2, 2]);
 });
 
-test.each([
-  ["a page", { target: "/api/v1/leads" }],
-  ["a refused parameter", { target: "/api/v1/leads?limit=0" }],
-  ["an unknown pixel", { target: "/api/v1/leads?pixel_id=px_nobodys" }],
-  ["an unknown path", { target: "/api/v1/lead" }],
-  ["a path outside the API", { target: "/wp-login.php" }],
-  ["a refused method", { method: "POST" }],
-  ["a refused method on an unknown path", { method: "DELETE", target: "/x" }],
-])("a request for %s counts once", async (_, request) => {
-  const server = await serve();
-  const key = server.aKey();
-  await server.send({ ...request, headers: { Authorization: `Bearer ${key}` } });
-  expect(await countsOf(server, key)).toEqual([2, 2]);
-});
-
-test("a request that is refused without a subscription counts", async () => {
-  const server = await serve({ active: false });
-  const key = server.aKey();
-  await server.as(key).get("/leads");
-  server.admin.accounts.setActive(server.account.number, true, Date.now());
-  expect(await countsOf(server, key)).toEqual([2, 2]);
-});
-
 test("each key has its own counts, within one account too", async () => {
   const server = await serve();
   const [one, other] = [server.aKey(), server.aKey()];

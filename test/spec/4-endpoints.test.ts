@@ -30,13 +30,6 @@ describe.each(endpoints)("%s", (target) => {
     const announced = { ...headers, "Content-Length": "20000000000" };
     expect((await send({ method: "POST", target, headers: announced })).status).toBe(405);
   });
-
-  test("carries no CORS header, because a key must not be in a browser", async () => {
-    const { send, aKey } = await serve();
-    const headers = { Authorization: `Bearer ${aKey()}`, Origin: "https://shop.example.com" };
-    const names = [...(await send({ target, headers })).headers.keys()];
-    expect(names.filter((name) => name.startsWith("access-control"))).toEqual([]);
-  });
 });
 
 test.each([

@@ -48,8 +48,7 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
     "a refused request that counts as used": [
       "    if (!allowed) throw",
       "    if (!allowed) store.usage.count(credential.number, call.arrivedMs);\n    if (!allowed) throw",
-      "spec/8-limits",
-      "spec/4-3-usage",
+      "spec/7-precedence",
     ],
     "a key that reads the leads of the first account": [
       "return credential;",
