@@ -15,6 +15,16 @@ function aLargeImport(...more: readonly string[]) {
   return { admin, args: ["lead", "import", "acme", file, "--create-pixels"] };
 }
 
+test("Ctrl-C ends a dry run, which shows its progress, without a lead", async () => {
+  const { admin, args } = aLargeImport();
+  const terminal = onTerminal(admin.file, [...args, "--dry-run"]);
+  await Promise.race([terminal.seen(/Writing +\S+ [1-9]\d?%/), terminal.ended]);
+  terminal.type("\u0003");
+  expect(await terminal.ended).toBe(130);
+  expect(plain(terminal.shown())).toContain("Stopped before the first lead was written. Nothing was imported.");
+  expect(await admin.leads()).toEqual([]);
+});
+
 test("Ctrl-C reports the progress, and running the import again completes it", async () => {
   const { admin, args } = aLargeImport();
   const said =
@@ -29,6 +39,9 @@ test("Ctrl-C reports the progress, and running the import again completes it", a
     imported: many - stayed,
     duplicates: stayed,
   });
+  const replacing = await stoppedByHand(admin.file, [...args, "--on-duplicate", "replace"], false);
+  expect(replacing).toMatch(/complete it\. It replaced [\d,]+ leads of other imports and cannot be undone\./);
+  expect(replacing).not.toContain("import undo");
 });
 
 test("a closed terminal ends an import in an orderly way", async () => {
@@ -41,24 +54,6 @@ test("a closed terminal ends an import in an orderly way", async () => {
     isClosed = leads > 0;
   });
   expect(status).toBe(129);
-});
-
-test("Ctrl-C offers no undo if leads of other imports were replaced", async () => {
-  const { admin, args } = aLargeImport();
-  await admin.run(...args);
-  const said = await stoppedByHand(admin.file, [...args, "--on-duplicate", "replace"], false);
-  expect(said).toMatch(/complete it\. It replaced [\d,]+ leads of other imports and cannot be undone\./);
-  expect(said).not.toContain("import undo");
-});
-
-test("a dry run shows its progress, and Ctrl-C ends it", async () => {
-  const { admin, args } = aLargeImport();
-  const terminal = onTerminal(admin.file, [...args, "--dry-run"]);
-  await Promise.race([terminal.seen(/Writing +\S+ [1-9]\d?%/), terminal.ended]);
-  terminal.type("\u0003");
-  expect(await terminal.ended).toBe(130);
-  expect(plain(terminal.shown())).toContain("Stopped before the first lead was written. Nothing was imported.");
-  expect(await admin.leads()).toEqual([]);
 });
 
 test("a killed import keeps its rejected rows, and is listed as unfinished until its file is imported again", async () => {

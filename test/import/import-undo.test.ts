@@ -30,10 +30,15 @@ test("an undo restores the export byte for byte", async () => {
   const after = await admin.exported();
   const undone = await undo(admin, 2);
   expect([undone.json as unknown, undone.status]).toEqual([{ import: 2, removed: 2 }, 0]);
+  const [latest] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
+  expect(latest).toMatchObject({ act: "import.undo", detail: { import: 2, leads: 2 } });
   expect(await admin.exported()).toBe(before);
   // It blocks nobody.
   expect((await admin.import(overlapping, ...px)).json).toMatchObject({ import: 3, imported: 2, suppressed: 0 });
   expect(await admin.exported()).toBe(after);
+  // An import that adds nothing has no number.
+  expect((await admin.import(overlapping, ...px)).json).toMatchObject({ import: null, duplicates: 3 });
+  expect(await listed(admin)).toHaveLength(3);
 });
 
 test("an undo removes leads that another file also has, and names the file to import again", async () => {
@@ -73,6 +78,7 @@ test("the list shows the time, file, user, counts, and period of each import", a
     },
   ]);
   expect(await listed(admin, "other")).toEqual([]);
+  expect((await admin.run("import", "list", "other")).stdout).toBe("The account has no imports.\n");
   const [header] = (await admin.run("import", "list", "acme")).stdout.split("\n");
   expect(header?.split(/ +/)).toEqual("IMPORT AT STATE ADDED REPLACED OLDEST NEWEST BY FILE".split(" "));
   expect((await admin.run("import", "list", "acme")).stdout).toMatch(/1 .*undone .*export of january\.csv/);
@@ -90,31 +96,7 @@ test("the list is a table on a terminal of 80 columns", async () => {
   ]);
 });
 
-test("an account without imports gives one line, and an empty list as JSON", async () => {
-  const admin = anAdmin();
-  expect((await admin.run("import", "list", "acme")).stdout).toBe("The account has no imports.\n");
-  expect(await listed(admin)).toEqual([]);
-});
-
-test("an import without changes and a dry run have no number", async () => {
-  const admin = anAdmin();
-  expect((await admin.import(january, ...px, "--dry-run")).json).toMatchObject({ import: null, imported: 3 });
-  expect((await admin.import(january, ...px)).json).toMatchObject({ import: 1 });
-  expect((await admin.import(january, ...px)).json).toMatchObject({ import: null, duplicates: 3 });
-  expect(await listed(admin)).toHaveLength(1);
-});
-
-test("an import that replaced leads cannot be undone, and says why", async () => {
-  const admin = anAdmin();
-  await admin.import("id,email\n1,a@example.com\n", ...px);
-  await admin.import("id,email,name\n1,a@example.com,Dana\n2,b@example.com,Lee\n", ...px, "--on-duplicate", "replace");
-  const { status, stderr } = await undo(admin, 2);
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^Import 2 replaced leads of other imports[^\n]*\n$/);
-  expect(await admin.leads()).toHaveLength(2);
-});
-
-test("an import ends with whether it can be undone", async () => {
+test("an import that replaced leads of others cannot be undone, and each import ends with whether it can", async () => {
   const admin = anAdmin();
   const last = async (text: string) => {
     const how = ["--on-duplicate", "replace"];
@@ -122,9 +104,12 @@ test("an import ends with whether it can be undone", async () => {
     return stdout.trim().split("\n").at(-1);
   };
   expect(await last("id,email\n1,a@example.com\n")).toMatch(/^This is import 1; .* import undo acme 1\.$/);
-  expect(await last("id,email,name\n1,a@example.com,Dana\n")).toBe(
+  expect(await last("id,email,name\n1,a@example.com,Dana\n2,b@example.com,Lee\n")).toBe(
     "This is import 2; it replaced 1 lead of other imports and cannot be undone.",
   );
+  const { status, stderr } = await undo(admin, 2);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^Import 2 replaced leads of other imports[^\n]*\n$/)]);
+  expect(await admin.leads()).toHaveLength(2);
 });
 
 test("an import that replaced only its own leads can be undone", async () => {
@@ -169,44 +154,27 @@ test("undoing twice changes nothing, and an unknown number is rejected", async (
   }
 });
 
-test("an undo is in the audit without personal data", async () => {
-  const admin = anAdmin();
-  await admin.import(january, ...px);
-  await undo(admin, 1);
-  const [latest] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
-  expect(latest).toMatchObject({ act: "import.undo", detail: { import: 1, leads: 3 } });
-});
-
-const many = 20_000;
-
-/** An undo of many leads that a signal ends after the first of them. */
-async function anUndoEndedBy(signal: "SIGKILL" | "SIGINT") {
+test("an undo that is stopped or killed is listed as unfinished, and the next one completes it", async () => {
   const admin = anAdmin();
   await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
   const before = await admin.exported();
-  const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  const rows = Array.from({ length: 20_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
   await admin.import(`date,email\n${rows}`, ...px);
-  const child = admin.start("import", "undo", "acme", "2");
-  const status = await signalBelow(many + 1, admin.file, child, signal);
-  return { admin, before, status, said: await child.stderr.text(), left: (await admin.leads()).length - 1 };
-}
-
-test("a killed undo is listed as unfinished, and the next one completes it", async () => {
-  const { admin, before, left } = await anUndoEndedBy("SIGKILL");
-  expect([left > 0, left < many]).toEqual([true, true]);
-  expect((await admin.run("import", "list", "acme")).stdout).toMatch(/^2 .* not finished /m);
-  expect((await undo(admin, 2)).status).toBe(0);
-  expect(await admin.exported()).toBe(before);
-});
-
-test("Ctrl-C ends an undo with the number of removed leads, and the next one completes it", async () => {
-  const { admin, status, said, left } = await anUndoEndedBy("SIGINT");
+  const leftAfter = async (leads: number, signal: "SIGKILL" | "SIGINT") => {
+    const child = admin.start("import", "undo", "acme", "2");
+    const status = await signalBelow(leads, admin.file, child, signal);
+    const left = (await admin.leads()).length;
+    expect([left > 1, left < leads]).toEqual([true, true]);
+    expect((await admin.run("import", "list", "acme")).stdout).toMatch(/^2 .* not finished /m);
+    return { status, left, said: await child.stderr.text() };
+  };
+  const { status, left, said } = await leftAfter(20_001, "SIGINT");
   const stopped =
     /\nStopped after ([\d,]+) leads of import 2 were removed; the others stay\. Run the command again [^\n]+\n$/;
-  const gone = Number(stopped.exec(`\n${said}`)?.[1]?.replaceAll(",", ""));
-  expect([status, gone]).toEqual([130, many - left]);
-  const { json } = await undo(admin, 2);
-  expect(json as unknown).toEqual({ import: 2, removed: left });
+  expect([status, Number(stopped.exec(`\n${said}`)?.[1]?.replaceAll(",", ""))]).toEqual([130, 20_001 - left]);
+  const killed = await leftAfter(left, "SIGKILL");
+  expect((await undo(admin, 2)).json as unknown).toEqual({ import: 2, removed: killed.left - 1 });
+  expect(await admin.exported()).toBe(before);
 });
 
 test("an import that still runs is undone with all that it adds in the meantime", async () => {

@@ -65,25 +65,12 @@ test("prints the meaning of each column before the import, and the --map that wo
   expect(stderr).toContain("--map 'Owner Email=email'");
 });
 
-test("says that leads of a file without times get the time of import", async () => {
-  expect((await anAdmin().import(two, ...px)).stderr).toMatch(/identified_at|time of (the )?import/);
-});
-
 test("--map is checked against the file, also if its header is read long before its rows", async () => {
   const admin = anAdmin();
   const header = await admin.import("Correo,Ciudad\n", ...px, "--map", "Correo=email");
   expect({ status: header.status, stderr: header.stderr }).toMatchObject({ status: 0 });
   const { status } = await admin.import("Correo\nd@example.com\n", ...px, "--map", "Correo=email");
   expect({ status, leads: (await admin.leads()).length }).toEqual({ status: 0, leads: 1 });
-});
-
-test.each<[string, string]>([
-  ["CSV", two],
-  ["NDJSON", '{"email":"dana@example.com"}\n'],
-])("rejects a --map with an unknown column: %s", async (_, text) => {
-  const { status, stderr } = await anAdmin().import(text, ...px, "--map", "Correo=phone");
-  expect({ told: stderr.includes('"Correo"') }).toEqual({ told: true });
-  expect([0, 1]).toContain(status);
 });
 
 test("--create-pixels creates the pixels of the file; without it, their rows are rejected", async () => {
