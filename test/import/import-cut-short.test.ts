@@ -48,19 +48,16 @@ test("a closed terminal ends an import in an orderly way", async () => {
   const { admin, args } = aLargeImport();
   const terminal = onTerminal(admin.file, args);
   await acceptFirst(terminal);
-  let isClosed = false;
-  const status = await betweenTransactions(admin.file, terminal.ended, (leads) => {
-    if (leads > 0 && !isClosed) terminal.close();
-    isClosed = leads > 0;
-  });
-  expect(status).toBe(129);
+  await untilSomeAreIn(admin.file, terminal.ended, terminal.close);
+  expect(await terminal.ended).toBe(129);
 });
 
 test("a killed import keeps its rejected rows, and is listed as unfinished until its file is imported again", async () => {
   const { admin, args } = aLargeImport("never,px,dana@example.com\n");
   const rejects = join(admin.folder, "rejects.csv");
   const child = admin.start(...args, "--rejects", rejects);
-  await betweenTransactions(admin.file, child.exited, (leads) => leads > 0 && child.kill("SIGKILL"));
+  await untilSomeAreIn(admin.file, child.exited, () => child.kill("SIGKILL"));
+  await child.exited;
   expect(readFileSync(rejects, "utf8")).toContain("never,px,dana@example.com");
   const cut = await admin.run("import", "list", "acme");
   expect(cut.stdout).toMatch(/^1 .* not finished .*export\.csv$/m);
@@ -74,6 +71,15 @@ test("a killed import keeps its rejected rows, and is listed as unfinished until
   expect(stderr).toBe("");
 });
 
+/** Stops an import as soon as some of the leads are in, while it waits to write more. */
+async function untilSomeAreIn(file: string, ended: Promise<number>, stop: () => unknown): Promise<void> {
+  for await (const { leads } of betweenTransactions(file, ended)) {
+    if (leads === 0) continue;
+    stop();
+    return;
+  }
+}
+
 /** The first import of an account is shown, and asked about. */
 async function acceptFirst(terminal: ReturnType<typeof onTerminal>): Promise<void> {
   await terminal.seen(/Import the file as shown\?/);
@@ -84,12 +90,8 @@ async function acceptFirst(terminal: ReturnType<typeof onTerminal>): Promise<voi
 async function stoppedByHand(file: string, args: readonly string[], isFirst = true): Promise<string> {
   const terminal = onTerminal(file, args);
   if (isFirst) await acceptFirst(terminal);
-  let isTyped = false;
-  const status = await betweenTransactions(file, terminal.ended, (leads) => {
-    if (leads > 0 && !isTyped) terminal.type("\u0003");
-    isTyped = leads > 0;
-  });
-  expect(status).toBe(130);
+  await untilSomeAreIn(file, terminal.ended, () => terminal.type("\u0003"));
+  expect(await terminal.ended).toBe(130);
   // A terminal breaks long messages between words.
   return plain(terminal.shown()).replaceAll(/\s+/g, " ");
 }

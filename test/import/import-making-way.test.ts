@@ -16,7 +16,8 @@ test("a command writes between the transactions of an import, however often it r
   const file = admin.put("export.csv", `date,email\n${rows}`);
   const child = admin.start("lead", "import", "acme", file, "--pixel", "px", "--create-pixels");
   const found = new Set<number>();
-  expect(await betweenTransactions(admin.file, child.exited, (leads) => found.add(leads))).toBe(0);
+  for await (const { leads } of betweenTransactions(admin.file, child.exited)) found.add(leads);
+  expect(await child.exited).toBe(0);
   expect((await admin.leads()).length).toBe(many);
   // Without giving way, it has all leads in by one transaction.
   expect([...found].filter((leads) => leads > 0 && leads < many).length).toBeGreaterThan(3);

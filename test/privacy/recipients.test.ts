@@ -2,7 +2,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { formatTime } from "../../src/contract/time.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
@@ -145,18 +144,21 @@ test("an import names the clients that missed its leads because of a concurrent 
   const file = admin.put("export.csv", rows(...Array.from({ length: many }, (_, n) => 9 - n / 7_500)));
   const child = admin.start("lead", "import", "acme", file, "--create-pixels", "--json");
   let late = 0;
-  const status = await betweenTransactions(admin.file, child.exited, (leads, writer) => {
-    if (late > 0 || leads <= 3) return;
+  for await (const { leads, writer } of betweenTransactions(admin.file, child.exited)) {
+    if (leads <= 3) continue;
     late = many + 3 - leads;
     // As if another import had brought a lead, and the client had read on.
     const ms = noonMs - 3_600_000;
-    writer.run(sql`INSERT INTO stored_leads (account, identified_at, uuid, pixel, has_email, import, doc)
-      SELECT account, ${ms}, x'01', pixel, 0, 1, doc FROM stored_leads LIMIT 1`);
     writer.run(
-      sql`INSERT INTO disclosures (key, day, filter, oldest, newest) VALUES (1, ${dayOf(ms)}, '', ${ms}, ${ms})`,
+      `INSERT INTO stored_leads (account, identified_at, uuid, pixel, has_email, import, doc)
+       SELECT account, ?, x'01', pixel, 0, 1, doc FROM stored_leads LIMIT 1`,
+      [ms],
     );
-  });
-  expect([status, JSON.parse(await child.stdout.text())]).toMatchObject([
+    const day = [dayOf(ms), ms, ms];
+    writer.run("INSERT INTO disclosures (key, day, filter, oldest, newest) VALUES (1, ?, '', ?, ?)", day);
+    break;
+  }
+  expect([await child.exited, JSON.parse(await child.stdout.text())]).toMatchObject([
     0,
     { imported: many, late, passed: [{ key: crm.id, late }] },
   ]);

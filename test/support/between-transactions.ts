@@ -1,50 +1,45 @@
 /** Runs code of a test between two transactions of a command in another process. */
-import { onTestFinished } from "bun:test";
+import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
-import { sql } from "drizzle-orm";
-import type { Connection } from "../../src/db/connection.ts";
+import { lockRequestsOf } from "../../src/db/files.ts";
 import { writeWhenFree } from "../../src/db/locks.ts";
-import { openAgain } from "../../src/db/open.ts";
-import { until } from "./eventually.ts";
 
 /** Sends a signal to a command once it has left fewer leads than a number, before it deletes more. Returns its status. */
-export function signalBelow(
+export async function signalBelow(
   leads: number,
   file: string,
   child: Bun.Subprocess,
   signal: NodeJS.Signals,
 ): Promise<number> {
-  let isSent = false;
-  const send = (left: number) => {
-    if (isSent || left >= leads) return;
-    isSent = true;
+  for await (const now of betweenTransactions(file, child.exited, () => true)) {
+    if (now.leads >= leads) continue;
     child.kill(signal);
-  };
-  return betweenTransactions(file, child.exited, send, () => true);
+    break;
+  }
+  return child.exited;
 }
 
 /**
- * Takes the write lock repeatedly until the command has ended, and returns its status. Each time it calls a function with
- * the number of leads and a connection that may write. The command waits during that time.
+ * Takes the write lock repeatedly until a command has ended. Each time it yields the number of leads and a connection that may
+ * write, for which the command waits.
  */
-export async function betweenTransactions(
+export async function* betweenTransactions(
   file: string,
-  ended: Promise<number>,
-  look: (leads: number, writer: Connection) => void,
-  isLong = () => existsSync(`${file}.asking`),
-): Promise<number> {
-  const writer = openAgain(file);
-  onTestFinished(() => writer.$client.close());
-  const count = () => writer.values<[number]>(sql`SELECT count(*) FROM stored_leads`)[0]?.[0] ?? 0;
+  ended: Promise<unknown>,
+  // This file exists while a command writes much.
+  isLong = () => existsSync(lockRequestsOf(file)),
+): AsyncGenerator<{ readonly leads: number; readonly writer: Database }> {
+  using writer = new Database(file, { readwrite: true });
+  const count = writer.prepare<{ leads: number }, []>("SELECT count(*) AS leads FROM stored_leads");
   let isOver = false;
-  void ended.finally(() => {
-    isOver = true;
-  });
-  await until(() => {
-    // This file exists while a command writes much.
-    const lookNow = () => writer.transaction(() => look(count(), writer), { behavior: "immediate" });
-    if (isLong()) writeWhenFree(writer.$client, lookNow);
-    return isOver;
-  }, 5);
-  return ended;
+  void ended.then(() => (isOver = true));
+  for (; !isOver; await Bun.sleep(2)) {
+    if (!isLong()) continue;
+    writeWhenFree(writer, () => writer.run("BEGIN IMMEDIATE"));
+    try {
+      yield { leads: count.get()?.leads ?? 0, writer };
+    } finally {
+      writer.run("COMMIT");
+    }
+  }
 }

@@ -1,9 +1,8 @@
 /** kill -9 of an import next to a server, its clients, and a backup: what is in stays in, and the next run completes it. */
 import { Database } from "bun:sqlite";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { lockRequestsOf } from "../../../../src/db/files.ts";
-import { writeWhenFree } from "../../../../src/db/locks.ts";
+import { betweenTransactions } from "../../../../test/support/between-transactions.ts";
 import { until } from "../../../../test/support/eventually.ts";
 import type { Random } from "../../../random.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
@@ -97,7 +96,7 @@ async function killOften({ build, place, file, random, clients, counts, expect }
     const enough = before.length + random.below(rows.min / 2);
     // The last kill may fall anywhere; most of that time passes before anything is written, so the others wait.
     if (left === 1 && counts.kills > 0) await Bun.sleep(random.next() * durationMs);
-    else await betweenTransactions(file, child, enough, polledAgain);
+    else await holdUp(file, child, enough, polledAgain);
     child.kill("SIGKILL");
     const [stdout] = await Promise.all([child.stdout.text(), child.exited]);
     const [whole, now] = look(file, (database) => [isWhole(database), documentsOf(database)] as const);
@@ -146,20 +145,11 @@ function aFile(number: number, random: Random): [name: string, content: string] 
 }
 
 /** Keeps an import waiting for the lock once more leads than this are in, and does some work. Returns if the import ends before. */
-async function betweenTransactions(
-  file: string,
-  child: ReturnType<typeof startAdmin>,
-  enough: number,
-  work: () => Promise<unknown>,
-): Promise<void> {
-  using writer = new Database(file, { readwrite: true });
-  for (let isEnough = false; !isEnough && child.exitCode === null; await Bun.sleep(1)) {
-    // This file exists while an import writes.
-    if (!existsSync(lockRequestsOf(file))) continue;
-    writeWhenFree(writer, () => writer.run("BEGIN IMMEDIATE"));
-    isEnough = countOf(writer) > enough;
-    if (isEnough) await work();
-    writer.run("ROLLBACK");
+async function holdUp(file: string, child: Bun.Subprocess, enough: number, work: () => Promise<unknown>) {
+  for await (const { leads } of betweenTransactions(file, child.exited)) {
+    if (leads <= enough) continue;
+    await work();
+    return;
   }
 }
 
