@@ -48,7 +48,7 @@ describe("the bounds of time", () => {
     ["since", "0001-01-01T00:00:00Z", [third, second, first]],
     ["before", "9999-12-31T23:59:59.9999Z", [third, second, first]],
     ["before", "0001-01-01T00:00:00Z", []],
-  ])("%s=%s returns exactly the leads strictly before it, or at or after it", async (name, bound, expected) => {
+  ])("before is exclusive, since is inclusive, both round up: %s=%s", async (name, bound, expected) => {
     expect(await asked({ leads }, `/leads?${name}=${bound}`)).toEqual(ids(expected));
   });
 
@@ -138,7 +138,7 @@ const narrowing: Readonly<Record<LeadParameter, string>> = {
   has_email: "true",
 };
 
-test.each(Object.entries(narrowing))("%s=%s changes the response", async (name, value) => {
+test.each(Object.entries(narrowing))("no parameter is ignored: %s=%s leaves out a lead", async (name, value) => {
   const older = aLead({ identified_at: "2026-01-31T09:00:00.000Z", pixel_id: "px_a", state: "NV", city: "Reno" });
   const newer = { identified_at: "2026-01-31T10:00:00.000Z", pixel_id: "px_b", state: "CA", city: "Oakland" };
   const { as, aKey } = await serve({ leads: [older, aLead({ ...newer, email: null })] });

@@ -93,7 +93,7 @@ describe("an unknown parameter", () => {
   test("names the first of two unknown parameters", () =>
     expectRefusal("invalid_parameter", "colour", "colour=red&size=5"));
 
-  test.each(["/pixels", "/usage"])("is any parameter of %s", async (path) => {
+  test.each(["/pixels", "/usage"])("%s takes no parameters, and rejects every one", async (path) => {
     const { as, aKey } = await serve();
     const client = as(aKey());
     for (const query of ["limit=5", "since=2026-01-31T09:15:00Z", "colour", "=", "state=CA&state=CA"]) {

@@ -22,7 +22,7 @@ describe.each(endpoints)("%s", (target) => {
     },
   );
 
-  test("refuses a method with a body about the method, whatever the body is", async () => {
+  test("answers a request that has a body with method_not_allowed, whatever the body is", async () => {
     const { url, send, aKey } = await serve();
     const headers = { Authorization: `Bearer ${aKey()}`, "Content-Type": "application/json" };
     const answer = await fetch(url + target, { method: "POST", headers, body: "{not json" });
@@ -63,7 +63,7 @@ test.each(["/api/v1/leads?", "/api/v1/leads?&", "/api/v1/leads?&&"])(
 );
 
 test.each(["/api/v1/./usage", "/api/v1/%2e%2E/v1/usage", "/docs/../api/v1/usage"])(
-  "%s is the path that it leads to, with the checks of that path",
+  "resolves the dot segments of %s, and applies the checks of the resulting path",
   async (target) => {
     const { send, aKey } = await serve();
     expect((await send({ target })).status).toBe(401);
