@@ -99,7 +99,7 @@ async function post(url: string, state: "firing" | "resolved", alert: Alert): Pr
 
 function recall(file: string): Alerts {
   try {
-    return new Map(Object.entries(JSON.parse(readFileSync(file, "utf8"))));
+    return new Map(Object.entries(JSON.parse(readFileSync(file, "utf8")))); // As `remember` wrote it.
   } catch {
     return new Map(); // Without the file, each present finding is posted again.
   }

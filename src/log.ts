@@ -30,7 +30,7 @@ function writeTogether(): (line: string) => void {
   };
 }
 
-/** The time of day, then the request with its answer, or the message of another entry, then all other fields. */
+/** The time of day, then the request with its answer, or the message of another entry, then all other fields of pino's JSON. */
 function writePretty(): (line: string) => void {
   return (line) => {
     const { level, time, method, path, status, us, msg, ...rest }: Record<string, unknown> = JSON.parse(line);

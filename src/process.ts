@@ -108,7 +108,7 @@ export function columnsOf(stream: NodeJS.WriteStream): number | null {
   return stream.isTTY && stream.columns > 0 ? stream.columns : null;
 }
 
-/** Null for an error that has none. */
+/** Returns the code of an error of the system, such as `ENOENT`; null for an error that has none. */
 export function systemCode(cause: unknown): string | null {
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : null;
 }

@@ -5,12 +5,12 @@ import { type AppParts, createApp } from "./api/app.ts";
 import { type Address, type Listener, startListener } from "./api/listener.ts";
 import { startChild } from "./child-process.ts";
 import type { Config } from "./config.ts";
+import { startDailyRetention } from "./daily-retention.ts";
 import { freeBytesAt } from "./db/files.ts";
 import { loadClusterDatabases, loadExtension } from "./extensions.ts";
 import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
 import { endWith, onEndingSignal, statusOfService } from "./process.ts";
-import { keepRetaining } from "./retaining.ts";
 import { openServedStore, reserveBytes, type ServedStore } from "./served-store.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
@@ -42,7 +42,7 @@ export async function serve(config: Config) {
     inflow: () => delivery?.inflowOf?.(config) ?? null,
   }));
   warnOfPlainHttp(config, "API keys");
-  const stopTimers = [startUsageWriter(store, log), keepRetaining(store, log)];
+  const stopTimers = [startUsageWriter(store, log), startDailyRetention(store, log)];
   // Processes of their own: neither an import nor a backup may delay a request.
   const children = childWords.map((words) => startChild(words, (line) => log.error(line)));
   const forgetSignals = onEndingSignal(async (signal) => {

@@ -25,7 +25,7 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
 
   async function catchUp(withinMs?: number): Promise<void> {
     const ask = (ms: number) => query(node, sql.raw(`SELECT ${lastPosition}`), "linearizable", ms);
-    const last: Position | null = JSON.parse(String(await retry("read", ask, withinMs)));
+    const last: Position | null = JSON.parse(String(await retry("read", ask, withinMs))); // As asked for.
     if (last === null) return;
     // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
     const shownMs = withinMs === undefined ? patienceMs.inProgress : patienceMs.behind;

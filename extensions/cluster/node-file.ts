@@ -42,10 +42,12 @@ export function openNodeFile(path: string) {
       release();
       try {
         opened = open(path, inodes, ++openings);
-      } catch {
+      } catch (cause) {
         throw new DatabaseUnavailable(
           `${path} cannot be read: its rqlite node is starting, or has no data yet.`,
           `Try again in a moment. To see how far each node is, run ${adminCommand} cluster status.`,
+          1,
+          { cause },
         );
       }
     }

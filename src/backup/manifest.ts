@@ -24,6 +24,7 @@ const Manifest = Type.Object({
 });
 export type Manifest = Static<typeof Manifest>;
 
+/** Returns the path of the manifest of a backup: next to it. */
 export function manifestPath(file: string): string {
   return `${file}.manifest.json`;
 }

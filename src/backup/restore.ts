@@ -327,6 +327,7 @@ function notABackup(what: string): UserError {
   return new UserError(what, `Pass a file that ${adminCommand} backup made.`);
 }
 
+/** Explains a failure: about the backup if that is damaged, otherwise as `explainFailure` does. */
 export function inWords(failure: unknown, file: string, path: string): unknown {
   const cause = underlying(failure);
   if (isDamaged(cause)) return notABackup(`${file} is not a Leadfile database, or is damaged.`);

@@ -20,7 +20,7 @@ import {
 } from "./find.ts";
 import { blockedWith, countPeople, identifiersIn, identifiersOf, isOf, type PersonReference } from "./identifiers.ts";
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
-import { completeReceipts, findReceipt, identityOf, type Receipt, storeReceipt } from "./receipts.ts";
+import { completeReceipts, findReceipt, identityOf, type Receipt, readReceipt, storeReceipt } from "./receipts.ts";
 import { residueStatement } from "./retention.ts";
 import { blockStatements, hashOf, listInstances, type SuppressedAccount } from "./suppressions.ts";
 
@@ -170,14 +170,14 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
     // Of leads that only mention the person, the IDs are blocked: their own persons may come again.
     const blocked = [...given, ...own.flatMap(({ lead }) => blockedWith(person, lead)), ...others.map(idOf)];
     const before = earlier === undefined ? null : findReceipt(database, earlier);
-    const extended: Partial<Receipt> = JSON.parse(before?.receipt ?? "{}");
+    const extended = before === null ? null : readReceipt(before.receipt);
     const receipt: Receipt = {
       erased_at: formatTime(nowMs),
       account: account.id,
       instance: instance.id,
-      hashes: [...new Set([...(extended.hashes ?? []), ...hashesOf(blocked)])],
+      hashes: [...new Set([...(extended?.hashes ?? []), ...hashesOf(blocked)])],
       given: hashesOf(given),
-      removed: [...(extended.removed ?? []), ...hashesOf(removed.map(idOf))],
+      removed: [...(extended?.removed ?? []), ...hashesOf(removed.map(idOf))],
       digests: person.kind === "digest" ? [person.value] : [],
       received: [],
       gaps: [],

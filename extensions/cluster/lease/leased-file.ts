@@ -185,7 +185,7 @@ export async function askPosition(
       WHERE name = ${node.name} AND process = ${process} AND leaving = 0)`;
   const value = await query(node, sql`${state} ${ifRegistered}`, level, withinMs);
   if (typeof value !== "string") throw new Error("the cluster does not list this server");
-  const [revision, last, chainAtOwn, nowMs]: Answered = JSON.parse(value);
+  const [revision, last, chainAtOwn, nowMs]: Answered = JSON.parse(value); // As asked for.
   return { revision, last, chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2 };
 }
 

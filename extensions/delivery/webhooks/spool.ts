@@ -92,9 +92,8 @@ async function createFile(folder: string, name: string): Promise<OpenFile> {
   const path = join(folder, `${name}.part`);
   const handle = await open(path, "ax", 0o600);
   for (const parent of [folder, dirname(folder)]) {
-    const opened = await open(parent, "r");
+    await using opened = await open(parent, "r");
     await opened.sync();
-    await opened.close();
   }
   return { path, handle, syncedBytes: 0 };
 }

@@ -56,6 +56,7 @@ export function requestCharts(period: readonly string[], { requests }: Stats): C
   });
 }
 
+/** Returns the sum of the counts. */
 export function sumOf(shares: readonly Share[]): number {
   return shares.reduce((sum, { count }) => sum + count, 0);
 }

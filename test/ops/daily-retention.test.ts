@@ -1,8 +1,8 @@
 /** The server's retention through days and failures: the clock and the timers are the test's. */
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { pino } from "pino";
+import { startDailyRetention } from "../../src/daily-retention.ts";
 import type { Retained } from "../../src/privacy/retention.ts";
-import { keepRetaining } from "../../src/retaining.ts";
 import type { ServedStore } from "../../src/served-store.ts";
 import { noonMs } from "../support/builders.ts";
 
@@ -25,7 +25,7 @@ function begin(...outcomes: (Retained | Error)[]) {
     },
   };
   const log = pino({ base: null }, { write: (line: string) => void logged.push(line) });
-  const stop = keepRetaining(store as ServedStore, log); // It asks for nothing else.
+  const stop = startDailyRetention(store as ServedStore, log); // It asks for nothing else.
   return { asked, logged, stop };
 }
 

@@ -9,7 +9,7 @@ import type { ServedStore } from "./served-store.ts";
 const lookEveryMs = 3_600_000;
 
 /** Begins to apply retention; the function that it returns ends it. */
-export function keepRetaining(store: ServedStore, log: Logger): () => void {
+export function startDailyRetention(store: ServedStore, log: Logger): () => void {
   /** The offset of the clock from the time that has passed. If it grows by more than a day, the clock may be wrong. */
   let offsetMs = Date.now() - performance.now();
   let appliedDay = "";
