@@ -220,6 +220,8 @@ describe("a zone in a column of its own", () => {
     ["Date,Hour", "20260131,9", "2026-01-31T09:00:00.000Z"],
     ["Date,Time", "20260131,9:15 a. m.", "2026-01-31T09:15:00.000Z"],
     ["Hour of Day,Day", "00,2026-01-31", "2026-01-31T00:00:00.000Z"],
+    ["Day of Visit,Time of Day", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],
+    ["Visited Date,Local Time", "2026-01-31,9:15 AM", "2026-01-31T09:15:00.000Z"],
     ["Session Start Date,Session Start Time", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],
     ["First Seen Date,First Seen Time", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],
     ["Last Activity Date,Last Activity Time", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],

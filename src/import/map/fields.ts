@@ -64,7 +64,7 @@ export const bareNames: ReadonlySet<string> = new Set([
   ...words(
     "url uri href link page pages source channel pixel timestamp datetime ts time at date day epoch unixtime unixtimestamp",
   ),
-  ...words("clock hour timeofday hourofday occurred occurredat occurredon recordedat detectedat"),
+  ...words("clock hour timeofday hourofday localdate localtime occurred occurredat occurredon recordedat detectedat"),
   ...words("started startedat startdate start starttime starttimestamp begin beganat"),
   ...creationNames,
 ]);
@@ -103,8 +103,8 @@ export const aliases: Record<Target, readonly string[]> = {
   identified_at: [
     ...combine("identified identification", "at on date time timestamp"),
     ...combine(
-      "date time timestamp",
-      "identified captured resolved matched detected recorded occurred visited viewed seen ofvisit",
+      "date time timestamp day hour",
+      "identified captured resolved matched detected recorded occurred visited viewed seen ofvisit ofevent ofactivity",
     ),
     ...combine("visitor capture resolution match detection occurrence", "date time datetime timestamp"),
     ...combine(
@@ -121,10 +121,10 @@ export const aliases: Record<Target, readonly string[]> = {
       "visittime activity activityat activitydate activitytime active activeat activedate activetime eventat eventdate " +
         "eventtime sessionat sessiondate sessiontime",
     ),
-    ...combine("seen clicked occurred captured resolved matched detected recorded", "at on _ date time hour"),
+    ...combine("seen visited clicked occurred captured resolved matched detected recorded", "at on _ date time hour"),
     ...combine("_ session visit", "startedat started start startdate starttime starttimestamp begin beganat"),
     ...combine("_ session visit event", "created createdat createdon createddate createdtime createdate"),
-    ...words("creationdate datecreated date day clock hour timeofday hourofday"),
+    ...words("creationdate datecreated date day clock hour timeofday hourofday localdate localtime"),
     ...combine(
       "first timefirst",
       "seenat seen seenon seendate seentime visitedat visited visit visitat visitdate visittime",
