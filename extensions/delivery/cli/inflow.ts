@@ -67,9 +67,8 @@ function lookAtWaiting(folder: FolderQueue, accounts: readonly AccountInflow[] |
   if (!isKnown) return [warning("inbox", what, "Its name is not that of an account. Rename it, or move its files.")];
   const settings = settingsIn(path);
   if ("fault" in settings) return [warning("inbox", what, `Its import.json is wrong: ${settings.fault}`)];
-  if (nowMs - waiting.sinceMs <= maxWaitMs) return [fine("inbox", what)];
   const advice = `Check that INBOX is imported (bun start or ${adminCommand} inbox), and see its log for the reason.`;
-  return [warning("inbox", what, advice)];
+  return [nowMs - waiting.sinceMs > maxWaitMs ? warning("inbox", what, advice) : fine("inbox", what)];
 }
 
 function lookAtSpool(folders: readonly FolderQueue[], nowMs: number): Finding[] {
@@ -78,8 +77,7 @@ function lookAtSpool(folders: readonly FolderQueue[], nowMs: number): Finding[] 
   if (sinceMs === null) return [fine("spool", "No delivery is pending."), ...settled];
   const what = `${bytesText(bytes)} of deliveries are pending, the oldest since ${timeText(sinceMs)}.`;
   const advice = `Start ${adminCommand} receive. If it runs, see its log for the reason.`;
-  const isLate = nowMs - sinceMs > maxWaitMs;
-  return [isLate ? warning("spool", what, advice) : fine("spool", what), ...settled];
+  return [nowMs - sinceMs > maxWaitMs ? warning("spool", what, advice) : fine("spool", what), ...settled];
 }
 
 /** Reports failed files and rejected rows. */

@@ -21,10 +21,9 @@ export interface FolderQueue extends Readonly<Record<Kind, Pending>> {
   readonly path: string;
 }
 
-/** Looks once at all folders. A folder that cannot be read counts as empty. */
+/** Looks once at all folders, and at the files outside of them. A folder that cannot be read counts as empty. */
 export function readQueue(folder: string): FolderQueue[] {
   const names = namesIn(folder).filter((name) => !name.startsWith(".") && isFolder(join(folder, name)));
-  // Files outside of all folders wait as well.
   return [".", ...names].map((name) => {
     const path = join(folder, name);
     const filesIn = (own: string) => namesIn(join(path, own)).map((file) => join(path, own, file));
@@ -57,9 +56,12 @@ function sum(all: readonly Pending[]): Pending {
 }
 
 function countIn(path: string, count: (path: string) => number = () => 1): Pending {
-  // An import may just have moved it.
   const found = statSync(path, { throwIfNoEntry: false });
-  return found?.isFile() ? { count: count(path), bytes: found.size, sinceMs: found.mtimeMs } : sum([]);
+  // An import may just have moved it.
+  if (!found?.isFile()) return sum([]);
+  // A file that never settles has waited since it was created. Some file systems do not know when.
+  const sinceMs = Math.min(found.mtimeMs, found.birthtimeMs || found.mtimeMs);
+  return { count: count(path), bytes: found.size, sinceMs };
 }
 
 /** Larger files are not counted to their end. */

@@ -1,6 +1,6 @@
 /** The doctor and /metrics on what comes in by itself: imports, the inbox, and what vendors have delivered. */
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, utimesSync } from "node:fs";
+import { mkdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { anAdmin } from "../../support/admin.ts";
@@ -11,10 +11,10 @@ import { start } from "../../support/process.ts";
 const makeOld = `UPDATE imports SET finished_at = finished_at - ${4 * dayMs}`;
 
 /** A healthy file with an inbox that nobody imports. */
-async function anUnwatchedInbox() {
+async function anUnwatchedInbox(nowMs: number | null = null) {
   const healthy = await aHealthy();
   const inbox = join(healthy.folder, "inbox");
-  const { run } = anAdmin([], { DATABASE_PATH: healthy.file, INBOX: inbox, PORT: "0" });
+  const { run } = anAdmin([], { DATABASE_PATH: healthy.file, INBOX: inbox, PORT: "0" }, nowMs);
   return { ...healthy, run, inbox };
 }
 
@@ -79,6 +79,15 @@ describe("an inbox gives a warning", () => {
     const admin = await anUnwatchedInbox();
     for (const [name, text] of Object.entries(files)) admin.put(`inbox/${name}`, text);
     expect(await examine(admin)).toMatchObject({ status: 1, said: expect.stringMatching(what) });
+  });
+
+  test("while a file that was created long ago is still written to", async () => {
+    const nowMs = Date.now() + 3_600_000;
+    const admin = await anUnwatchedInbox(nowMs);
+    const file = admin.put("inbox/acme/a.csv", "email\n");
+    utimesSync(file, nowMs / 1000, nowMs / 1000);
+    // Some file systems do not know when a file was created.
+    expect((await examine(admin)).status).toBe(statSync(file).birthtimeMs === 0 ? 0 : 1);
   });
 
   test("while files of an account have waited for long", async () => {
