@@ -4,7 +4,7 @@ import { receiveOrigin } from "../../../src/address.ts";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
 import { type ImportRequest, readRules, withTimeOptions } from "../../../src/cli/lead/import/options.ts";
-import { sampleText } from "../../../src/cli/lead/import/preview.ts";
+import { columnsText, sampleText } from "../../../src/cli/lead/import/preview.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { confirm } from "../../../src/cli/terminal/prompt.ts";
 import { table } from "../../../src/cli/terminal/table.ts";
@@ -18,6 +18,7 @@ import { asServed, warningLines } from "../../../src/import/map/lead.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { reportOn } from "../../../src/import/map/report.ts";
 import type { NewLead } from "../../../src/import/new-lead.ts";
+import { openSource } from "../../../src/import/parse/source.ts";
 import { readFile } from "../../../src/import/reading.ts";
 import { adminCommand } from "../../../src/program-name.ts";
 import { printable, UserError } from "../../../src/user-error.ts";
@@ -124,11 +125,14 @@ function testCommand(context: CommandContext): Command {
     .examples("source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json")
     .action(async (id: string, options: { json?: boolean }) => {
       const source = sourceOf(context, id);
-      const { leads, rejected, columns, warnings } = await testDelivery(context, source);
+      const { leads, rejected, report, warnings } = await testDelivery(context, source);
+      const { columns } = report;
+      const output = outputOf(options);
+      output.say(columnsText(report));
       const rows = rejected.map(({ line, reason }) => `Visit ${line} would be rejected: ${printable(reason)}.`);
       const shown = leads.length === 0 ? [] : [sampleText(leads.slice(0, 3), columns)];
       const text = [...shown, ...rows, ...warnings].join("\n\n");
-      outputOf(options).result({ leads, rejected, columns, warnings }, text);
+      output.result({ leads, rejected, columns, warnings }, text);
     });
 }
 
@@ -136,20 +140,15 @@ function testCommand(context: CommandContext): Command {
 async function testDelivery(context: CommandContext, source: Source) {
   const settings = checkSettings(source.options, "The source");
   if ("fault" in settings) throw new UserError(settings.fault, "Revoke the source, and create another one.");
-  const { read } = context.database();
   const account = accountOf(context, source.account);
   const request = { ...requestOf(settings), ofDeliveries: true };
   const lines = readVisits(Buffer.concat(await Array.fromAsync(context.standardInput())), null);
   const columns = new Columns(readMapping(request.map ?? null));
   const staged: NewLead[] = [];
   const rejected: { line: number; reason: string }[] = [];
-  const pixels = openPixelReader(read);
-  const text = Buffer.from(lines.join("\n"));
-  const chunks = (async function* () {
-    yield text;
-  })();
+  const pixels = openPixelReader(context.database().read);
   const { notes } = await readFile({
-    source: { chunks, bytesRead: () => text.length, size: text.length },
+    source: openSource("-", () => new Blob([lines.join("\n")]).stream()),
     columns,
     rules: readRules(account.id, request),
     options: request,
@@ -163,7 +162,7 @@ async function testDelivery(context: CommandContext, source: Source) {
     now: context.now,
   });
   const leads = staged.map((lead) => asServed(lead, context.now()));
-  return { leads, rejected, columns: reportOn(columns).columns, warnings: warningLines(notes.warnings) };
+  return { leads, rejected, report: reportOn(columns), warnings: warningLines(notes.warnings) };
 }
 
 function sourceOf(context: CommandContext, id: string): Source {

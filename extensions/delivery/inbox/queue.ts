@@ -28,14 +28,14 @@ export function readQueue(folder: string): FolderQueue[] {
     const path = join(folder, name);
     const filesIn = (own: string) => namesIn(join(path, own)).map((file) => join(path, own, file));
     const waiting = namesIn(path).filter((file) => isDropped(file) || file.endsWith(".part"));
-    const failed = filesIn(failedFolder);
-    // The text next to each failed file says why, and does not count.
-    const reasons = new Set(failed.map((file) => `${file}.txt`));
+    const failed = new Set(filesIn(failedFolder));
+    // The text next to a failed file says why, and does not count, even if that file is gone.
+    const isFailed = (file: string) => !file.endsWith(".txt") || failed.has(`${file}.txt`);
     return {
       name,
       path,
       waiting: sum(waiting.map((file) => countIn(join(path, file)))),
-      failed: sum(failed.filter((file) => !reasons.has(file)).map((file) => countIn(file))),
+      failed: sum([...failed].filter(isFailed).map((file) => countIn(file))),
       rejected: sum(filesIn(rejectedFolder).map((file) => countIn(file, rowsIn))),
     };
   });

@@ -56,7 +56,8 @@ describe("worth a look, with status 1", () => {
 
   test("files in failed/, of the inbox and of deliveries", async () => {
     const admin = await anUnwatchedInbox();
-    for (const name of ["a.csv", "a.csv.txt", "b.csv", "b.csv.txt"]) admin.put(`inbox/acme/failed/${name}`, "");
+    for (const name of ["a.csv", "a.csv.txt", "b.txt", "b.txt.txt", "gone.csv.txt"])
+      admin.put(`inbox/acme/failed/${name}`, "");
     admin.put("leadfile.db.spool/src_1/failed/1.ndjson", "{}\n");
     const { status, said } = await examine(admin);
     expect(status).toBe(1);

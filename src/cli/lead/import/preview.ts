@@ -43,7 +43,7 @@ export function announceColumns(columns: Columns, format: Format, file: string):
 }
 
 /** Returns which column is read as which field, in order of preference, and which are not kept. */
-function columnsText({ matched, names, unmatched, maps, remark }: ColumnReport): string {
+export function columnsText({ matched, names, unmatched, maps, remark }: ColumnReport): string {
   const joined = { ...matched, name: names, identified_at: withJoinedTime(matched.identified_at ?? []) };
   const rows = leadFields.flatMap((field) => columnRows(field, joined[field] ?? []));
   const shown = unmatched.slice(0, shownColumns).map(shownName).join(", ");

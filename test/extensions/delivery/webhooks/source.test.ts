@@ -105,7 +105,8 @@ describe("source test shows each name with its field, and the lead", () => {
 
 test("source test shows a person the fields of the lead next to the names that they come from", async () => {
   const { testing } = await aSource("--map", "Mail=email,email=-");
-  const { stdout, status } = await testing(payload);
+  const { stdout, stderr, status } = await testing(payload);
+  expect(stderr).toContain("Not kept: email, Owner.\n");
   expect([status, stdout]).toEqual([0, expect.stringMatching(/^ {2}email +dana@example\.com +Mail$/m)]);
   expect(stdout).toContain("The lead, as it would be served:");
 });
