@@ -162,7 +162,7 @@ async function testDelivery(context: CommandContext, source: Source) {
     now: context.now,
   });
   const leads = staged.map((lead) => asServed(lead, context.now()));
-  return { leads, rejected, report: reportOn(columns), warnings: warningLines(notes.warnings) };
+  return { leads, rejected, report: reportOn(columns, request.stamp), warnings: warningLines(notes.warnings) };
 }
 
 function sourceOf(context: CommandContext, id: string): Source {

@@ -3,6 +3,7 @@ import { type LeadField, leadFields } from "../../contract/lead.ts";
 import { type Columns, createLayout, isRejectColumn, type Layout } from "./columns.ts";
 import { ofPerson, type Target, targets } from "./fields.ts";
 import { likelyTarget, meaningOfPath } from "./names.ts";
+import type { TimeRules } from "./visit-time.ts";
 
 export type ColumnReport = ReturnType<typeof reportOn>;
 
@@ -15,7 +16,7 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
 };
 
 /** Reports which columns became which field, and which were not kept. */
-export function reportOn(columns: Columns) {
+export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source") {
   const layout = createLayout(columns.all);
   const matched = fieldsOf(layout);
   const targetOf = (name: string) => targets.find((target) => matched[target]?.includes(name));
@@ -44,7 +45,7 @@ export function reportOn(columns: Columns) {
     columns: listed.map(({ name }) => {
       const target = targetOf(name);
       const field = (target && fieldsMadeOf[target]) ?? leadFields.find((one) => one === target) ?? null;
-      return { column: name, field };
+      return { column: name, field: field === "identified_at" && stamp === "arrival" ? null : field };
     }),
   };
 }

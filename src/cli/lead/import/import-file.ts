@@ -81,7 +81,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
       passed: merged.batch === null ? [] : passedLeads(database.read, number, merged.batch, reached),
       /** The reason why the file looks wrong, and what was left out of its rows. */
       remarks: [...doubts, ...remarks],
-      columns: reportOn(columns).columns,
+      columns: reportOn(columns, request.stamp).columns,
       sample,
       /** The file with the rejected rows. */
       rejects: request.rejects,

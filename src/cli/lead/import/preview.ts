@@ -108,7 +108,7 @@ interface Planned {
 /** Says what the import would do, and returns why the file looks wrong. Throws a UserError if a person at a terminal does not want it. */
 export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead) {
   const { output, request } = run;
-  const report = reportOn(run.columns);
+  const report = reportOn(run.columns, request.stamp);
   const preview = await staged.preview(report.matched.id !== undefined);
   output.say(previewText(preview, read, run.known));
   const isAttended = request.followsNoLink !== true && canAsk();

@@ -72,6 +72,7 @@ const payload = JSON.stringify({
   email: "kim@vendor.example",
   url: "https://shop.example.com/",
   Owner: "Kim",
+  at: "2026-01-31T09:15:00Z",
 });
 
 async function aSource(...options: readonly string[]) {
@@ -87,17 +88,19 @@ const fieldsOf = (columns: readonly { column: string; field: string | null }[]) 
 
 describe("source test shows each name with its field, and the lead", () => {
   test.each([
-    [[], { Mail: "email", email: "email", url: "page_url", Owner: null }, "kim@vendor.example"],
-    [["--map", "Mail=email,email=-"], { Mail: "email", email: null, url: "page_url", Owner: null }, "dana@example.com"],
+    [[], {}, "kim@vendor.example"],
+    [["--stamp", "source"], { at: "identified_at" }, "kim@vendor.example"],
+    [["--map", "Mail=email,email=-"], { email: null }, "dana@example.com"],
     [
       ["--map", "Mail=verified_email,url=referrer,Owner=name"],
-      { Mail: "verified_email", email: "email", url: "referrer", Owner: "name" },
+      { Mail: "verified_email", url: "referrer", Owner: "name" },
       "kim@vendor.example",
     ],
-  ])("with the mapping %j", async (map, fields, email) => {
-    const { told, admin } = await aSource(...map);
+  ])("with the options %j", async (options, fields, email) => {
+    const { told, admin } = await aSource(...options);
     const { leads, rejected, columns, warnings } = await told(payload);
-    expect(fieldsOf(columns)).toEqual(fields);
+    const ordinary = { Mail: "email", email: "email", url: "page_url", Owner: null, at: null };
+    expect(fieldsOf(columns)).toEqual({ ...ordinary, ...fields });
     expect([leads, rejected, warnings]).toEqual([[expect.objectContaining({ email, pixel_id: "px_site" })], [], []]);
     expect(await admin.leads()).toEqual([]);
   });
