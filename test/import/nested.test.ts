@@ -74,6 +74,7 @@ test("of several people in one record and of several visits, those after the fir
   expect(await told({ company: { name: "Harbor" }, contacts: [dana, lee] })).toEqual(["people"]);
   expect(await told({ company: { name: "Harbor" }, contacts: [dana, { name: "Lee" }] })).toEqual(["people"]);
   expect(await told({ page_url: "/a", contacts: [{ first_name: "Dana" }, { first_name: "Lee" }] })).toEqual(["people"]);
+  expect(await told({ page_url: "/a", contacts: [[dana], [lee]] })).toEqual(["people"]);
   const addresses = [{ email: dana.email }, { email: lee.email }];
   expect(await told({ company: { name: "Harbor" }, contacts: addresses })).toEqual(["people"]);
   expect(await told({ ...dana, people: [{ name: "Lee" }, { name: "Sam" }] })).toEqual(["people"]);

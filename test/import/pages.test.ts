@@ -20,6 +20,7 @@ const shapes: [string, unknown][] = [
   ["response.result.contacts", { response: { result: { contacts: [dana, lee] } } }],
   ["a list and what is said of the page", { object: "list", data: [dana, lee], has_more: true, next_cursor: "x" }],
   ["numbers of pages and links", { page: 1, total: 2, links: { next: "?page=2" }, results: [dana, lee] }],
+  ["the address of the list", { object: "list", url: "/v1/customers", data: [dana, lee] }],
   ["the time of the answer", { status: "ok", timestamp: "2026-02-01T00:00:00Z", data: [dana, lee] }],
   ["an account next to its leads", { account: { name: "Acme", email: "owner@example.com" }, leads: [dana, lee] }],
   ["an empty list next to it", { errors: [], data: [dana, lee] }],

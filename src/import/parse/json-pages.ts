@@ -1,6 +1,7 @@
 /** Pages of an API: JSON that holds its records in a list, by itself or under names that the table of fields knows. */
 import type { Columns } from "../map/columns.ts";
-import { ofPerson, type Target } from "../map/fields.ts";
+import { bareNames, ofPerson, type Target } from "../map/fields.ts";
+import { normalizeName } from "../map/names.ts";
 
 /** A list of records, and its parents: a name in a list of companies is that of a company. */
 export interface Page {
@@ -24,9 +25,14 @@ export function readPage(value: unknown, columns: Columns): Page | { readonly li
   if (Array.isArray(value)) return isList(value) ? { items: value, parents: [] } : null;
   if (!isObject(value)) return null;
   const lists = listsIn(value, [], columns);
-  if (lists.length === 0 || isRecord(value, [], new Set(lists.map(({ items }) => items)), columns)) return null;
-  const full = lists.filter(({ items }) => items.length > 0);
+  if (lists.length === 0) return null;
   const kindOf = ({ path }: List) => columns.kindOf(path.at(-1) ?? "");
+  // A listing may have an address: `{ url, data: [{ … }] }`.
+  const isListing = lists.every((list) => ["page", "wrapper"].includes(kindOf(list) ?? ""));
+  const own = Object.entries(value).filter(([name]) => !isListing || !bareNames.has(normalizeName(name)));
+  const items = new Set(lists.map((list) => list.items));
+  if (isRecord(Object.fromEntries(own), [], items, columns)) return null;
+  const full = lists.filter(({ items }) => items.length > 0);
   if (full.length > 1) {
     // Lists of one object each, and lists of visits, belong together.
     const isOneRecord = full.every((list) => list.items.length === 1 || kindOf(list) === "visit");

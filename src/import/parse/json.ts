@@ -200,7 +200,7 @@ function readValues(record: object, parents: readonly string[], columns: Columns
       return values;
     });
     const full = elements.filter((values) => values.some((value) => value.column.meaning !== null && isGiven(value)));
-    if (full.length > 1 && items.some(isObject)) countOthers(full, path);
+    if (full.length > 1 && items.some((item) => typeof item === "object")) countOthers(full, path);
     const kinds = new Set(full.flat().flatMap((value) => (isGiven(value) ? value.column : [])));
     return kinds.size > 1 ? (full[0] ?? []) : elements.flat().filter(({ column }) => column.meaning !== null);
   }
