@@ -1,111 +1,80 @@
 /** The migrations make the tables that the code believes in, no more and no less. */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
-import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
-import { getTableName, getViewName, is, SQL } from "drizzle-orm";
+import { expect, onTestFinished, test } from "bun:test";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { generateSQLiteDrizzleJson, generateSQLiteMigration } from "drizzle-kit/api";
+import { getTableName, is } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { migrate } from "drizzle-orm/bun-sqlite/migrator";
-import { getTableConfig, type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { Connection } from "../../src/db/connection.ts";
+import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { openDatabase } from "../../src/db/open.ts";
 import { readableLeads } from "../../src/db/readable-leads.ts";
 import * as schema from "../../src/db/schema.ts";
 import { aFolder } from "../support/folder.ts";
 
 const root = join(import.meta.dir, "../..");
-const views = [readableLeads];
 const tables = Object.values<unknown>(schema).filter((table): table is SQLiteTable => is(table, SQLiteTable));
 
-function migrated(): Connection {
-  return openDatabase(join(aFolder(), "leadfile.db"));
+function migrated(): Database {
+  const { $client } = openDatabase(join(aFolder(), "leadfile.db"));
+  onTestFinished(() => $client.close());
+  return $client;
 }
 
-function rows<Row>(database: Connection, text: string): Row[] {
-  return database.$client.query<Row, []>(text).all();
+const ofCode = () => generateSQLiteDrizzleJson({ ...schema, readableLeads });
+
+function rows<Row>(database: Database, text: string): Row[] {
+  return database.query<Row, []>(text).all();
 }
 
-const name = (column: SQLiteColumn | SQL) => (is(column, SQL) ? "an expression" : column.name);
-
-/** The columns, indexes, and references of a table according to the code. */
-function declared(table: SQLiteTable) {
-  const { columns, primaryKeys, indexes, foreignKeys } = getTableConfig(table);
-  const keys = primaryKeys[0]?.columns.map(name) ?? columns.filter((column) => column.primary).map(name);
-  const uniques = columns.filter((column) => column.isUnique).map((column) => `unique (${column.name})`);
-  const named = indexes.map(
-    ({ config }) =>
-      `${config.unique ? "unique " : ""}(${config.columns.map((column) => name(column as SQLiteColumn))})`,
-  );
-  const references = foreignKeys.map((key) => key.reference());
-  return {
-    columns: columns.map((column) => [column.name, column.getSQLType(), column.notNull, keys.indexOf(column.name) + 1]),
-    indexes: [...uniques, ...named].toSorted(),
-    references: references
-      .map(({ columns, foreignTable }) => `${columns.map(name)} to ${getTableName(foreignTable)}`)
-      .toSorted(),
-  };
-}
-
-/** The same according to the file. */
-function found(database: Connection, table: string) {
-  const columnsOf = (index: string) =>
-    rows<{ name: string; key: number }>(database, `PRAGMA index_xinfo(${index})`)
-      .filter(({ key }) => key === 1)
-      .map(({ name }) => name);
-  const columns = rows<Record<"name" | "type", string> & Record<"notnull" | "pk", number>>(
+/** The columns, keys, indexes, and references of each table of a database, and its views. */
+function shapeOf(database: Database) {
+  const made = rows<{ name: string; type: string }>(
     database,
-    `PRAGMA table_xinfo(${table})`,
+    "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name",
   );
-  const indexes = rows<{ name: string; unique: number; origin: string }>(database, `PRAGMA index_list(${table})`);
-  const references = rows<{ from: string; table: string }>(database, `PRAGMA foreign_key_list(${table})`);
-  return {
-    columns: columns.map(({ name, type, notnull, pk }) => [name, type.toLowerCase(), notnull === 1, pk]),
-    indexes: indexes
+  const ours = made.filter(({ name }) => !/^(__drizzle|sqlite_)/.test(name));
+  return ours.map(({ name, type }) => ({
+    name,
+    type,
+    columns: rows<Record<"name" | "type", string> & Record<"notnull" | "pk", number>>(
+      database,
+      `PRAGMA table_xinfo(${name})`,
+    ).map(({ name, type, notnull, pk }) => [name, type.toLowerCase(), notnull, pk]),
+    indexes: rows<{ name: string; unique: number; origin: string }>(database, `PRAGMA index_list(${name})`)
       .filter(({ origin }) => origin === "c")
-      .map(({ name, unique }) => `${unique === 1 ? "unique " : ""}(${columnsOf(name)})`)
+      .map((index) => [index.name, index.unique, rows(database, `PRAGMA index_xinfo(${index.name})`)])
       .toSorted(),
-    references: references.map(({ from, table }) => `${from} to ${table}`).toSorted(),
-  };
+    references: rows<{ from: string; table: string }>(database, `PRAGMA foreign_key_list(${name})`)
+      .map(({ from, table }) => `${from} to ${table}`)
+      .toSorted(),
+  }));
 }
 
-test("the migrated tables have exactly the columns, keys, indexes, and references of the code", () => {
-  const database = migrated();
-  for (const table of tables) expect(found(database, getTableName(table))).toEqual(declared(table));
-  database.$client.close();
-});
-
-test("the migrations create only tables and views of the schema", () => {
-  const database = migrated();
-  const made = rows<{ name: string }>(database, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')");
-  const ours = made.map((table) => table.name).filter((table) => !/^(__drizzle|sqlite_)/.test(table));
-  expect(ours.toSorted()).toEqual([...tables.map(getTableName), ...views.map(getViewName)].toSorted());
-  database.$client.close();
+test("the migrated file has exactly the tables, columns, keys, indexes, references, and views of the code", async () => {
+  using declared = new Database(":memory:");
+  const statements = await generateSQLiteMigration(await generateSQLiteDrizzleJson({}), await ofCode());
+  for (const statement of statements) declared.run(statement);
+  expect(shapeOf(migrated())).toEqual(shapeOf(declared));
 });
 
 test("every table is STRICT, and tables with composite keys are WITHOUT ROWID", () => {
-  const database = migrated();
-  const list = rows<{ name: string; strict: number; wr: number }>(database, "PRAGMA table_list");
+  const list = rows<{ name: string; strict: number; wr: number }>(migrated(), "PRAGMA table_list");
   for (const table of tables) {
     const { name, strict, wr } = list.find((row) => row.name === getTableName(table)) ?? { name: "", strict: 0, wr: 0 };
     const composite = getTableConfig(table).primaryKeys.length > 0;
     expect({ name, strict, wr }).toEqual({ name: getTableName(table), strict: 1, wr: composite ? 1 : 0 });
   }
-  database.$client.close();
 });
 
 test("drizzle-kit has no migration to generate", async () => {
-  const folder = aFolder();
-  cpSync(join(root, "drizzle"), folder, { recursive: true });
-  const before = readdirSync(folder, { recursive: true }).toSorted();
-  const command = ["generate", "--dialect", "sqlite", "--schema", "./src/db/{schema,readable-leads}.ts"];
-  const kit = Bun.spawn([process.execPath, "x", "drizzle-kit", ...command, "--out", relative(root, folder)], {
-    cwd: root,
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const said = (await kit.stdout.text()) + (await kit.stderr.text());
-  expect([await kit.exited, said]).toEqual([0, expect.stringContaining("No schema changes")]);
-  expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(before);
+  const meta = join(root, "drizzle/meta");
+  const { entries } = JSON.parse(readFileSync(join(meta, "_journal.json"), "utf8"));
+  const last = JSON.parse(
+    readFileSync(join(meta, `${String(entries.length - 1).padStart(4, "0")}_snapshot.json`), "utf8"),
+  );
+  expect(await generateSQLiteMigration(last, await ofCode())).toEqual([]);
 });
 
 test("a file of the first schema keeps everything, and pending removals complete", () => {

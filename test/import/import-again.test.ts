@@ -74,6 +74,16 @@ const own = visits(visit.replace("15:00", "15:23"), later.replace("15:00", "15:5
 const saved = visits(visit.replace("2026-01-31T09:15:00Z", "1/31/2026 9:15"));
 const replacing = ["--identity", "email,page_url,identified_at", "--on-duplicate", "replace"];
 const twice = visits(visit, `${visit}google`);
+/** A vendor who counts anew each month. */
+const ofMonth = (month: string) =>
+  `ID,date,email\n1,2026-${month}-01,a${month}@example.com\n2,2026-${month}-02,b${month}@example.com\n`;
+const untimed = (email: string) => `ID,email\n1,${email}\n`;
+const timed = (email: string) => `ID,date,email\n1,2026-01-01,${email}\n`;
+const ties = `ID,date,email\n${Array.from({ length: 50 }, (_, n) => `${n},2026-01-01,d${n}@example.com\n`).join("")}`;
+const arrival = ["--stamp", "arrival"];
+const byName = ["--map", "ID=-,email=name", "--identity", "name"];
+const isStored = "with the ID of a stored lead";
+const areStored = "Warning: at least 2 rows with the ID of a stored lead";
 
 describe("an import after another one", () => {
   const [ofTime, ofMinute] = ["time", "minute"].map(
@@ -100,10 +110,30 @@ describe("an import after another one", () => {
     ["does not warn of another time", stored, visits(visit.replace("09:15", "09:16"), later), undefined],
     ["does not warn of two visits in one second of the same file", twice, twice, undefined],
     ["does not warn of a replaced lead", stored, visits(`${visit}google`), undefined, replacing],
+    ["warns of IDs that another file has for other visits", ofMonth("01"), ofMonth("02"), areStored],
+    ["warns of them with replace, too", ofMonth("01"), ofMonth("02"), areStored, ["--on-duplicate", "replace"]],
+    ["does not warn of IDs that are no IDs", ofMonth("01"), ofMonth("02"), undefined, ["--map", "ID=-"]],
+    [
+      "warns of an ID of another person without a time",
+      untimed("dana@example.com"),
+      untimed("lee@example.com"),
+      isStored,
+    ],
+    ["does not warn of an ID of the same person", untimed("dana@example.com"), untimed("Dana@example.com"), undefined],
+    [
+      "warns of an ID of another person at arrival",
+      timed("dana@example.com"),
+      timed("lee@example.com"),
+      isStored,
+      arrival,
+    ],
+    ["does not warn of the same visits, of which some were moved", ties, ties, undefined],
+    ["does not warn of the same visits at arrival", ties, ties, undefined, arrival],
+    ["does not warn with --identity", timed("Dana"), timed("Dana").replace("01-01", "02-01"), undefined, byName],
   ])("%s", async (_, first, second, warning, options = []) => {
     const admin = anAdmin();
-    await admin.import(first, ...options);
-    const { stderr } = await admin.import(second, "--dry-run", ...options);
+    await admin.import(first, ...px, ...options);
+    const { stderr } = await admin.import(second, ...px, "--dry-run", ...options);
     expect(stderr).toEqual(
       warning === undefined ? expect.not.stringContaining("Warning") : expect.stringContaining(warning),
     );
