@@ -49,12 +49,13 @@ describe("a missing file", () => {
     expect([join(path, ".."), join(path, "../..")].map(modeOf)).toEqual(["700", "700"]);
   });
 
-  test("is readable only by the owner if an empty file existed", () => {
+  test("is made of an empty one, which only the owner can read from then on", () => {
     const path = join(aFolder(), "leadfile.db");
     writeFileSync(path, "");
     chmodSync(path, 0o644);
-    openAdminStore(path).close();
-    expect(modeOf(path)).toBe("600");
+    const store = openServedStore(path);
+    expect([store.probe(), modeOf(path)]).toEqual([false, "600"]);
+    store.close();
   });
 
   test("is created once when several programs start at the same time", async () => {
@@ -107,14 +108,6 @@ describe("a file of another program", () => {
     const path = aFolder();
     expect(refusalOf(path)).toContain(path);
   });
-});
-
-test("an empty file becomes a database", () => {
-  const path = join(aFolder(), "leadfile.db");
-  writeFileSync(path, "");
-  const store = openServedStore(path);
-  expect(store.probe()).toBe(false);
-  store.close();
 });
 
 describe("a file of an older version", () => {

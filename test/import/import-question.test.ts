@@ -42,20 +42,22 @@ test.each<[string, readonly [string, ...string[]], string, number]>([
     "--map Zeitpunkt=identified_at, or --stamp arrival",
     0,
   ],
-])("a file %s is imported when the answer is y, and changes nothing otherwise", async (_, given, doubt, done) => {
-  for (const [keys, status] of [
-    ["y\r", done],
-    ["\r", 1],
-  ] as const) {
-    const { admin, terminal } = asked(...given);
-    await terminal.seen(/Import the file as shown\? \[y\/N\]/);
-    expect(plain(terminal.shown()).replaceAll(/\s+/g, " ")).toContain(doubt);
-    expect(await admin.leads()).toEqual([]);
-    terminal.type(keys);
-    expect(await terminal.ended).toBe(status);
-    expect((await admin.leads()).length > 0).toBe(status === done);
-    if (status === 1) expect(plain(terminal.shown())).toContain("Nothing was changed. Change the options");
-  }
+])("a file %s is shown, and imported when the answer is y", async (_, given, doubt, status) => {
+  const { admin, terminal } = asked(...given);
+  await terminal.seen(/Import the file as shown\? \[y\/N\]/);
+  expect(plain(terminal.shown()).replaceAll(/\s+/g, " ")).toContain(doubt);
+  expect(await admin.leads()).toEqual([]);
+  terminal.type("y\r");
+  expect(await terminal.ended).toBe(status);
+  expect(await admin.leads()).not.toEqual([]);
+});
+
+test("Enter alone is a no, which changes nothing", async () => {
+  const { admin, terminal } = asked(rejected);
+  await terminal.seen(/\[y\/N\]/);
+  terminal.type("\r");
+  expect([await terminal.ended, await admin.leads()]).toEqual([1, []]);
+  expect(plain(terminal.shown())).toContain("Nothing was changed. Change the options");
 });
 
 test("a file whose first line is the header is not doubted for it", async () => {

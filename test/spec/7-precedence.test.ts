@@ -30,77 +30,48 @@ interface Condition {
   readonly isWithoutKey?: boolean;
 }
 
-const malformed = (parameter: string, value: string, code = "invalid_parameter"): Condition => ({
-  name: `a malformed ${parameter}`,
-  status: 400,
-  code,
-  says: `The parameter ${parameter} `,
-  spoil: (draft) => draft.query.push(`${parameter}=${value}`),
-});
+const condition = (
+  name: string,
+  status: number,
+  code: string,
+  spoil: Condition["spoil"],
+  more: Pick<Condition, "says" | "about" | "isWithoutKey"> = {},
+): Condition => ({ name, status, code, spoil, ...more });
 
-const badKey = (name: string, code: string, key: Draft["key"]): Condition => ({
-  name,
-  status: 401,
-  code,
-  about: "key",
-  isWithoutKey: true,
-  spoil: (draft) => {
-    draft.key = key;
-  },
-});
+const query = (name: string, says: string, ...pairs: readonly string[]) =>
+  condition(name, 400, "invalid_parameter", (draft) => draft.query.push(...pairs), { says });
+
+const malformed = (parameter: string, value: string): Condition =>
+  query(`a malformed ${parameter}`, `The parameter ${parameter} `, `${parameter}=${value}`);
+
+const badKey = (name: string, code: string, key: Draft["key"]): Condition =>
+  condition(name, 401, code, (draft) => (draft.key = key), { about: "key", isWithoutKey: true });
 
 /** In the order in which they are answered. */
-const conditions: Condition[] = [
-  { name: "the bare domain", status: 308, code: "", spoil: (draft) => (draft.host = "example.com") },
-  {
-    name: "a used-up limit",
-    status: 429,
-    code: "rate_limit_exceeded",
-    about: "key",
-    spoil: (draft) => (draft.exhausted = true),
-  },
-  { name: "an unknown path", status: 404, code: "not_found", spoil: (draft) => (draft.path = "/api/v1/lead") },
-  { name: "a path outside the API", status: 404, code: "not_found", spoil: (draft) => (draft.path = "/robots.txt") },
-  { name: "another method", status: 405, code: "method_not_allowed", spoil: (draft) => (draft.method = "POST") },
+const conditions: readonly Condition[] = [
+  condition("the bare domain", 308, "", (draft) => (draft.host = "example.com")),
+  condition("a used-up limit", 429, "rate_limit_exceeded", (draft) => (draft.exhausted = true), { about: "key" }),
+  condition("an unknown path", 404, "not_found", (draft) => (draft.path = "/api/v1/lead")),
+  condition("a path outside the API", 404, "not_found", (draft) => (draft.path = "/robots.txt")),
+  condition("another method", 405, "method_not_allowed", (draft) => (draft.method = "POST")),
   badKey("no key", "missing_api_key", () => null),
   badKey("an unknown key", "invalid_api_key", () => createKey()),
   badKey("a revoked key", "revoked_api_key", (server) => server.aRevokedKey()),
-  {
-    name: "no subscription",
-    status: 403,
-    code: "subscription_required",
-    // The account is made inactive below, so that it goes with every key.
-    spoil: () => {},
-  },
-  {
-    name: "an unknown parameter",
-    status: 400,
-    code: "invalid_parameter",
-    says: "unknown",
-    spoil: (draft) => draft.query.push("colour=red"),
-  },
-  {
-    name: "a repeated parameter",
-    status: 400,
-    code: "invalid_parameter",
-    says: "more than once",
-    spoil: (draft) => draft.query.push("city=Reno", "city=Reno"),
-  },
+  // The account is made inactive below, so that it goes with every key.
+  condition("no subscription", 403, "subscription_required", () => {}),
+  query("an unknown parameter", "unknown", "colour=red"),
+  query("a repeated parameter", "more than once", "city=Reno", "city=Reno"),
   malformed("limit", "0"),
-  malformed("before", "now", "invalid_cursor"),
+  { ...malformed("before", "now"), code: "invalid_cursor" },
   malformed("since", "now"),
   { ...malformed("pixel_id", "%00"), about: "pixel_id" },
   malformed("state", "CAL"),
   malformed("city", ""),
   malformed("has_email", "yes"),
-  {
-    name: "an unknown pixel",
-    status: 404,
-    code: "unknown_pixel",
+  condition("an unknown pixel", 404, "unknown_pixel", (draft) => draft.query.push("pixel_id=px_nobodys"), {
     about: "pixel_id",
-    spoil: (draft) => draft.query.push("pixel_id=px_nobodys"),
-  },
-  { name: "nothing wrong", status: 200, code: "", spoil: () => {} },
+  }),
+  condition("nothing wrong", 200, "", () => {}),
 ];
 
 const laterThan = (first: Condition) =>
