@@ -1,6 +1,6 @@
 /** An erasure while an import runs, and one that is killed before it has removed the bytes. */
 
-import { describe, expect, onTestFinished, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
@@ -30,19 +30,9 @@ function aStore() {
   return { path, store, account: anAccount(store, { leads: someLeads(1500) }) };
 }
 
-/**
- * An import of leads from before all others, Robin's the last of them. Each transaction ends after 500 leads, as if
- * somebody asked for the lock.
- */
-function anImport({ path, store, account }: ReturnType<typeof aStore>, count: number) {
-  const leads = Array.from({ length: count }, (_, n) => {
-    const email = n + 1 === count ? robin.value : `d${n}@example.com`;
-    return newLead(aLead({ email, identified_at: new Date(n + 1).toISOString() }));
-  });
-  const now = () => {
-    appendFileSync(`${path}.asking`, ".");
-    return noonMs;
-  };
+/** An import of leads from before all others. */
+function anImport({ store, account }: ReturnType<typeof aStore>, all: readonly Partial<Lead>[], now = () => noonMs) {
+  const leads = all.map((over, n) => newLead(aLead({ identified_at: new Date(n + 1).toISOString(), ...over })));
   const merge = importing(store, account, leads, { now });
   onTestFinished(async () => void (await merge.return(undefined)));
   return merge;
@@ -66,40 +56,29 @@ async function erase(
   return { erased, read: before, mentions: mentioning.length, blocked: blocked.length };
 }
 
-test("leads that an import adds during an erasure are erased", async () => {
+const mention = { page_url: `https://example.com/?e=${robin.value}` };
+
+test.each([
+  ["of the person is erased", { email: robin.value }, {}, { erased: 1, mentions: 0 }],
+  [
+    "that only mentions the person is erased with --mentions",
+    mention,
+    { withMentions: true },
+    { erased: 1, mentions: 0 },
+  ],
+  ["that only mentions the person is reported without --mentions", mention, {}, { erased: 0, mentions: 1 }],
+])("a lead that an import adds during the erasure %s", async (_, over, how, result) => {
   const there = aStore();
-  const merge = anImport(there, 1);
-  expect(await erase(there, () => merge.next())).toMatchObject({ erased: 1 });
-});
-
-describe("a lead added during the erasure that only mentions the person", async () => {
-  const mention = () => [
-    newLead(aLead({ page_url: `https://example.com/?e=${robin.value}`, identified_at: new Date(1).toISOString() })),
-  ];
-
-  test("is erased with --mentions", async () => {
-    const there = aStore();
-    const merge = importing(there.store, there.account, mention());
-    onTestFinished(async () => void (await merge.return(undefined)));
-    expect(await erase(there, () => merge.next(), { withMentions: true })).toMatchObject({ erased: 1, mentions: 0 });
-  });
-
-  test("is reported without --mentions", async () => {
-    const there = aStore();
-    const merge = importing(there.store, there.account, mention());
-    onTestFinished(async () => void (await merge.return(undefined)));
-    expect(await erase(there, () => merge.next())).toMatchObject({ erased: 0, mentions: 1 });
-  });
+  const merge = anImport(there, [over]);
+  expect(await erase(there, () => merge.next(), how)).toMatchObject(result);
 });
 
 test("reports a lead added during the erasure with another address of the person", async () => {
   const there = aStore();
-  const { store, account } = there;
   const other = "r.other@example.com";
-  importLeads(store.leads, account.number, [newLead(aLead({ email: robin.value, verified_email: other }))]);
-  const behind = [newLead(aLead({ email: other, identified_at: new Date(1).toISOString() }))];
-  const merge = importing(store, account, behind);
-  onTestFinished(async () => void (await merge.return(undefined)));
+  const own = newLead(aLead({ email: robin.value, verified_email: other }));
+  importLeads(there.store.leads, there.account.number, [own]);
+  const merge = anImport(there, [{ email: other }]);
   expect(await erase(there, () => merge.next(), { untilIt: 2 })).toMatchObject({ erased: 1, blocked: 1 });
 });
 
@@ -152,7 +131,12 @@ test("leads of an import that started before are erased", async () => {
 
 test("reads the leads once if no import runs", async () => {
   const there = aStore();
-  const merge = anImport(there, 501);
+  // Each transaction ends after 500 leads, as if somebody asked for the lock.
+  const now = () => {
+    appendFileSync(`${there.path}.asking`, ".");
+    return noonMs;
+  };
+  const merge = anImport(there, [...Array<Partial<Lead>>(500).fill({}), { email: robin.value }], now);
   await merge.next();
   await merge.return(undefined);
   expect(listBatches(there.store.database.read, there.account.number)).toMatchObject([

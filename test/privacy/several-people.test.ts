@@ -1,6 +1,7 @@
 /** A phone may be that of a company: find and erase say how many different people it names, before they are gone. */
 import { describe, expect, test } from "bun:test";
 import { anAdmin } from "../support/admin.ts";
+import { onPersons } from "../support/privacy.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 
 const board = "6195550100";
@@ -36,13 +37,13 @@ describe("a phone that several people share", () => {
     const { stdout, stderr } = await admin.run("lead", "erase", "acme", ...byPhone, "--dry-run");
     expect(stdout).toBe("phone: 10 leads\n");
     expect(stderr).toContain(`Warning: ${theirs} All of them would be erased. To erase only one of them, pass --email`);
-    const { json } = await admin.run("lead", "erase", "acme", ...byPhone, "--dry-run", "--json");
+    const { json } = await onPersons(admin, "erase", byPhone, "--dry-run");
     expect(json["kinds"]).toEqual([{ kind: "phone", persons: 1, leads: 10, people: 4 }]);
   });
 
   test("is erased without a terminal, with a warning that names nobody", async () => {
     const admin = await aCompany();
-    const { status, json, stderr } = await admin.run("lead", "erase", "acme", ...byPhone, "--json");
+    const { status, json, stderr } = await onPersons(admin, "erase", byPhone);
     expect([status, json["erased"], json["people"]]).toEqual([0, 10, 4]);
     expect(stderr).toContain(`Warning: ${theirs} All of them are erased and blocked. To unblock one`);
     expect(stderr.toLowerCase()).not.toMatch(/dana|robin|kim|lee|6195550100/);
@@ -50,7 +51,7 @@ describe("a phone that several people share", () => {
 
   test("gives a warning from find, because nobody may see the leads of another person", async () => {
     const admin = await aCompany();
-    const { stderr } = await admin.run("lead", "find", "acme", ...byPhone);
+    const { stderr } = await onPersons(admin, "find", byPhone);
     expect(stderr).toContain(`Warning: ${theirs} Do not give a person the leads of another:`);
   });
 
@@ -83,8 +84,8 @@ describe("a phone that several people share", () => {
     const admin = await aCompany(`${header}${company}Max Roe,max@example.com,,4155550199,px,\n`);
     const list = `phone\n4155550199\n${board}\nnobody@example.com\n`;
     const said = "Warning: Line 3 of the list seems to name several people";
-    for (const verb of [["find"], ["erase", "--dry-run"], ["erase"]])
-      expect((await admin.give(list, "lead", ...verb, "acme", "--list", "-")).stderr).toContain(said);
+    for (const [verb = "", ...options] of [["find"], ["erase", "--dry-run"], ["erase"]])
+      expect((await onPersons(admin, verb, list, ...options)).stderr).toContain(said);
   });
 });
 
@@ -96,8 +97,8 @@ test.each([
   ["by an email address", company, ["--email", "home@example.org"]],
 ])("one person %s gives no warning", async (_, rows, asked) => {
   const admin = await aCompany(header + rows);
-  expect((await admin.run("lead", "find", "acme", ...asked)).stderr).not.toContain("Warning");
-  const { status, stderr } = await admin.run("lead", "erase", "acme", ...asked);
+  expect((await onPersons(admin, "find", asked)).stderr).not.toContain("Warning");
+  const { status, stderr } = await onPersons(admin, "erase", asked);
   expect([status, stderr]).toEqual([0, expect.not.stringContaining("Warning")]);
 });
 
