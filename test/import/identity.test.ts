@@ -74,4 +74,7 @@ test("a UUID is kept in lowercase, and any other ID is hashed with its pixel", (
   expect(idFromSource("visit-1", "px")).not.toBe(idFromSource("visit-2", "px"));
   expect(idFromSource("visit-1", "px")).not.toBe(idFromSource("visit-1", "px_2"));
   expect(idFromSource("visit-1", "px")).toBe(idFromSource("visit-1", "px"));
+  expect(idFromSource("visit-1", "px")).toMatch(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
 });

@@ -5,13 +5,6 @@ import { serve } from "../support/harness.ts";
 
 const active = (id: string) => ({ id, status: "active" });
 
-test("pixels come in the order in which they were created, whatever their ids", async () => {
-  const { as, aKey, admin, account } = await serve({ pixels: [active("px_m"), active("px_z"), active("px_a")] });
-  admin.pixels.create(account.number, active("px_b"), 0);
-  const { body } = await as(aKey()).get("/pixels");
-  expect(body.data.map((pixel) => pixel.id)).toEqual(["px_m", "px_z", "px_a", "px_b"]);
-});
-
 test("returns all pixels in one response, however many there are", async () => {
   const pixels = Array.from({ length: 250 }, (_, place) => active(`px_${place}`));
   const { as, aKey } = await serve({ pixels });
