@@ -2,6 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { endWithTest } from "./child.ts";
+import { until } from "./eventually.ts";
 import { aFolder } from "./folder.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
@@ -47,14 +48,10 @@ export function launch(command: readonly string[], { cwd, env, input, output }: 
   child.stdin?.write(input ?? "");
   void child.stdin?.flush();
   const said = { output: "", errors: "" };
-  const waiting = new Set<() => void>();
-  const tell = () => {
-    for (const look of waiting) look();
-  };
+  let isOver = false;
   const drained = Promise.all([
     collect(child.stdout instanceof ReadableStream ? child.stdout : new Blob().stream(), (text) => {
       said.output += text;
-      tell();
     }),
     collect(child.stderr, (text) => {
       said.errors += text;
@@ -62,22 +59,15 @@ export function launch(command: readonly string[], { cwd, env, input, output }: 
   ]);
   const exited = child.exited.then(async (status) => {
     await drained;
-    tell();
+    isOver = true;
     return status;
   });
 
-  function wait(pattern: RegExp): Promise<RegExpExecArray> {
-    return new Promise((resolve, reject) => {
-      const look = () => {
-        const match = pattern.exec(said.output);
-        if (match === null) return;
-        waiting.delete(look);
-        resolve(match);
-      };
-      waiting.add(look);
-      look();
-      void exited.then((status) => reject(new Error(`ended with ${status}: ${said.output}${said.errors}`)));
-    });
+  async function wait(pattern: RegExp): Promise<RegExpExecArray> {
+    await until(() => pattern.test(said.output) || isOver, 5);
+    const match = pattern.exec(said.output);
+    if (match === null) throw new Error(`ended with ${await exited}: ${said.output}${said.errors}`);
+    return match;
   }
 
   return {

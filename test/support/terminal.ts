@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { endWithTest } from "./child.ts";
+import { until } from "./eventually.ts";
 
 const program = join(import.meta.dir, "../../src/admin.ts");
 
@@ -24,7 +25,7 @@ export function onTerminal(file: string, args: readonly string[], setup: Termina
 /** Starts any program. */
 export function startOnTerminal(command: string[], settings: Readonly<Record<string, string>>, columns = 80) {
   let shown = "";
-  const waiting = new Set<() => void>();
+  let isOver = false;
   const decoder = new TextDecoder();
   const shownAll = Promise.withResolvers<void>();
   const child = Bun.spawn(command, {
@@ -34,7 +35,6 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
       rows: 40,
       data(_, bytes) {
         shown += decoder.decode(bytes, { stream: true });
-        for (const look of waiting) look();
       },
       exit: () => shownAll.resolve(),
     },
@@ -43,24 +43,19 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
   // What a program said last may be shown after it has ended.
   const ended = child.exited.then(async (status) => {
     await shownAll.promise;
+    isOver = true;
     return status;
   });
   return {
     /** All that was shown so far. */
     shown: () => shown,
     /** Waits until something is shown. */
-    seen: (pattern: RegExp) =>
-      new Promise<void>((resolve, reject) => {
-        const look = () => {
-          // A message may be broken at any space.
-          if (!pattern.test(shown) && !pattern.test(shown.replaceAll("\r\n", " "))) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-        void ended.then(() => reject(new Error(`it ended without it: ${shown}`)));
-      }),
+    async seen(pattern: RegExp): Promise<void> {
+      // A message may be broken at any space.
+      const isSeen = () => pattern.test(shown) || pattern.test(shown.replaceAll("\r\n", " "));
+      await until(() => isSeen() || isOver, 1);
+      if (!isSeen()) throw new Error(`it ended without it: ${shown}`);
+    },
     type: (keys: string) => void child.terminal?.write(keys),
     /** As if its window were closed. */
     close: () => child.terminal?.close(),
