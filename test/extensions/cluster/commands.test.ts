@@ -1,6 +1,6 @@
 /** Commands on a cluster: each works through its local node, and every node shows its effect. */
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead, linesOf, someLeads } from "../../support/builders.ts";
@@ -14,9 +14,10 @@ const oldData =
   /^No majority of the cluster answers \([^\n]+\), so nothing can be written\. The local node may show old data\.$/m;
 
 unless(missing).describe("commands on a cluster", () => {
-  test("create accounts, pixels, and keys through any node, and each pixel once", async () => {
-    const { places } = await aCluster();
-    const [{ admin: one }, { admin: two }, { admin: three }] = places;
+  test("create accounts, pixels, and keys through any node, import a dropped file, and show the numbers", async () => {
+    const { account, places } = await aCluster(someLeads(5));
+    const [{ admin: one }, { admin: two }, last] = places;
+    const { admin: three } = last;
     expect((await one.run("account", "create", "birch", "--json")).json).toMatchObject({ subscription: "active" });
     expect((await two.run("account", "create", "birch")).status).toBe(1);
     for (const id of ["px_1", "px_2", "px_3", "px_4", "px_5", "px_6"]) {
@@ -43,22 +44,17 @@ unless(missing).describe("commands on a cluster", () => {
     expect((await two.run("key", "revoke", id)).status).toBe(0);
     expect((await one.give(key, "key", "check", "--json")).json).toMatchObject({ state: "revoked" });
     for (const act of ["key.create", "key.revoke"]) expect((await three.run("audit", "list")).stdout).toContain(act);
-  });
-
-  test("import a dropped file, and show the numbers of an account", async () => {
-    const { account, places } = await aCluster(someLeads(5));
-    const [, { admin }, third] = places;
-    admin.put(`inbox/${account.name}/import.json`, JSON.stringify({ pixel: "px_site" }));
-    admin.put(`inbox/${account.name}/leads.ndjson`, linesOf(someLeads(40)));
-    expectSuccess(await admin.run("inbox", join(admin.folder, "inbox"), "--once", "--json"));
-    expect(existsSync(join(admin.folder, "inbox", account.name, "done/leads.ndjson"))).toBe(true);
+    two.put(`inbox/${account.name}/import.json`, JSON.stringify({ pixel: "px_site" }));
+    two.put(`inbox/${account.name}/leads.ndjson`, linesOf(someLeads(40)));
+    expectSuccess(await two.run("inbox", join(two.folder, "inbox"), "--once", "--json"));
+    expect(existsSync(join(two.folder, "inbox", account.name, "done/leads.ndjson"))).toBe(true);
     for (const place of places) {
       await until(async () => (await answerOf(place.as(), "/leads?limit=100")).body.data.length === 45);
     }
-    const stats = async () => (await third.admin.run("stats", account.name, "--json")).json;
+    const stats = async () => (await three.run("stats", account.name, "--json")).json;
     expect(await stats()).toMatchObject({ leads: { all: 45 } });
     // Asked once: each answer is one more request, which the file does not show yet.
-    const answered = (await answerOf(third.as(), "/usage")).body.requests_today;
+    const answered = (await answerOf(last.as(), "/usage")).body.requests_today;
     await until(async () => {
       const requests = (await stats())["requests"] as { requests: number }[]; // As decided.
       return requests.reduce((sum, ofDay) => sum + ofDay.requests, 0) >= answered;
@@ -67,34 +63,30 @@ unless(missing).describe("commands on a cluster", () => {
 });
 
 unless(missing).describe("a backup of a cluster", () => {
-  test("can be served without a cluster, and one of two with the same name is refused", async () => {
-    const { key, places } = await aCluster(someLeads(20_000));
+  test("can be served without a cluster, and restored as the refusal describes, which keeps later erasures", async () => {
+    const { account, key, places } = await aCluster([...someLeads(20_000), aLead({ email: "robin@example.com" })]);
     const [place, ...others] = places;
     const { admin } = place;
-    const file = join(admin.folder, "copy.db");
-    const both = others.map((other) => other.admin.start("backup", file));
+    const [older, now] = [join(admin.folder, "older.db"), join(admin.folder, "now.db")];
+    // One of two with the same name is refused.
+    const both = others.map((other) => other.admin.start("backup", older));
     expect((await Promise.all(both.map(({ exited }) => exited))).toSorted()).toEqual([0, 1]);
     const errors = (await Promise.all(both.map(({ stderr }) => stderr.text()))).join("");
     expect(errors).toMatch(/ already exists|Another program has just created /);
-    expect((await admin.run("backup", "--drill", file)).status).toBe(0);
-    expect(readdirSync(admin.folder).filter((name) => name.startsWith("copy"))).toHaveLength(2);
+    expect((await admin.run("backup", "--drill", older)).status).toBe(0);
+    expect(readdirSync(admin.folder).filter((name) => name.startsWith("older"))).toHaveLength(2);
     const page = (await answerOf(place.as(), "/leads")).text;
-    expect((await (await serve({ file })).as(key).get("/leads")).text).toBe(page);
-  });
-
-  test("is restored as the refusal describes, and later erasures are kept", async () => {
-    const { account, places } = await aCluster([...someLeads(5), aLead({ email: "robin@example.com" })]);
-    const [{ admin }] = places;
-    const [older, now] = [join(admin.folder, "older.db"), join(admin.folder, "now.db")];
-    expect((await admin.run("backup", older, "--json")).json).toMatchObject({ leads: 6 });
+    const served = join(admin.folder, "served.db");
+    copyFileSync(older, served);
+    expect((await (await serve({ file: served })).as(key).get("/leads")).text).toBe(page);
     await admin.run("lead", "erase", account.id, "--email", "robin@example.com");
-    await admin.run("backup", now);
+    expect((await admin.run("backup", now, "--json")).json).toMatchObject({ leads: 20_000 });
     const { status, stderr } = await admin.run("restore", older);
     expect([status, stderr]).toEqual([1, expect.stringContaining("A cluster cannot be restored while its nodes run.")]);
     expect(stderr).toMatch(/Back up the cluster.+ restore that.+ then the older one.+ cluster init/s);
     const alone = anAdmin([]);
     for (const file of [now, older]) expect(await alone.run("restore", file)).toMatchObject({ status: 0 });
-    expect(await alone.leads(account.id)).toHaveLength(5);
+    expect(await alone.leads(account.id)).toHaveLength(20_000);
   });
 });
 

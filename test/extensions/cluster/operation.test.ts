@@ -141,7 +141,7 @@ function theNextVersion(): string {
 }
 
 unless(missing).describe("a node", () => {
-  test("that lacks writes, as after a full disk, serves nobody and is named, until it joins again", async () => {
+  test("that lacks writes, as after a full disk, serves nobody until it joins again, and nobody once it leaves", async () => {
     const cluster = await aCluster(someLeads(3));
     const { account } = cluster;
     const [place] = await cluster.followers();
@@ -159,6 +159,17 @@ unless(missing).describe("a node", () => {
     await joinAgain(place, other);
     expect((await answerOf(place.as(), "/leads")).status).toBe(200);
     expect((await place.admin.run("cluster", "status")).stdout).not.toContain("lacks");
+    const { name } = place.node;
+    expect((await other.admin.run("cluster", "leave", "n9")).stderr).toContain("has no node n9. It has");
+    expect((await other.admin.run("cluster", "leave", name)).stderr).toBe("");
+    expect((await place.as().get("/leads")).status).toBe(500);
+    await until(async () => {
+      const { stdout } = await place.admin.run("doctor", "--json");
+      return stdout.includes(`${name} is no longer a node of the cluster`);
+    });
+    const revoked = await other.admin.run("key", "revoke", cluster.keyId);
+    expect(revoked).toMatchObject({ status: 0, stderr: expect.not.stringContaining(name) });
+    expect((await answerOf(other.as(), "/leads")).status).toBe(401);
   });
 
   test("cannot leave if the others are no majority, but if rqlite has removed it already", async () => {
@@ -177,23 +188,6 @@ unless(missing).describe("a node", () => {
     // No revocation waits for its server any more.
     const revoked = await admin.run("key", "revoke", keyId);
     expect(revoked).toMatchObject({ status: 0, stderr: expect.not.stringContaining("n3") });
-  });
-
-  test("that leaves serves nobody any more when the command returns", async () => {
-    const cluster = await aCluster(someLeads(1));
-    const [place] = await cluster.followers();
-    const { name } = place.node;
-    const leader = await cluster.leader();
-    expect((await leader.admin.run("cluster", "leave", "n9")).stderr).toContain("has no node n9. It has");
-    expect((await leader.admin.run("cluster", "leave", name)).stderr).toBe("");
-    expect((await place.as().get("/leads")).status).toBe(500);
-    await until(async () => {
-      const { stdout } = await place.admin.run("doctor", "--json");
-      return stdout.includes(`${name} is no longer a node of the cluster`);
-    });
-    const revoked = await leader.admin.run("key", "revoke", cluster.keyId);
-    expect(revoked).toMatchObject({ status: 0, stderr: expect.not.stringContaining(name) });
-    expect((await answerOf(leader.as(), "/leads")).status).toBe(401);
   });
 });
 

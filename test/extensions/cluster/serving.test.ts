@@ -116,23 +116,19 @@ unless(missing).describe("each server of a cluster", () => {
 });
 
 unless(missing).describe("removing nodes from a cluster", () => {
-  test("serves nothing from a node that starts again before the node knows every key", async () => {
-    const cluster = await aCluster(someLeads(3));
-    const [place] = await cluster.followers();
-    const { key } = await aNewKey(cluster, place);
-    await place.kill();
-    const statusNow = async () => (await place.as(key).get("/leads")).status;
+  test("serves nothing before a node knows every key, and loses no count and no disclosure", async () => {
+    const lead = aLead();
+    const cluster = await aCluster([lead]);
+    const [restarting] = await cluster.followers();
+    const { key } = await aNewKey(cluster, restarting);
+    await restarting.kill();
+    const statusNow = async () => (await restarting.as(key).get("/leads")).status;
     await until(async () => (await statusNow()) === 500);
-    const restarted = place.restart();
+    const restarted = restarting.restart();
     const statuses = new Set<number>();
     await until(async () => statuses.add(await statusNow()).has(200));
     await restarted;
     expect(statuses).toEqual(new Set([500, 200]));
-  });
-
-  test("loses no count and no disclosure of a server that stops before there is another leader", async () => {
-    const lead = aLead();
-    const cluster = await aCluster([lead]);
     const { place, other, id, answered } = await withoutLeader(cluster);
     expect([await place.server.end("SIGTERM"), place.server.errors()]).toEqual([0, ""]);
     const keys = await printedBy<{ id: string; requests_this_month: number }[]>(() =>
@@ -140,7 +136,7 @@ unless(missing).describe("removing nodes from a cluster", () => {
     );
     expect(keys.find((key) => key.id === id)?.requests_this_month).toBe(answered);
     const found = await other.admin.run("lead", "find", cluster.account.id, "--id", lead.id, "--json");
-    expect(found.json["received"]).toMatchObject([{ id: lead.id, key: id }]);
+    expect(found.json["received"]).toContainEqual(expect.objectContaining({ id: lead.id, key: id }));
   });
 
   test("reports the last counts as lost if a server stops without a majority", async () => {
