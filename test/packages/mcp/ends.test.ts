@@ -14,11 +14,12 @@ const hello = {
 const call = (name: string) => ({ method: "tools/call", params: { name, arguments: {} } });
 const line = (message: object, id: number) => `${JSON.stringify({ jsonrpc: "2.0", id, ...message })}\n`;
 
-/** The program with a standard input that the test writes. */
-function spawn(url: string, key: string) {
+/** The program on a server, with a standard input that the test writes. */
+async function spawn() {
+  const { url, aKey } = await serve();
   const child = Bun.spawn([process.execPath, program, "mcp", url], {
     cwd: aFolder(),
-    env: { PATH: process.env["PATH"] ?? "", LEADFILE_KEY: key },
+    env: { PATH: process.env["PATH"] ?? "", LEADFILE_KEY: aKey() },
     stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
@@ -28,8 +29,7 @@ function spawn(url: string, key: string) {
 }
 
 test("every request gets its result, even if standard input ends right after them", async () => {
-  const { url, aKey } = await serve();
-  const { stdin, stdout, exited } = spawn(url, aKey());
+  const { stdin, stdout, exited } = await spawn();
   stdin.write([hello, call("usage"), call("list_leads"), call("none")].map(line).join(""));
   stdin.end();
   const ids = (await stdout.text())
@@ -41,8 +41,7 @@ test("every request gets its result, even if standard input ends right after the
 });
 
 test("does not wait for a canceled request", async () => {
-  const { url, aKey } = await serve();
-  const { stdin, stdout, exited } = spawn(url, aKey());
+  const { stdin, stdout, exited } = await spawn();
   const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
   stdin.write(`${[hello, call("list_leads")].map(line).join("")}${JSON.stringify(cancel)}\n`);
   stdin.end();
@@ -51,8 +50,7 @@ test("does not wait for a canceled request", async () => {
 });
 
 test("ends silently when nobody reads its responses", async () => {
-  const { url, aKey } = await serve();
-  const { stdin, stdout, stderr, exited } = spawn(url, aKey());
+  const { stdin, stdout, stderr, exited } = await spawn();
   const reader = stdout.getReader();
   stdin.write(line(hello, 0));
   await reader.read();
@@ -63,8 +61,7 @@ test("ends silently when nobody reads its responses", async () => {
 });
 
 test("a message that is too large ends the program with one line", async () => {
-  const { url, aKey } = await serve();
-  const { stdin, stderr, exited } = spawn(url, aKey());
+  const { stdin, stderr, exited } = await spawn();
   // It ends before it has read all of this.
   const written = Promise.try(() => stdin.write("x".repeat(11 * 1024 * 1024)));
   await written.catch((cause) => expect(cause).toMatchObject({ code: "EPIPE" }));

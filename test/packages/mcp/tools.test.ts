@@ -61,9 +61,8 @@ test("a summary counts by day, pixel, page, state, and source within its period"
 test("a summary names every state, and combines the smallest of many sources", async () => {
   const codes = Object.keys(states);
   const leads = codes.map((state, n) => aLead({ state, traffic_source: `source ${n}` }));
-  const { url, aKey } = await serve({ leads });
   const before = new Date(Date.parse(leads.at(-1)?.identified_at ?? "") + 1).toISOString();
-  const { text } = await (await anAgent(url, aKey())).call("summarize_leads", { before });
+  const { text } = await (await anAgentOf({ leads })).call("summarize_leads", { before });
   const { by_state, by_source } = JSON.parse(text);
   expect(by_state).toEqual(Object.fromEntries(codes.map((state) => [state, 1])));
   expect(by_source["(others)"]).toBe(codes.length - 25);
@@ -73,9 +72,8 @@ test("a summary marks shortened labels, and splits no character", async () => {
   const long = `https://shop.example.com/${"x".repeat(74)}`;
   const pages = [long, `${long}🙂`, `${long}🙂first`, `${long}🙂second`];
   const leads = pages.map((page) => aLead({ page_url: page }));
-  const { url, aKey } = await serve({ leads });
   const before = new Date(Date.parse(leads.at(-1)?.identified_at ?? "") + 1).toISOString();
-  const { text } = await (await anAgent(url, aKey())).call("summarize_leads", { before });
+  const { text } = await (await anAgentOf({ leads })).call("summarize_leads", { before });
   expect(JSON.parse(text).by_page).toEqual({ [`${long}🙂…`]: 2, [long]: 1, [`${long}🙂`]: 1 });
 });
 

@@ -43,28 +43,24 @@ function ofThreads(pid: number, what: "children" | "stat"): string[] {
   });
 }
 
-test("a dropped file is imported by a process of low priority, which ends with the server", async () => {
-  const { admin, inbox, server, drop, isDone } = await withInbox();
+test("a dropped file is imported by a process of low priority, which is started again, and ends with the server", async () => {
+  const { admin, inbox, server, url, drop, isDone } = await withInbox();
   drop("a.csv");
   await eventually(async () => isDone("a.csv"));
   expect(new Set(prioritiesOf(childOf(server.pid)))).toEqual(new Set([10]));
   expect((await admin.leads()).map(({ email }) => email)).toEqual(["a.csv@example.com"]);
+  for (const [signal, status, pause, file] of [
+    ["SIGKILL", 137, "1 s", "b.csv"],
+    ["SIGTERM", 0, "5 s", "c.csv"],
+  ] as const) {
+    process.kill(childOf(server.pid), signal);
+    drop(file);
+    await eventually(async () => isDone(file));
+    expect(server.output()).toContain(`inbox ended with ${status}; it is restarted in ${pause}`);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  }
   expect(await server.end("SIGTERM")).toBe(0);
   expect((await admin.run("inbox", inbox, "--once")).status).toBe(0);
-});
-
-test.each([
-  ["SIGKILL", 137],
-  ["SIGTERM", 0],
-] as const)("an inbox that %s ends is started again, and the log says so", async (signal, status) => {
-  const { server, url, drop, isDone } = await withInbox();
-  drop("a.csv");
-  await eventually(async () => isDone("a.csv"));
-  process.kill(childOf(server.pid), signal);
-  drop("b.csv");
-  await eventually(async () => isDone("b.csv"));
-  expect(server.output()).toContain(`inbox ended with ${status}; it is restarted in 1 s`);
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
 test("an inbox ends when its server is killed", async () => {
