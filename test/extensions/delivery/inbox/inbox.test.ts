@@ -33,13 +33,14 @@ test("a clock that goes back by an hour delays a file by two seconds, not by an 
   expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
 
-test("copies under way, backups of editors, hidden files, and options are not imported", async () => {
+test("copies under way, backups of editors, hidden files, options, and own folders are not imported", async () => {
   const inbox = anInbox();
+  for (const name of ["done", "rejected", "failed", ".hidden"]) mkdirSync(inbox.path(`acme/${name}`));
   for (const name of ["a.csv.part", "b.csv.tmp", ".hidden.csv", "import.json", "a.csv~", "a.csv.swp", "#a.csv#"])
     inbox.drop(`acme/${name}`, "{}");
   expect(await inbox.lookAfter(0)).toBe(0);
   await inbox.lookAfter(3);
-  expect(inbox.taken).toEqual([]);
+  expect([inbox.taken, inbox.said, inbox.counted]).toEqual([[], [], []]);
 });
 
 function replace(path: string): void {

@@ -101,21 +101,6 @@ test("rejects a checkpoint in use, and a kill of its process releases it", async
   expect(third.errors()).toBe("");
 });
 
-test("rejects the checkpoint of another account in one line, and keeps it", async () => {
-  const { url, settings, aKey, anAccount } = await aSource(1);
-  const first = follow([url, "--checkpoint", "cp"], { settings });
-  await until(() => first.lines().length === 1);
-  await first.end();
-  const checkpoint = readFileSync(join(first.folder, "cp"), "utf8");
-  const others = { LEADFILE_KEY: aKey(anAccount({ leads: someLeads(1, { pixel_id: "px_other" }) })) };
-  const second = follow([url, "--checkpoint", "cp"], { settings: others, folder: first.folder });
-  expect(await second.exited).toBe(2);
-  expect(second.errors()).toMatch(
-    /^The checkpoint was written with another key, .* with --since 2026-\S+Z begins .*\n$/,
-  );
-  expect(readFileSync(join(first.folder, "cp"), "utf8")).toBe(checkpoint);
-});
-
 needing("mount")("rejects a checkpoint that cannot be written before the first lead", async () => {
   const { url, settings } = await aSource(0);
   using disk = aSmallDisk(aFolder(), "size=64k");
