@@ -3,13 +3,12 @@ import { expect, onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/members.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import type { Account } from "../../../src/db/accounts.ts";
-import { type Admin, anAdmin, type Ended } from "../../support/admin.ts";
+import { anAdmin, type Ended } from "../../support/admin.ts";
 import { openAdminStore } from "../../support/admin-store.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { type Answer, aKey, anAccount, type Client, client } from "../../support/harness.ts";
-import { type RunningProcess, start } from "../../support/process.ts";
+import { start } from "../../support/process.ts";
 import {
   aHost,
   type LocalNode,
@@ -25,38 +24,12 @@ import {
 export const missing = missingRqlited();
 
 /** A node with its server. */
-export interface Place {
-  readonly node: LocalNode;
-  /** The rqlite of this node that was started last. */
-  engine: RunningNode;
-  readonly server: RunningProcess;
-  readonly url: string;
-  /** The commands next to the node. */
-  readonly admin: Admin;
-  /** A client with the key of the cluster, or another one. */
-  as(key?: string): Client;
-  /** Kills rqlite, and waits for its end. */
-  kill(): Promise<void>;
-  restart(): Promise<void>;
-}
+export type Place = Awaited<ReturnType<typeof placeOf>>;
 
-export interface Cluster {
-  readonly account: Account;
-  /** A key that is older than the cluster. */
-  readonly key: string;
-  readonly keyId: string;
-  readonly places: readonly [Place, Place, Place];
-  /** The file that was copied into the first node. */
-  readonly file: string;
-  leader(): Promise<Place>;
-  followers(): Promise<readonly [Place, Place]>;
-}
+export type Cluster = Awaited<ReturnType<typeof aCluster>>;
 
 /** Three nodes with a server each, on a file with one account. They end with the test. */
-export async function aCluster(
-  leads: readonly Lead[] = [],
-  settings: Readonly<Record<string, string>> = {},
-): Promise<Cluster> {
+export async function aCluster(leads: readonly Lead[] = [], settings: Readonly<Record<string, string>> = {}) {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
   const store = openAdminStore(file);
@@ -73,33 +46,39 @@ export async function aCluster(
   const leader = () => leaderOf(places);
   return {
     account,
+    /** A key that is older than the cluster. */
     key,
     keyId,
+    /** The file that was copied into the first node. */
     file,
-    places: [first, second, third],
+    places: [first, second, third] as const,
     leader,
-    async followers() {
+    async followers(): Promise<[Place, Place]> {
       const leads = await leader();
       return leads === first ? [second, third] : leads === second ? [first, third] : [first, second];
     },
   };
 }
 
-async function placeOf(node: RunningNode, key: string, settings: Readonly<Record<string, string>>): Promise<Place> {
+async function placeOf(node: RunningNode, key: string, settings: Readonly<Record<string, string>>) {
   const server = start({ ...settingsOf(node), ...settings });
   const url = await server.listening();
-  const place: Place = {
-    node,
+  const place = {
+    node: node as LocalNode,
+    /** The rqlite of this node that was started last. */
     engine: node,
     server,
     url,
+    /** The commands next to the node. */
     admin: anAdmin([], settingsOf(node)),
-    as: (own = key) => client(url, { Authorization: `Bearer ${own}` }),
-    async kill() {
+    /** A client with the key of the cluster, or another one. */
+    as: (own = key): Client => client(url, { Authorization: `Bearer ${own}` }),
+    /** Kills rqlite, and waits for its end. */
+    async kill(): Promise<void> {
       place.engine.kill("SIGKILL");
       await place.engine.exited;
     },
-    async restart() {
+    async restart(): Promise<void> {
       // It knows the others. A node that is to join ends if it finds no leader.
       place.engine = watched(startNode(node));
       await untilReady(node);

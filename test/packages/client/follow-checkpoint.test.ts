@@ -124,43 +124,29 @@ describe("the same account is followed further", () => {
       aLead({ identified_at: at(someLeads(1)[0], (n * hourMs) / 4), email: null, phone: null }),
     );
 
+  type Server = Awaited<ReturnType<typeof connected>>;
+  const renewed = ({ aClient, aKey }: Server) => aClient({ key: aKey() });
+  const moved = ({ aClient, aKey, url }: Server) => aClient({ key: aKey(), baseUrl: url });
+  const unchanged = ({ leadfile }: Server) => leadfile;
+  const aFile = () => fileCheckpoint(join(aFolder(), "checkpoint"));
+
   test.each([
-    ["the leads of the last hour were erased", 0, 27, aCheckpoint],
-    ["they were erased, with a file that grows", 0, 27, () => fileCheckpoint(join(aFolder(), "checkpoint"))],
-    ["every followed lead was erased", 30, 30, aCheckpoint],
-  ])("with a new key after %s", async (_, followedFrom, erasedFrom, make) => {
+    ["with a new key after the leads of the last hour were erased", 0, 27, aCheckpoint, renewed],
+    ["with a new key after they were erased, with a file that grows", 0, 27, aFile, renewed],
+    ["with a new key after every followed lead was erased", 30, 30, aCheckpoint, renewed],
+    ["with a new key at a new address if one of the last leads exists", 0, 31, aCheckpoint, moved],
+    ["with the same key and address even if none of the last leads exists", 30, 30, aCheckpoint, unchanged],
+  ])("%s", async (_, followedFrom, erasedFrom, make, changed) => {
     const leads = aDay();
     const server = await connected({ leads });
     const checkpoint = make();
     const since = leads[followedFrom]?.identified_at;
-    await followFor(server, leads.length - followedFrom, { checkpoint, since });
+    const followed = leads.slice(followedFrom);
+    expect(await followFor(server, followed.length, { checkpoint, since })).toEqual(followed);
     for (const lead of leads.slice(erasedFrom)) await erase(server, lead);
     const fresh = aLead({ identified_at: at(leads.at(-1), 1) });
     server.importMore([fresh]);
-    const renewed = server.aClient({ key: server.aKey() });
-    expect(await followFor({ leadfile: renewed }, 1, { checkpoint })).toEqual([fresh]);
-  });
-
-  test("with a new key at a new address if one of the last leads exists", async () => {
-    const leads = someLeads(6, { email: null, phone: null });
-    const server = await connected({ leads: leads.slice(0, 3) });
-    const checkpoint = aCheckpoint();
-    const first = await followFor(server, 3, { checkpoint });
-    await erase(server, leads[2]);
-    server.importMore(leads.slice(3));
-    const moved = server.aClient({ key: server.aKey(), baseUrl: server.url });
-    const second = await followFor({ leadfile: moved }, 3, { checkpoint });
-    expect([...first, ...second]).toEqual(leads);
-  });
-
-  test("with the same key and address even if none of the last leads exists", async () => {
-    const leads = someLeads(2, { email: null, phone: null });
-    const server = await connected({ leads: leads.slice(0, 1) });
-    const checkpoint = aCheckpoint();
-    const first = await followFor(server, 1, { checkpoint });
-    await erase(server, leads[0]);
-    server.importMore(leads.slice(1));
-    expect([...first, ...(await followFor(server, 1, { checkpoint }))]).toEqual(leads);
+    expect(await followFor({ leadfile: changed(server) }, 1, { checkpoint })).toEqual([fresh]);
   });
 
   test("with a checkpoint of a version that did not store its account", async () => {

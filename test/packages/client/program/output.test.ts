@@ -135,15 +135,12 @@ describe("rejects an invalid option in one line", () => {
     [["--since", "2026-13-31"], 2, "--since"],
     [["--overlap", "long"], 2, "--overlap takes"],
     [["--checkpoint", "no/such/folder/cp"], 1, "no/such/folder/cp"],
+    [["www.example.com"], 2, "URL takes an address"],
+    [["http://www.example.com"], 2, "--allow-plain-http"],
   ])("%j", async (args, status, says) => {
     const { url, settings } = await aSource(0);
-    await refused(follow([url, ...args], { settings }), status, says);
-  });
-
-  test("a malformed address, or plain http to another machine", async () => {
-    const settings = { LEADFILE_KEY: "lf_0123456789" };
-    await refused(follow(["www.example.com"], { settings }), 2, "URL takes an address");
-    await refused(follow(["http://www.example.com"], { settings }), 2, "--allow-plain-http");
+    const words = args[0]?.startsWith("--") ? [url, ...args] : args;
+    await refused(follow(words, { settings }), status, says);
   });
 
   test("a missing key and a revoked key", async () => {
