@@ -57,10 +57,10 @@ interface Copying {
 }
 
 /** The work of the thread. */
-export function copyDatabase({ path, file, draft, nowMs }: Copying): Manifest {
+export async function copyDatabase({ path, file, draft, nowMs }: Copying): Promise<Manifest> {
   try {
     using database = closing(openDatabase(path));
-    return copyInto(draft, database, nowMs);
+    return await copyInto(draft, database, nowMs);
   } catch (cause) {
     if (!isDamaged(cause)) throw explainFailure(cause, file);
     const advice = `Restore an earlier backup: ${adminCommand} restore FILE.`;
@@ -69,20 +69,20 @@ export function copyDatabase({ path, file, draft, nowMs }: Copying): Manifest {
 }
 
 /** Copies the database as it is, not upgraded, with a manifest. */
-export function copyUnchanged(path: string, file: string, nowMs: number): Manifest {
+export async function copyUnchanged(path: string, file: string, nowMs: number): Promise<Manifest> {
   using client = new Database(path, { readwrite: true });
   const database = drizzle({ client });
   refuseUnusable(database, path);
-  return copyInto(file, database, nowMs);
+  return await copyInto(file, database, nowMs);
 }
 
 /** Copies an open database into a file, and writes its manifest. */
-function copyInto(file: string, database: Connection, nowMs: number): Manifest {
+async function copyInto(file: string, database: Connection, nowMs: number): Promise<Manifest> {
   // Copying page by page would begin again at every write of the server. This reads one state to its end, and copies
   // only live rows: nothing that was erased gets into a backup from a free page.
   database.run(sql`VACUUM INTO ${file}`);
   sync(file);
-  const manifest = describe(file, nowMs);
+  const manifest = await describe(file, nowMs);
   writeManifest(manifestPath(file), manifest);
   return manifest;
 }
@@ -99,8 +99,8 @@ function publishBackup(draft: string, file: string): void {
   sync(dirname(resolve(file)));
 }
 
-function describe(file: string, nowMs: number): Manifest {
-  const digest = fileDigestOf(file);
+async function describe(file: string, nowMs: number): Promise<Manifest> {
+  const digest = await fileDigestOf(file);
   using client = new Database(file, { readonly: true });
   const database = drizzle({ client });
   const schema = schemaVersion(database);

@@ -41,7 +41,7 @@ async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "l
   const encrypted = `${file}${encryptedSuffix}`;
   await encryptFile(file, encrypted, recipient);
   writeManifest(manifestPath(encrypted), readManifest(file));
-  return { file: encrypted, ...fileDigestOf(encrypted) };
+  return { file: encrypted, ...(await fileDigestOf(encrypted)) };
 }
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */

@@ -27,10 +27,10 @@ interface Trial {
 }
 
 /** The work of the thread. */
-export function drillBackup({ file, folder, nowMs }: Trial & { readonly file: string }): Backup {
+export async function drillBackup({ file, folder, nowMs }: Trial & { readonly file: string }): Promise<Backup> {
   try {
     const manifest = readManifest(file);
-    using database = closing(openDraft(file, join(folder, "leadfile.db"), manifest));
+    using database = closing(await openDraft(file, join(folder, "leadfile.db"), manifest));
     rememberErasures(database);
     const { leads, retainedOut } = merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
     const { sha256, bytes, counts } = manifest;
@@ -50,15 +50,19 @@ export function drillBackup({ file, folder, nowMs }: Trial & { readonly file: st
 export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal) {
   if (!existsSync(path)) throw noDatabase(path);
   using folder = createDraftFolder(dirname(path));
-  return await inThread<ReturnType<typeof upgradeCopy>>("upgradeCopy", { path, folder: folder.path, nowMs }, stop);
+  return await inThread<Awaited<ReturnType<typeof upgradeCopy>>>(
+    "upgradeCopy",
+    { path, folder: folder.path, nowMs },
+    stop,
+  );
 }
 
 /** The work of the thread. */
-export function upgradeCopy({ path, folder, nowMs }: Trial & { readonly path: string }) {
+export async function upgradeCopy({ path, folder, nowMs }: Trial & { readonly path: string }) {
   const startMs = performance.now();
   const copy = join(folder, "copy.db");
-  const { bytes } = copyUnchanged(path, copy, nowMs);
-  const { leads } = drillBackup({ file: copy, folder, nowMs });
+  const { bytes } = await copyUnchanged(path, copy, nowMs);
+  const { leads } = await drillBackup({ file: copy, folder, nowMs });
   using client = new Database(copy, { readonly: true });
   const database = drizzle({ client });
   return {

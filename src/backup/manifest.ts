@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
 import { readLeadGroups } from "../db/all-leads.ts";
 import type { Connection } from "../db/connection.ts";
-import { readText, sync } from "../db/files.ts";
+import { readText } from "../db/files.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 
@@ -46,8 +46,7 @@ export function readManifest(file: string): Manifest {
 
 /** Writes a manifest to a new file, to the disk. */
 export function writeManifest(path: string, manifest: Manifest): void {
-  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`, { flag: "wx", mode: 0o600 });
-  sync(path);
+  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
 }
 
 /** Parses a manifest; null if the text is none. */

@@ -14,7 +14,6 @@ import { type Connection, changedRows, closing } from "../db/connection.ts";
 import { explainFailure, isDamaged, isFull, underlying } from "../db/failure.ts";
 import {
   createDraftFolder,
-  type DraftFolder,
   fileDigestOf,
   filesOf,
   giveToOwner,
@@ -117,7 +116,7 @@ function targetOf(path: string): string {
 }
 
 /** Creates the folder of a restore on the disk of the database. Where that has no folder yet, none is created for it. */
-function draftFolderFor(target: string): DraftFolder {
+function draftFolderFor(target: string) {
   let parent = dirname(target);
   while (!existsSync(parent)) parent = dirname(parent);
   try {
@@ -149,7 +148,7 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
   const draft = join(folder, "restored.db");
   let release = () => {};
   try {
-    using database = closing(openDraft(file, draft, manifest));
+    using database = closing(await openDraft(file, draft, manifest));
     rememberErasures(database);
     // It may take long to bring them. The database that is replaced stays in use until then.
     const newer = await carryFromNewer(database, found, work);
@@ -186,7 +185,7 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
     try {
       const file = await found.fetch(address, aside.path);
       const copy = join(aside.path, "newer.db");
-      openDraft(file, copy, readManifest(file)).$client.close();
+      (await openDraft(file, copy, readManifest(file))).$client.close();
       database.run(sql`ATTACH ${copy} AS old`);
     } catch (cause) {
       // With more room it can be read.
@@ -258,9 +257,9 @@ function leaveOutOlder(database: Connection, nowMs: number): number {
 }
 
 /** Copies a backup and upgrades the copy to this version's schema; throws a UserError if it is not a sound backup. */
-export function openDraft(file: string, draft: string, manifest: Manifest): Connection {
+export async function openDraft(file: string, draft: string, manifest: Manifest): Promise<Connection> {
   copyFileSync(file, draft);
-  const { sha256, bytes } = fileDigestOf(draft);
+  const { sha256, bytes } = await fileDigestOf(draft);
   if (bytes !== manifest.bytes) {
     throw new UserError(
       `${file} has ${bytes} bytes, but its manifest says ${manifest.bytes}.`,

@@ -1,13 +1,13 @@
 /** The files of a database, and files that appear complete or not at all. */
-import { createHash } from "node:crypto";
 import {
   closeSync,
+  type DisposableTempDir,
   existsSync,
   fsyncSync,
   lchownSync,
   linkSync,
   lstatSync,
-  mkdtempSync,
+  mkdtempDisposableSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -117,20 +117,10 @@ export function beginsLikeSqlite(file: number): boolean {
 }
 
 /** The SHA-256 and the length of a file. */
-export function fileDigestOf(path: string): { sha256: string; bytes: number } {
-  const file = openSync(path, "r");
-  try {
-    const hash = createHash("sha256");
-    const buffer = Buffer.alloc(1 << 20);
-    let bytes = 0;
-    for (let length = 1; length > 0; bytes += length) {
-      length = readSync(file, buffer);
-      hash.update(buffer.subarray(0, length));
-    }
-    return { sha256: hash.digest("hex"), bytes };
-  } finally {
-    closeSync(file);
-  }
+export async function fileDigestOf(path: string): Promise<{ sha256: string; bytes: number }> {
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const chunk of Bun.file(path).stream()) hash.update(chunk);
+  return { sha256: hash.digest("hex"), bytes: Bun.file(path).size };
 }
 
 /** Writes a file, or the names in a folder, to the disk. */
@@ -176,16 +166,11 @@ export function isUnlinkable(cause: unknown): boolean {
 
 const draftFolder = /^\.leadfile-draft-(\d+)-/;
 
-/** A folder for files that are not complete yet. It is removed at the end of the block that uses it. */
-export interface DraftFolder extends Disposable {
-  readonly path: string;
-}
-
 /**
- * Creates a draft folder in a folder, and removes those of processes that were killed. From then on, all files that the
- * process creates are for its user alone.
+ * Creates a folder in another one for files that are not complete yet, until the end of the block that uses it. Removes those
+ * of processes that were killed. From then on, all files that the process creates are for its user alone.
  */
-export function createDraftFolder(parent: string): DraftFolder {
+export function createDraftFolder(parent: string): DisposableTempDir {
   if (!isFolder(parent)) {
     throw new UserError(`There is no folder ${parent}.`, "Create it, or pass a file in another folder.");
   }
@@ -193,8 +178,7 @@ export function createDraftFolder(parent: string): DraftFolder {
   // Nobody else may read a copy of the database.
   process.umask(0o077);
   try {
-    const path = mkdtempSync(join(parent, `.leadfile-draft-${process.pid}-`));
-    return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+    return mkdtempDisposableSync(join(parent, `.leadfile-draft-${process.pid}-`));
   } catch (cause) {
     const advice = "Free some space, name another folder, or run the command as a user that can write to this one.";
     throw new UserError(`The folder ${parent} is not writable (${codeOf(cause)}).`, advice);

@@ -1,6 +1,5 @@
 /** Finds persons: their leads, who received them, and which other leads mention them. */
-
-import { and, eq, isNotNull, sql } from "drizzle-orm";
+import { and, count, eq, isNotNull } from "drizzle-orm";
 import { type Lead, leadFields } from "../contract/lead.ts";
 import { readDocument } from "../contract/stored-lead.ts";
 import { formatTime } from "../contract/time.ts";
@@ -284,7 +283,5 @@ export function givenNamesWith(database: Connection, matcher: Matcher<unknown>):
 
 /** Returns the number of leads of an account. */
 export function countLeads(database: Connection, account: number): number {
-  return (
-    database.select({ count: sql<number>`count(*)` }).from(leads).where(eq(leads.account, account)).get()?.count ?? 0
-  );
+  return database.select({ count: count() }).from(leads).where(eq(leads.account, account)).get()?.count ?? 0;
 }

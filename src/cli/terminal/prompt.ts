@@ -46,7 +46,5 @@ export function sayThatItWaits(what: string, keys = "Enter and Ctrl-D"): void {
 /** Reads all of an input as text. */
 export async function readAll(input: AsyncIterable<Uint8Array>, what: string): Promise<string> {
   sayThatItWaits(what);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of input) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(await Array.fromAsync(input)).toString("utf8");
 }

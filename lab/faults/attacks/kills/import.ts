@@ -40,8 +40,8 @@ export const killImport: Fault = {
     broken(
       "a backup of the file without its log",
       "src/backup/backup.ts",
-      "  const manifest = describe(file, nowMs);\n",
-      '  require("node:fs").copyFileSync(database.$client.filename, file);\n  const manifest = describe(file, nowMs);\n',
+      "  const manifest = await describe(file, nowMs);\n",
+      '  require("node:fs").copyFileSync(database.$client.filename, file);\n  const manifest = await describe(file, nowMs);\n',
       { times: 1 },
     ),
   ],
