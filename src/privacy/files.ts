@@ -1,7 +1,6 @@
 /** Files outside the database that may contain erased persons: copies of it, rejected rows, and delivered files. */
-import { closeSync, type Dirent, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { filesOf, isSqlite, serverLockOf, sizeOf, spoolOf } from "../db/files.ts";
 import type { Matcher } from "./mentions.ts";
 
@@ -33,35 +32,30 @@ function isDatabase(path: string): boolean {
   }
 }
 
-const chunkBytes = 1 << 20;
-/** A match that begins in one chunk and ends in the next is found in the first. */
+/** A match that begins in one chunk and ends in the next is found in the second. */
 const overlapBytes = 1 << 10;
 
 /** Returns whether a file, which may be gzipped, contains an erased person; null if it cannot be read. */
-export function searchFile(path: string, matcher: Matcher<unknown>): boolean | null {
+export async function searchFile(path: string, matcher: Matcher<unknown>): Promise<boolean | null> {
   try {
-    return textsOf(path).some((text) => matcher(text).size > 0);
+    for await (const text of textsOf(path)) if (matcher(text).size > 0) return true;
+    return false;
   } catch {
     return null;
   }
 }
 
-function* textsOf(path: string): Generator<string> {
-  const file = openSync(path, "r");
-  try {
-    const buffer = Buffer.alloc(chunkBytes + overlapBytes);
-    for (let at = 0; ; at += chunkBytes) {
-      const length = readSync(file, buffer, 0, buffer.length, at);
-      if (length === 0) return;
-      const isPacked = at === 0 && buffer[0] === 0x1f && buffer[1] === 0x8b;
-      const bytes = isPacked ? gunzipSync(readFileSync(path)) : buffer.subarray(0, length);
-      const text = bytes.toString();
-      yield text;
-      // Windows-1252 has most letters as Latin 1 has them, and UTF-16 has a zero beside each.
-      if (/[\0\ufffd]/.test(text)) yield bytes.toString("latin1").replaceAll("\0", "");
-      if (isPacked) return;
-    }
-  } finally {
-    closeSync(file);
+/** Yields the texts of a file in chunks: what a gzipped file contains may not fit into memory. */
+async function* textsOf(path: string): AsyncGenerator<string> {
+  const file = Bun.file(path);
+  const [first, second] = await file.slice(0, 2).bytes();
+  const isPacked = first === 0x1f && second === 0x8b;
+  let bytes = Buffer.alloc(0);
+  for await (const chunk of isPacked ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream()) {
+    bytes = Buffer.concat([bytes.subarray(-overlapBytes), chunk]);
+    const text = bytes.toString();
+    yield text;
+    // Windows-1252 has most letters as Latin 1 has them, and UTF-16 has a zero beside each.
+    if (/[\0\ufffd]/.test(text)) yield bytes.toString("latin1").replaceAll("\0", "");
   }
 }

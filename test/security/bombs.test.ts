@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { mergeCacheMebibytes } from "../../src/import/write/import.ts";
-import { anAdmin } from "../support/admin.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
 
 const mebibyte = 1024 * 1024;
 const unpackedMebibytes = 256;
@@ -20,10 +20,14 @@ function bomb(head: string, letter: string): Buffer {
 }
 
 /** Imports a file, and returns the highest memory use of the process, in megabytes, with what it printed. */
-async function imported(file: Uint8Array): Promise<{ megabytes: number; said: string }> {
+function imported(file: Uint8Array): Promise<{ megabytes: number; said: string }> {
   const admin = anAdmin();
-  const path = admin.put("export.gz", file);
-  const child = admin.start("lead", "import", "acme", path, "--pixel", "px", "--create-pixels");
+  return run(admin, "lead", "import", "acme", admin.put("export.gz", file), "--pixel", "px", "--create-pixels");
+}
+
+/** The same of any command. */
+async function run(admin: Admin, ...words: readonly string[]): Promise<{ megabytes: number; said: string }> {
+  const child = admin.start(...words);
   const said = child.stderr.text();
   let isOver = false;
   void child.exited.then(() => {
@@ -71,6 +75,14 @@ test.each<[string, () => Buffer, RegExp]>([
   const { megabytes, said } = await imported(file);
   expect(said).toMatch(says);
   expect(megabytes - little.megabytes).toBeLessThan(maxMegabytes);
+});
+
+test("an erasure searches a small file that unpacks into a large one, in bounded memory", async () => {
+  const admin = anAdmin();
+  admin.put("leadfile.db.old.gz", Buffer.concat([bomb("email\n", "a"), gzipSync(" dana@example.com")]));
+  const { megabytes, said } = await run(admin, "lead", "erase", "acme", "--email", "dana@example.com");
+  expect(said).toContain("This file still contains it.");
+  expect(megabytes).toBeLessThan(350);
 });
 
 /** A page of a size on one line. */

@@ -66,7 +66,7 @@ export function eraseCommand(context: CommandContext): Command {
       const remaining = erasure.findRemaining();
       sayRemaining(output, remaining);
       await removeResidualBytes(context, output);
-      sayElsewhere(output, context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
+      await sayElsewhere(output, context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
       output.say(await storedCopiesText(context.now()));
     });
 }
@@ -172,7 +172,11 @@ interface Elsewhere extends Pick<RemainingLeads, "accounts"> {
 }
 
 /** Says what still contains the person, and what was not searched. */
-function sayElsewhere(output: Output, context: CommandContext, { accounts, matcher, erased }: Elsewhere): void {
+async function sayElsewhere(
+  output: Output,
+  context: CommandContext,
+  { accounts, matcher, erased }: Elsewhere,
+): Promise<void> {
   const shown = accounts.slice(0, maxAccounts).map(printable).join(" and ") + andMore(accounts.length, maxAccounts);
   if (accounts.length > 0)
     output.say(`Other leads of ${shown} have the same email address, phone, or ID, and were kept.`);
@@ -180,14 +184,14 @@ function sayElsewhere(output: Output, context: CommandContext, { accounts, match
   for (const name of givenNamesWith(context.database().read, matcher))
     output.say(`The name of a file, pixel, key, source, or account contains it, and was kept: ${printable(name)}`);
   for (const file of filesToSearch(readDatabasePath(), examineSettings().config?.inbox ?? null)) {
-    const holds = searchFile(file, matcher);
+    const holds = await searchFile(file, matcher);
     if (holds === true)
       output.say(`This file still contains it. Delete the file when you no longer need it: ${printable(file)}`);
     if (holds === null) output.say(`This file could not be searched: ${printable(file)}`);
   }
   // All receipts name the same files.
   for (const file of erased.slice(0, 1).flatMap(({ receipt }) => readReceipt(receipt).rejects_files)) {
-    if (searchFile(file, matcher) === false) continue;
+    if ((await searchFile(file, matcher)) === false) continue;
     output.say(`An import wrote rejected rows to this file. Search it for the person: ${printable(file)}`);
   }
   output.say(notSearched);
