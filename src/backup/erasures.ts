@@ -8,41 +8,21 @@ import { readDocument } from "../contract/stored-lead.ts";
 import type { Connection } from "../db/connection.ts";
 import { readText } from "../db/files.ts";
 import { accounts, leads } from "../db/schema.ts";
+import { DeletionReceipt } from "../privacy/delete-account.ts";
 import { readLeads } from "../privacy/find.ts";
 import { digestsOf, identifiersOf } from "../privacy/identifiers.ts";
-import { storeReceipt } from "../privacy/receipts.ts";
+import { RepeatableErasure, storeReceipt } from "../privacy/receipts.ts";
 import { blockStatements, hashesOf, listInstances } from "../privacy/suppressions.ts";
 import { UserError } from "../user-error.ts";
 
-const Hashes = Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }));
-
-const Receipt = Type.Object({
-  erased_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" }),
-  account: Type.String(),
-  instance: Type.String(),
-  hashes: Hashes,
-  // Version 0.1.0 printed neither of the next two.
-  given: Type.Optional(Hashes),
-  removed: Type.Optional(Hashes),
-  digests: Type.Optional(Hashes),
-});
-/** The part of an erasure's receipt that a restore needs. */
-type Receipt = Static<typeof Receipt>;
-
-/** The receipt of an account that was deleted, with the SHA-256 of its keys. */
-const Deletion = Type.Object({
-  deleted_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" }),
-  account: Type.String(),
-  leads: Type.Integer(),
-  keys: Hashes,
-});
-type Deletion = Static<typeof Deletion>;
+const AnyReceipt = Type.Union([RepeatableErasure, DeletionReceipt]);
+type AnyReceipt = Static<typeof AnyReceipt>;
 
 /** A line is the receipt alone, or the complete result of a command with the receipt in it. */
-const Line = Type.Union([Receipt, Deletion, Type.Object({ receipt: Type.Union([Receipt, Deletion]) })]);
+const Line = Type.Union([AnyReceipt, Type.Object({ receipt: AnyReceipt })]);
 
 /** Reads a file of receipts, one per line; throws a UserError that names the first line that is none. */
-export function readReceipts(path: string): (Receipt | Deletion)[] {
+export function readReceipts(path: string): AnyReceipt[] {
   const text = readText(path, "Pass --receipts a file with the output of receipt list or lead erase.");
   return text.split("\n").flatMap((line, number) => {
     if (/^\s*\]?\s*$/.test(line)) return [];
@@ -54,7 +34,7 @@ export function readReceipts(path: string): (Receipt | Deletion)[] {
 }
 
 /** The lines of a list in JSON begin with a bracket or a comma, and may end with a comma. */
-function parseLine(line: string): Receipt | Deletion | null {
+function parseLine(line: string): AnyReceipt | null {
   try {
     const value: unknown = JSON.parse(line.replace(/^\s*[[,]/, "").replace(/[,\]]\s*$/, ""));
     if (!Value.Check(Line, value)) return null;
@@ -101,7 +81,7 @@ interface ErasedHashes {
 function erasedHashesOf(erasures: readonly Erasure[]): ErasedHashes {
   const valuesOf = (wanted: Erasure[1]) => erasures.flatMap(([, kind, value]) => (kind === wanted ? [value] : []));
   // As it was stored, by this version or an older one.
-  const receipts = valuesOf("receipt").map((text): Receipt => JSON.parse(text));
+  const receipts = valuesOf("receipt").map((text): RepeatableErasure => JSON.parse(text));
   const hashes = (field: "hashes" | "given" | "removed") =>
     receipts.flatMap((receipt) => (receipt[field] ?? []).map((hash) => `${receipt.instance} ${hash}`));
   // Version 0.1.0 kept no receipts, and its blocks do not say what was given: each counts as given.
@@ -144,14 +124,14 @@ function eraseAgain(database: Connection, number: number, { removed, given, dige
 }
 
 /** Stores receipts and what they block; throws a UserError if the backup lacks the key of their hashes. */
-export function applyReceipts(database: Connection, receipts: readonly (Receipt | Deletion)[]): void {
+export function applyReceipts(database: Connection, receipts: readonly AnyReceipt[]): void {
   for (const receipt of receipts) {
     if ("deleted_at" in receipt) storeDeletion(database, receipt);
     else applyReceipt(database, receipt);
   }
 }
 
-function storeDeletion(database: Connection, { deleted_at, account, leads, keys }: Deletion): void {
+function storeDeletion(database: Connection, { deleted_at, account, leads, keys }: DeletionReceipt): void {
   database.run(sql`
     INSERT OR IGNORE INTO deleted_accounts (id, deleted_at, leads)
     VALUES (${account}, ${Date.parse(deleted_at)}, ${leads})`);
@@ -161,7 +141,7 @@ function storeDeletion(database: Connection, { deleted_at, account, leads, keys 
   }
 }
 
-function applyReceipt(database: Connection, receipt: Receipt): void {
+function applyReceipt(database: Connection, receipt: RepeatableErasure): void {
   const instance = listInstances(database).find(({ id }) => id === receipt.instance);
   if (instance === undefined) {
     throw new UserError(

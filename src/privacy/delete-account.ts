@@ -1,4 +1,5 @@
 /** Ends an account: nothing of it remains but its ID and the digests of its keys, so that they stay revoked. */
+import { type Static, Type } from "@sinclair/typebox";
 import { and, eq, is, type SQL, sql } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { formatTime } from "../contract/time.ts";
@@ -8,18 +9,20 @@ import * as schema from "../db/schema.ts";
 import { accounts, audit, deletedAccounts, deletedKeys, keys, leads, pixels } from "../db/schema.ts";
 import { deleteLeads } from "../db/steps.ts";
 import { countLeads } from "./find.ts";
+import { Hashes, Timestamp } from "./receipts.ts";
 import { residueStatement } from "./retention.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
 
 /** Proves the deletion of an account. A restore that knows it leaves the account out. */
-export interface DeletionReceipt {
-  readonly deleted_at: string;
+export const DeletionReceipt = Type.Object({
+  deleted_at: Timestamp,
   /** The ID of the account. */
-  readonly account: string;
-  readonly leads: number;
-  /** SHA-256 of its keys, in hexadecimal digits. They answer `revoked_api_key` forever. */
-  readonly keys: readonly string[];
-}
+  account: Type.String(),
+  leads: Type.Integer(),
+  /** SHA-256 of its keys. They answer `revoked_api_key` forever. */
+  keys: Hashes,
+});
+export type DeletionReceipt = Static<typeof DeletionReceipt>;
 
 /**
  * Deletes an account. Its keys are refused from the first step on; then its leads go, some at each step, and with the last

@@ -1,26 +1,36 @@
 /** Receipts of erasures: stored with the erasure, completed by the recipients later, and never with personal data. */
 import { createHash } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
 import { and, asc, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { receipts } from "../db/schema.ts";
 import type { Gap } from "./disclosures/gaps.ts";
 import { type ArrivedLead, discloseLeads, gapsOf, type Received } from "./disclosures/recipients.ts";
 
-/** Proves an erasure, and repeats it after the loss of the machine. */
-export interface Receipt {
-  readonly erased_at: string;
+export const Timestamp = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" });
+/** SHA-256 or HMAC-SHA-256 in hexadecimal digits. */
+export const Hashes = Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }));
+
+/** The part of a receipt with which a restore repeats the erasure. */
+export const RepeatableErasure = Type.Object({
+  erased_at: Timestamp,
   /** The ID of the account. */
-  readonly account: string;
+  account: Type.String(),
   /** The instance under whose random key the hashes were made. */
-  readonly instance: string;
-  /** All hashes that block: HMAC-SHA-256 in hexadecimal digits. */
-  readonly hashes: readonly string[];
-  /** The hashes of what was given to the erasure. */
-  readonly given: readonly string[];
+  instance: Type.String(),
+  /** All hashes that block. */
+  hashes: Hashes,
+  /** The hashes of what was given to the erasure. Version 0.1.0 printed neither these nor the next two. */
+  given: Type.Optional(Hashes),
   /** The hashes of the IDs of the leads that were removed. */
-  readonly removed: readonly string[];
-  /** SHA-256 of what was given as such, in hexadecimal digits. */
-  readonly digests: readonly string[];
+  removed: Type.Optional(Hashes),
+  /** SHA-256 of what was given as such. */
+  digests: Type.Optional(Hashes),
+});
+export type RepeatableErasure = Static<typeof RepeatableErasure>;
+
+/** Proves an erasure, and repeats it after the loss of the machine. */
+export interface Receipt extends Required<RepeatableErasure> {
   /** The keys that received the leads, and on which UTC days. */
   readonly received: readonly Pick<Received, "key" | "first" | "last" | "possibly">[];
   /** The gaps of that record. */
