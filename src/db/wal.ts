@@ -8,14 +8,6 @@ import type { Connection } from "./connection.ts";
 import { walOf } from "./files.ts";
 import { writeWhenFree } from "./locks.ts";
 
-export interface Wal {
-  /** Resolves when everything that was committed before is on the disk. */
-  fsync(): Promise<void>;
-  /** Does the same before it returns, for the end of a program. */
-  fsyncNow(): void;
-  close(): void;
-}
-
 /**
  * A commit that leaves this many pages in the log, half a gigabyte, copies them into the file: a page that changed in several
  * commits is copied once. Whoever writes much does it sooner than the server, whose requests would wait. An erasure writes
@@ -26,10 +18,12 @@ export const pagesUntilCopied = { byWriter: 60_000, byServer: 80_000 } as const;
 const fsync = promisify(fdatasync);
 
 /** Opens the log of a database that is open. SQLite has no locks on it, which closing a descriptor would drop. */
-export function openWal(path: string): Wal {
+export function openWal(path: string) {
   const file = openSync(walOf(path), "r");
   return {
+    /** Resolves when everything that was committed before is on the disk. */
     fsync: () => fsync(file),
+    /** Does the same before it returns, for the end of a program. */
     fsyncNow: () => fdatasyncSync(file),
     close: () => closeSync(file),
   };
@@ -55,7 +49,7 @@ export function truncateWal(database: Connection): boolean {
 }
 
 /** Returns a function that writes the log to the disk. After a failed sync the log has a gap, which no later sync mends. */
-export function createSettle(database: Connection, wal: Wal): () => Promise<void> {
+export function createSettle(database: Connection, wal: ReturnType<typeof openWal>): () => Promise<void> {
   let isWhole = true;
   return async () => {
     if (!isWhole) isWhole = writeWhenFree(database.$client, () => truncateWal(database), 0);

@@ -139,14 +139,7 @@ export class Erasure {
   }
 }
 
-interface Removal {
-  readonly person: PersonReference;
-  readonly leads: readonly StoredLead[];
-  readonly blocked: readonly PersonIdentifier[];
-  readonly people: number;
-  readonly identity: Buffer;
-  readonly statements: readonly Statement[];
-}
+type Removal = ReturnType<ReturnType<typeof openRemoval>>;
 
 /** Prepares the removal of one person after the other, with an earlier receipt to extend. It adds the IDs to those gone. */
 function openRemoval(database: Connection, account: SuppressedAccount, nowMs: number) {
@@ -158,7 +151,7 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
     identifiers.map((one) => hashOf(instance, account.id, one).toString("hex"));
   const idOf = ({ lead }: StoredLead): PersonIdentifier => ({ kind: "id", value: lead.id });
 
-  return (person: PersonReference, found: FoundLeads, gone: Set<string>, earlier: Buffer | undefined): Removal => {
+  return (person: PersonReference, found: FoundLeads, gone: Set<string>, earlier: Buffer | undefined) => {
     // An earlier person may have the same leads, and another lead may have taken the place of one that was found.
     const isLeft = ({ lead }: StoredLead) => !gone.has(lead.id);
     const own = (found.own.get(person) ?? []).flatMap(leadAt).filter((one) => isOf(one.lead, person) && isLeft(one));

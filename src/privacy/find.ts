@@ -202,16 +202,7 @@ export function detailOf(persons: readonly PersonReference[], count: number): Re
 }
 
 /** The leads that an erasure would remove. */
-export interface Survey {
-  /** The number of leads of each person, in their order, and of the different people that they name. */
-  readonly found: readonly {
-    readonly person: PersonReference;
-    readonly leads: number;
-    readonly people: number;
-  }[];
-  /** The IDs of other leads that contain an identifier of a person. */
-  readonly mentions: readonly string[];
-}
+export type Survey = ReturnType<typeof surveyErasure>;
 
 /** Counts what an erasure would remove, by person, and lists the leads that contain an identifier elsewhere. */
 export function surveyErasure(
@@ -219,14 +210,19 @@ export function surveyErasure(
   account: number,
   persons: readonly PersonReference[],
   onRead: OnRead,
-): Survey {
+) {
   const { own, mentions } = findLeads(database, account, persons, { withMentions: true, onRead });
   const leadAt = openLeadAt(database, account);
   const found = persons.map((person) => {
     const theirs = (own.get(person) ?? []).flatMap(leadAt);
     return { person, leads: theirs.length, people: countPeople(theirs.map(({ lead }) => lead)) };
   });
-  return { found, mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))] };
+  return {
+    /** The number of leads of each person, in their order, and of the different people that they name. */
+    found,
+    /** The IDs of other leads that contain an identifier of a person. */
+    mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))],
+  };
 }
 
 /** The leads that contain an identifier of an erased person after the erasure. */

@@ -10,13 +10,7 @@ import { readFilter } from "./pending-pages.ts";
 import { arrivedLead } from "./recipients.ts";
 
 /** The newest timestamp that a live key has read through one filter. */
-export interface ReadPosition {
-  readonly key: string;
-  readonly label: string | null;
-  readonly prefix: string;
-  readonly filter: string;
-  readonly upToMs: number;
-}
+export type ReadPosition = Readonly<ReturnType<typeof readPositions>[number]>;
 
 /** The number of late leads that a polling client has missed, and the overlap with which a poll finds them. */
 export interface Passed extends Pick<ReadPosition, "key" | "label" | "prefix"> {
@@ -64,7 +58,7 @@ export function passedLeads(
 }
 
 /** Returns the read positions of the live keys of an account. */
-export function readPositions(database: Connection, account: number, nowMs: number): ReadPosition[] {
+export function readPositions(database: Connection, account: number, nowMs: number) {
   const isLive = and(isNull(keys.revokedAt), or(isNull(keys.expiresAt), gt(keys.expiresAt, nowMs)));
   const { filter, newest } = disclosures;
   return database
