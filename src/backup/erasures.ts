@@ -70,15 +70,10 @@ export function repeatErasures(database: Connection): number {
     .reduce((sum, [account, erasures]) => sum + eraseAgain(database, account, erasedHashesOf(erasures)), 0);
 }
 
-/** Hashes of identifiers, as `instance hash`, and digests. */
-interface ErasedHashes {
-  readonly removed: ReadonlySet<string>;
-  readonly given: ReadonlySet<string>;
-  readonly digests: ReadonlySet<string>;
-}
+type ErasedHashes = ReturnType<typeof erasedHashesOf>;
 
-/** The hashes of erasures that name their leads, or what was given to them. */
-function erasedHashesOf(erasures: readonly Erasure[]): ErasedHashes {
+/** Returns the hashes, as `instance hash`, and the digests with which erasures name their leads, or what was given to them. */
+function erasedHashesOf(erasures: readonly Erasure[]) {
   const valuesOf = (wanted: Erasure[1]) => erasures.flatMap(([, kind, value]) => (kind === wanted ? [value] : []));
   // As it was stored, by this version or an older one.
   const receipts = valuesOf("receipt").map((text): RepeatableErasure => JSON.parse(text));

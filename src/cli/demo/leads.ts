@@ -28,10 +28,7 @@ export function demoLeads(account: string, count: number, nowMs: number): NewLea
   return times.toSorted((one, other) => one - other).map((ms) => newLead(account, ms, invent(random)));
 }
 
-interface Invented {
-  readonly pixelId: string;
-  readonly details: LeadDetails;
-}
+type Invented = ReturnType<typeof invent>;
 
 /** Returns a function that makes up visits. The same seed gives the same visits. */
 export function createInventor(seed: number): () => Invented {
@@ -45,7 +42,7 @@ export function newLead(account: string, identifiedMs: number, { pixelId, detail
   return prepareLead(id, pixelId, details, identifiedMs);
 }
 
-function invent(random: () => number): Invented {
+function invent(random: () => number) {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item; // Never empty.
   const sometimes = (value: string) => (random() < 0.7 ? value : null);
   const pixelId = pick(visitedPixels);

@@ -4,25 +4,20 @@ import { columnsOf } from "../../process.ts";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";
 
-/** A progress line on the terminal, until it is disposed of. */
-interface Progress extends Disposable {
-  /** Takes how much of the total is done, and how many rows that is. */
-  update(done: number, rows: number): void;
-}
-
 const drawEveryMs = 100;
 const lineEveryMs = 3_000;
 const barWidth = 12;
 
-/** Starts to show progress. A total of null means that it is unknown. */
-export function createProgress(what: string, total: number | null, output: Output): Progress {
+/** Shows progress until it is disposed of. A total of null means that it is unknown. */
+export function createProgress(what: string, total: number | null, output: Output) {
   const startedMs = performance.now();
   const isBar = process.stderr.isTTY && !isDumbTerminal();
   const say = throttle(output);
   const clear = () => void (isBar && process.stderr.write("\r\u001b[K"));
   let drawnMs = Number.NEGATIVE_INFINITY;
   return {
-    update(done, rows) {
+    /** Takes how much of the total is done, and how many rows that is. */
+    update(done: number, rows: number) {
       const nowMs = performance.now();
       const seconds = (nowMs - startedMs) / 1000;
       const speed = `${grouped(Math.round(rows / seconds))} rows/s`;

@@ -3,13 +3,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EndingSignal, isChildProcess, onEndingSignal, statusAfter } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 
-interface Listening {
-  readonly stop: AbortSignal;
-  readonly forget: () => void;
-}
-
 /** Listens until `forget` is called. The first signal aborts `stop`, and is its reason; a second one ends the process. */
-export function listenForSignals(): Listening {
+export function listenForSignals() {
   const stop = new AbortController();
   const abort = (signal: EndingSignal) => {
     forget();

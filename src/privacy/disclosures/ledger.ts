@@ -16,14 +16,7 @@ export function oldestKeptDay(nowMs: number): string {
 }
 
 /** The leads that one key received through one filter on one UTC day, as a change of the ledger. */
-export interface DisclosurePart {
-  readonly key: number;
-  /** `2026-01-31` */
-  readonly day: string;
-  readonly filter: string;
-  readonly removed: readonly Span[];
-  readonly added: readonly Span[];
-}
+export type DisclosurePart = Readonly<ReturnType<typeof planPart>>;
 
 /** Within this time a page that was answered is in the ledger, wherever its server runs. */
 export const recordedWithinMs = 1_500;
@@ -31,7 +24,7 @@ export const recordedWithinMs = 1_500;
 /** A key with more filters on a day gets pages without a filter: that says too much, and never too little. */
 const maxFilters = 100;
 /** Merges pages with the spans of the ledger that they overlap or touch. */
-export function planPart(database: Connection, { key, day, filter: asked, pages }: PendingPages): DisclosurePart {
+export function planPart(database: Connection, { key, day, filter: asked, pages }: PendingPages) {
   const filters = listFilters(database, key, day);
   const isOneTooMany = filters.length >= maxFilters && !filters.includes(asked);
   const filter = isOneTooMany ? "" : asked;

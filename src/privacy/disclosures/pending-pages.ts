@@ -32,6 +32,7 @@ const maxPending = 5000;
 
 /** The pages of one key with one filter on one UTC day. */
 export interface PendingPages {
+  /** `2026-01-31` */
   readonly day: string;
   readonly key: number;
   readonly filter: string;
