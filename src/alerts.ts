@@ -1,6 +1,7 @@
 /** Posts each finding of the doctor to ALERT_URL once when it appears, and once when it ends. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Finding } from "./cli/doctor/finding.ts";
+import { orElse } from "./user-error.ts";
 
 const checkEveryMs = 15 * 60_000;
 /** The pause after the first failed post; each later one is twice as long. */
@@ -97,12 +98,10 @@ async function post(url: string, state: "firing" | "resolved", alert: Alert): Pr
   if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
 }
 
+/** Without the file, each present finding is posted again. */
 function recall(file: string): Alerts {
-  try {
-    return new Map(Object.entries(JSON.parse(readFileSync(file, "utf8")))); // As `remember` wrote it.
-  } catch {
-    return new Map(); // Without the file, each present finding is posted again.
-  }
+  const alerts = orElse(() => JSON.parse(readFileSync(file, "utf8")), {}); // As `remember` wrote it.
+  return new Map(Object.entries(alerts));
 }
 
 /** On a full disk, it is remembered until the process ends. */

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { UserError } from "./user-error.ts";
+import { orElse, UserError } from "./user-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -251,11 +251,7 @@ export function refuseSecondDatabase(path: string, environment: Environment = pr
 
 /** Returns the text of a file; empty if there is none, or if this user may not read it. */
 function textIfReadable(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  return orElse(() => readFileSync(path, "utf8"), "");
 }
 
 /** Follows links: SQLite keeps the log next to the real file, and two names of one file must not get two servers. */

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { adminCommand } from "./program-name.ts";
-import { inOneLine, UserError } from "./user-error.ts";
+import { inOneLine, orElse, UserError } from "./user-error.ts";
 
 /** Ends the process after its reason was printed. */
 export function endWith(cause: unknown): never {
@@ -45,12 +45,9 @@ export function onEndingSignal(listener: (signal: EndingSignal) => void): () => 
  * systems get no listener, so without `nohup` the closing of a terminal ends the process at once.
  */
 function mayIgnoreHangup(): boolean {
-  try {
-    const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
-    return ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGHUP - 1)) & 1n) === 1n;
-  } catch {
-    return true;
-  }
+  const status = orElse(() => readFileSync("/proc/self/status", "utf8"), "");
+  const [, ignored] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status) ?? [];
+  return ignored === undefined || ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGHUP - 1)) & 1n) === 1n;
 }
 
 /**
@@ -134,9 +131,5 @@ export function lowerPriority(): void {
 
 /** Linux sets the priority of each thread separately. Other systems have no such folder, and 0 is the whole process. */
 function threads(): number[] {
-  try {
-    return readdirSync("/proc/self/task").map(Number);
-  } catch {
-    return [0];
-  }
+  return orElse(() => readdirSync("/proc/self/task").map(Number), [0]);
 }

@@ -1,4 +1,4 @@
-/** Errors for a person, in one line, and untrusted text made safe for a terminal. */
+/** Errors for a person, in one line, those that need no message, and untrusted text made safe for a terminal. */
 import { withoutKeys } from "./contract/key.ts";
 
 /** 1: refused or failed. 2: a command or a setting is wrong. The others: ended by a signal, as a shell says it. */
@@ -20,6 +20,15 @@ export class UserError extends Error {
   /** The printed line: what is wrong, then what to do. */
   get sentence(): string {
     return inOneLine(`${this.message} ${this.advice}`.trim());
+  }
+}
+
+/** Returns the result of some work, or another value if it fails. */
+export function orElse<Result>(work: () => Result, otherwise: Result): Result {
+  try {
+    return work();
+  } catch {
+    return otherwise;
   }
 }
 

@@ -13,7 +13,7 @@ import { readLeads } from "../privacy/find.ts";
 import { digestsOf, identifiersOf } from "../privacy/identifiers.ts";
 import { RepeatableErasure, storeReceipt } from "../privacy/receipts.ts";
 import { blockStatements, hashesOf, listInstances } from "../privacy/suppressions.ts";
-import { UserError } from "../user-error.ts";
+import { orElse, UserError } from "../user-error.ts";
 
 const AnyReceipt = Type.Union([RepeatableErasure, DeletionReceipt]);
 type AnyReceipt = Static<typeof AnyReceipt>;
@@ -35,13 +35,10 @@ export function readReceipts(path: string): AnyReceipt[] {
 
 /** The lines of a list in JSON begin with a bracket or a comma, and may end with a comma. */
 function parseLine(line: string): AnyReceipt | null {
-  try {
-    const value: unknown = JSON.parse(line.replace(/^\s*[[,]/, "").replace(/[,\]]\s*$/, ""));
-    if (!Value.Check(Line, value)) return null;
-    return "receipt" in value ? value.receipt : value;
-  } catch {
-    return null;
-  }
+  const json = line.replace(/^\s*[[,]/, "").replace(/[,\]]\s*$/, "");
+  const value: unknown = orElse(() => JSON.parse(json), null);
+  if (!Value.Check(Line, value)) return null;
+  return "receipt" in value ? value.receipt : value;
 }
 
 /** Something that blocks a person: a receipt (its JSON), a hash under the key of an instance, or a digest. */

@@ -8,7 +8,7 @@ import { readLeadGroups } from "../db/all-leads.ts";
 import type { Connection } from "../db/connection.ts";
 import { readText } from "../db/files.ts";
 import { adminCommand } from "../program-name.ts";
-import { UserError } from "../user-error.ts";
+import { orElse, UserError } from "../user-error.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 const Digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
@@ -51,12 +51,8 @@ export function writeManifest(path: string, manifest: Manifest): void {
 
 /** Parses a manifest; null if the text is none. */
 export function parseManifest(text: string): Manifest | null {
-  try {
-    const manifest: unknown = JSON.parse(text);
-    return Value.Check(Manifest, manifest) ? manifest : null;
-  } catch {
-    return null;
-  }
+  const manifest: unknown = orElse(() => JSON.parse(text), null);
+  return Value.Check(Manifest, manifest) ? manifest : null;
 }
 
 /** Counts the rows, and computes a digest of their content that no migration changes. */

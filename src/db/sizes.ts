@@ -1,5 +1,6 @@
 /** The sizes of what can grow, and the times that alerts are about, for GET /metrics. */
 import { count, type SQL, sql } from "drizzle-orm";
+import { orElse } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
 import { freeBytesAt, sizeOf, walOf } from "./files.ts";
 import { hasBrought } from "./imports.ts";
@@ -18,6 +19,7 @@ export function measureSizes(database: Connection, path: string) {
         (SELECT min(expires_at) FROM keys WHERE revoked_at IS NULL AND expires_at > ${Date.now()}),
         (SELECT max((${newestOfAccount})) FROM accounts)`)[0];
   let counted = { atMs: Number.NEGATIVE_INFINITY, leads: 0 };
+  // If the database fails, the other metrics are needed most; /healthz reports the failure.
   return () => {
     // Counting a million leads takes 10 ms in which nothing else is answered: once a minute is often enough.
     if (performance.now() - counted.atMs > 60_000) {
@@ -42,13 +44,4 @@ export function measureSizes(database: Connection, path: string) {
       freeBytes: orElse(() => freeBytesAt(path), null),
     };
   };
-}
-
-/** If the database fails, the other metrics are needed most; /healthz reports the failure. */
-function orElse<Answer>(read: () => Answer, otherwise: Answer): Answer {
-  try {
-    return read();
-  } catch {
-    return otherwise;
-  }
 }

@@ -2,6 +2,7 @@
 import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { filesOf, isSqlite, serverLockOf, sizeOf, spoolOf } from "../db/files.ts";
+import { orElse } from "../user-error.ts";
 import type { Matcher } from "./mentions.ts";
 
 /** Lists the copies of a database next to it, and the settled files of its inbox and its spool. */
@@ -23,13 +24,9 @@ function filesIn(folder: string, recursive: boolean): string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
+/** This user has made no copy that cannot be read. */
 function isDatabase(path: string): boolean {
-  try {
-    return sizeOf(path) > 0 && isSqlite(path);
-  } catch {
-    // This user has made no copy that cannot be read.
-    return false;
-  }
+  return orElse(() => sizeOf(path) > 0 && isSqlite(path), false);
 }
 
 /** A match that begins in one chunk and ends in the next is found in the second. */

@@ -7,6 +7,7 @@ import { ownAddress } from "../../address.ts";
 import { dayOf } from "../../contract/calendar.ts";
 import { filesOf } from "../../db/files.ts";
 import { adminCommand } from "../../program-name.ts";
+import { orElse } from "../../user-error.ts";
 import { askHealth, patienceMs } from "../server.ts";
 import { broken, type Examined, type Finding, fine, warning } from "./finding.ts";
 
@@ -51,14 +52,14 @@ function servedCertificate({ hostname, port }: URL): Promise<PeerCertificate | n
 
 /** Finds the processes that opened the database at this path, and do not have the file open that is there now. */
 function findDetached(path: string): number[] {
-  const real = unlessItFails(() => join(realpathSync(dirname(path)), basename(path)), path);
+  const real = orElse(() => join(realpathSync(dirname(path)), basename(path)), path);
   const names = new Set(filesOf(real));
   const current = statSync(path, { throwIfNoEntry: false });
   const isCurrent = (descriptor: string) => {
     const opened = statSync(descriptor, { throwIfNoEntry: false });
     return opened !== undefined && opened.ino === current?.ino && opened.dev === current.dev;
   };
-  const targetOf = (descriptor: string) => unlessItFails(() => readlinkSync(descriptor), "");
+  const targetOf = (descriptor: string) => orElse(() => readlinkSync(descriptor), "");
   const pids = entries("/proc").map(Number);
   return pids.filter((pid) => {
     if (!Number.isInteger(pid) || pid === process.pid) return false;
@@ -69,16 +70,7 @@ function findDetached(path: string): number[] {
   });
 }
 
-/** The names in a folder; none of a process of another user. */
+/** The names in a folder; none of a process that has ended, or of another user. */
 function entries(folder: string): string[] {
-  return unlessItFails(() => readdirSync(folder), []);
-}
-
-/** A process may end, and a file disappear, while it is examined. */
-function unlessItFails<Result>(work: () => Result, otherwise: Result): Result {
-  try {
-    return work();
-  } catch {
-    return otherwise;
-  }
+  return orElse(() => readdirSync(folder), []);
 }

@@ -3,6 +3,7 @@ import base from "../../api/docs/base.css" with { type: "text" };
 import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import type { Share, Stats } from "../../db/stats.ts";
+import { orElse } from "../../user-error.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type Chart, leadCharts, lengthsOf, requestCharts, sumOf } from "./charts.ts";
 import css from "./page.css" with { type: "text" };
@@ -65,12 +66,8 @@ function withoutPerson(source: string): string {
 
 /** Decodes until nothing is encoded any more; a text that cannot be decoded stays. */
 function decoded(text: string): string {
-  try {
-    const once = decodeURIComponent(text);
-    return once === text ? text : decoded(once);
-  } catch {
-    return text;
-  }
+  const once = orElse(() => decodeURIComponent(text), text);
+  return once === text ? text : decoded(once);
 }
 
 /** A table with a bar in each row. */

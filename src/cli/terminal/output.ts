@@ -1,8 +1,8 @@
 /** The output of a command: the result on standard output, and messages for a person on standard error. */
-import { fstatSync, statSync } from "node:fs";
+import { fstatSync, type Stats, statSync } from "node:fs";
 import { styleText } from "node:util";
 import { printMessage, wrapped, writeNow } from "../../process.ts";
-import { inEscapes, UserError } from "../../user-error.ts";
+import { inEscapes, orElse, UserError } from "../../user-error.ts";
 
 export interface Output {
   /** Standard output is one JSON value and nothing else. */
@@ -86,12 +86,8 @@ export function refuseUnseen(what: string): void {
 
 /** Bun opens /dev/null if standard output is closed. */
 function isDiscarded(): boolean {
-  try {
-    const output = fstatSync(1);
-    return output.isCharacterDevice() && output.rdev === statSync("/dev/null").rdev;
-  } catch {
-    return true;
-  }
+  const isNull = (output: Stats) => output.isCharacterDevice() && output.rdev === statSync("/dev/null").rdev;
+  return orElse(() => isNull(fstatSync(1)), true);
 }
 
 type Style = "bold" | "green" | "red" | "yellow";
