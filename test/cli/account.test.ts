@@ -37,18 +37,15 @@ describe("account", () => {
     }
   });
 
-  test.each([
-    ["acc_mine", 2],
-    ["ACC_mine", 2],
-    ["", 2],
-    ["  ", 2],
-    ["a\nb", 2],
-    ["x".repeat(201), 2],
-    ["acme", 1],
-  ])("a name %j is rejected in one line", async (name, status) => {
-    const ended = await anAdmin().run("account", "create", name);
-    expect(ended).toMatchObject({ status, stdout: "", stderr: expect.stringMatching(/^[^\n]+\n$/) });
-  });
+  test.each(["acc_mine", "ACC_mine", "", "  ", "a\nb", "x".repeat(201), "acme"])(
+    "a name %j is rejected in one line",
+    async (name) => {
+      const ended = await anAdmin().run("account", "create", name);
+      // That of another account is valid.
+      const status = name === "acme" ? 1 : 2;
+      expect(ended).toMatchObject({ status, stdout: "", stderr: expect.stringMatching(/^[^\n]+\n$/) });
+    },
+  );
 
   test("a name may have letters of any script, and is trimmed", async () => {
     const admin = anAdmin([]);

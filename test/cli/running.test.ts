@@ -1,11 +1,13 @@
 /** Commands while a server runs on the same file: they take effect from the next request. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { getPriority } from "node:os";
 import type { Lead } from "../../src/contract/lead.ts";
 import { anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
 import { client } from "../support/harness.ts";
+import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 
 test("a server responds during two imports, and then serves each lead once, exactly as it is exported", async () => {
@@ -40,6 +42,39 @@ test("a server responds during two imports, and then serves each lead once, exac
     { id: "px_b", status: "active" },
   ]);
 });
+
+const locks = "/proc/locks";
+
+needing(locks)(
+  "a server keeps its lock on the file while commands write and end, and refuses a key that one has revoked",
+  async () => {
+    // A connection of this process would have its own locks.
+    const admin = anAdmin([]);
+    await admin.run("account", "create", "acme");
+    const { key, id } = (await admin.run("key", "create", "acme", "--json")).json;
+    const server = start({ DATABASE_PATH: admin.file }, admin.folder);
+    const { get } = client(await server.listening(), { Authorization: `Bearer ${key}` });
+    // Other programs would remove the log of a server without a lock.
+    const countLocks = () => {
+      const fields = readFileSync(locks, "utf8")
+        .split("\n")
+        .map((line) => line.split(/\s+/));
+      const { ino } = statSync(admin.file);
+      return fields.filter((one) => Number(one[4]) === server.pid && one[5]?.endsWith(`:${ino}`)).length;
+    };
+    expect((await get("/leads")).status).toBe(200);
+    const before = countLocks();
+    expect(before).toBeGreaterThan(0);
+    for (const name of ["one", "two", "three"]) {
+      await admin.run("account", "create", name);
+      expect([(await get("/leads")).status, countLocks()]).toEqual([200, before]);
+    }
+    expect(existsSync(`${admin.file}-wal`)).toBe(true);
+    await admin.run("key", "revoke", id);
+    expect((await get("/leads")).status).toBe(401);
+    expect(await server.end("SIGTERM")).toBe(0);
+  },
+);
 
 test("an import runs at a low priority", async () => {
   const admin = anAdmin();

@@ -220,12 +220,6 @@ needing("openssl").describe("a certificate", () => {
     expect(await examine(admin)).toMatchObject({ status, said: expect.stringMatching(says) });
   });
 
-  test("that does not match its key is broken", async () => {
-    const [{ TLS_CERT }, { TLS_KEY }] = [aCertificate(), aCertificate()];
-    const { status, said } = await examine(await aHealthy({ TLS_CERT, TLS_KEY }));
-    expect([status, said]).toEqual([2, expect.stringContaining("TLS_KEY is ")]);
-  });
-
   test("that was renewed without a restart of the server is a warning", async () => {
     const [{ TLS_CERT, TLS_KEY }, renewed] = [aCertificate({ days: 90 }), aCertificate({ days: 90 })];
     const settings = { TLS_CERT, TLS_KEY, PORT: String(await aFreePort()) };

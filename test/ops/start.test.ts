@@ -45,20 +45,27 @@ test("a port that is in use, or a host of another machine, stops the start with 
   expect([await onPort.exited, onPort.output()]).toEqual([1, ""]);
   expect(onPort.errors()).toMatch(new RegExp(`^[^\\n]*${taken.port}[^\\n]*PORT[^\\n]*\\n$`));
   const onHost = start({ HOST: "nosuch.invalid", TRUST_PROXY: "1" });
-  expect(await onHost.exited).toBe(2);
+  expect([await onHost.exited, onHost.output()]).toEqual([2, ""]);
   expect(onHost.errors()).toMatch(/^HOST is "nosuch.invalid", but it takes [^\n]+\n$/);
 });
 
-test.each<[Record<string, string>, boolean]>([
-  [{ HOST: "0.0.0.0" }, true],
-  [{ HOST: "0.0.0.0", TRUST_PROXY: "1" }, false],
-  [{ HOST: "127.0.0.2" }, false],
-])("with %j, a warning of unencrypted keys is printed: %p", async (settings, isWarned) => {
-  const server = start(settings);
-  await server.listening();
-  await server.end("SIGTERM");
-  expect(/^Warning: .*TLS.*\n/m.test(server.errors())).toBe(isWarned);
-});
+test.each<[settings: Record<string, string>, isWarned: boolean, origin: string]>([
+  [{ HOST: "0.0.0.0" }, true, "http://localhost:"],
+  [{ HOST: "0.0.0.0", TRUST_PROXY: "1" }, false, "http://localhost:"],
+  [{ HOST: "127.0.0.2" }, false, "http://127.0.0.2:"],
+  [{ HOST: "::1" }, false, "http://[::1]:"],
+])(
+  "with %j, a warning of unencrypted keys is printed: %p, and links begin with %s",
+  async (settings, isWarned, origin) => {
+    const server = start(settings);
+    const { hostname, port } = new URL(await server.listening());
+    const reached = hostname === "0.0.0.0" ? "127.0.0.1" : hostname;
+    const answer = await fetch(`http://${reached}:${port}/api/v1/leads`);
+    expect(await answer.text()).toContain(`"docs":"${origin}${port}/docs#missing_api_key"`);
+    await server.end("SIGTERM");
+    expect(/^Warning: .*TLS.*\n/m.test(server.errors())).toBe(isWarned);
+  },
+);
 
 needing("openssl")(
   "with a certificate the server speaks HTTPS, knows a client on this machine, and warns of nothing",
