@@ -14,9 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
-import { client } from "../support/harness.ts";
 import { needing, unless } from "../support/needing.ts";
-import { start } from "../support/process.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
 import { aBackup, header, rows } from "./restore/a-backup.ts";
 
@@ -37,23 +35,6 @@ test("a backup prints the digest and the counts of its manifest", async () => {
   for (const made of [file, `${file}.manifest.json`]) expect(statSync(made).mode & 0o777).toBe(0o600);
   const names = readdirSync(admin.folder).filter((name) => name.startsWith("copy.db"));
   expect(names.toSorted()).toEqual(["copy.db", "copy.db.manifest.json"]);
-});
-
-test("a backup made while the server runs and an import writes is complete and passes its drill", async () => {
-  const admin = anAdmin();
-  await admin.import(header + rows(0, 500));
-  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
-  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
-  const api = client(await server.listening(), { Authorization: `Bearer ${key}` });
-  const importing = admin.import(header + rows(0, 6_000));
-  const file = join(admin.folder, "copy.db");
-  const backup = await admin.run("backup", "--drill", file, "--json");
-  expect(backup.status).toBe(0);
-  expect((await api.get("/leads")).status).toBe(200);
-  expect((await importing).status).toBe(0);
-  const leads = Number(backup.json["leads"]);
-  expect(leads).toBeGreaterThanOrEqual(500);
-  expect(leads).toBeLessThanOrEqual(6_000);
 });
 
 test("a drill of an existing backup compares it, changes nothing, and removes its files", async () => {

@@ -38,34 +38,34 @@ test("the fixtures contain a file of the first release", () => {
   expect(released).toContain("0.1.0");
 });
 
-test.each(released)("a file of %s opens with every lead, key, source, block, and setting", async (release) => {
-  const admin = aReleased(release);
-  const { stderr } = await admin.run("account", "list");
-  expect(stderr).toContain(`from ${release} to ${version}`);
-  expect(existsSync(`${admin.file}.before-${version}`)).toBe(true);
-  expect(await exported(admin)).toBe(leadsOf(release));
-  const keys: { state: string }[] = await printed(admin, "key", "list", "acme");
-  expect(keys.map(({ state }) => state).toSorted()).toEqual(["active", "revoked"]);
-  const store = openAdminStore(admin.file);
-  expect(listSources(store.database.read, 1)).toMatchObject([{ label: "rb2b", revokedMs: null }]);
-  store.close();
-  expect(await printed(admin, "account", "list")).toMatchObject([
-    { name: "acme" },
-    { name: "other", retain_days: 36_500 },
-  ]);
-  const again = await admin.import("date,pixel_id,email\n2026-02-01,px,erased@example.com\n");
-  expect(again.json).toMatchObject({ imported: 0, suppressed: 1 });
-});
+test.each(released)(
+  "a file of %s is checked on a copy, and opens with every lead, key, source, block, and setting",
+  async (release) => {
+    const admin = aReleased(release);
+    const before = readFileSync(admin.file);
+    const checked = await admin.run("upgrade", "--check", "--json");
+    const expected = { from: release, to: expect.stringContaining(version), leads: 7, seconds: expect.any(Number) };
+    expect(checked).toMatchObject({ status: 0, json: expected });
+    expect(readFileSync(admin.file).equals(before)).toBe(true);
+    expect(readdirSync(admin.folder).filter((name) => /drill|before/.test(name))).toEqual([]);
 
-test.each(released)("upgrade --check of a file of %s upgrades a copy, and changes nothing", async (release) => {
-  const admin = aReleased(release);
-  const before = readFileSync(admin.file);
-  const { status, json } = await admin.run("upgrade", "--check", "--json");
-  const expected = { from: release, to: expect.stringContaining(version), leads: 7, seconds: expect.any(Number) };
-  expect({ status, ...json }).toMatchObject({ status: 0, ...expected });
-  expect(readFileSync(admin.file).equals(before)).toBe(true);
-  expect(readdirSync(admin.folder).filter((name) => /drill|before/.test(name))).toEqual([]);
-});
+    const { stderr } = await admin.run("account", "list");
+    expect(stderr).toContain(`from ${release} to ${version}`);
+    expect(existsSync(`${admin.file}.before-${version}`)).toBe(true);
+    expect(await exported(admin)).toBe(leadsOf(release));
+    const keys: { state: string }[] = await printed(admin, "key", "list", "acme");
+    expect(keys.map(({ state }) => state).toSorted()).toEqual(["active", "revoked"]);
+    const store = openAdminStore(admin.file);
+    expect(listSources(store.database.read, 1)).toMatchObject([{ label: "rb2b", revokedMs: null }]);
+    store.close();
+    expect(await printed(admin, "account", "list")).toMatchObject([
+      { name: "acme" },
+      { name: "other", retain_days: 36_500 },
+    ]);
+    const again = await admin.import("date,pixel_id,email\n2026-02-01,px,erased@example.com\n");
+    expect(again.json).toMatchObject({ imported: 0, suppressed: 1 });
+  },
+);
 
 test.each(released)("a backup of %s is restored, also over a file of that version", async (release) => {
   const admin = aReleased(release);

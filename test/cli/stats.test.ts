@@ -161,8 +161,13 @@ describe("the page of --html", () => {
     expect(page).not.toMatch(/\b(?:src|href)=|url\(|@import|<script/);
   });
 
-  test("of an account without leads says so, and has no table", async () => {
-    const page = await pageOf(await withLeads());
+  test("replaces an older one, is printed as JSON with --json, and of an account without leads has no table", async () => {
+    const admin = await withLeads();
+    const file = admin.put("stats.html", "old");
+    const { json } = await admin.run("stats", "acme", "--html", file, "--json");
+    expect(json).toMatchObject({ leads: { all: 0 }, imports: [] });
+    const page = readFileSync(file, "utf8");
+    expect(page).toStartWith("<!doctype html>");
     expect(page.match(/There are no leads in this period\./g)).toHaveLength(4);
     expect(page).not.toContain("<table>");
     expect(page).toContain("There are no requests in this period.");
@@ -177,14 +182,6 @@ describe("the page of --html", () => {
     const page = await pageOf(admin);
     expect(page).not.toMatch(/dana|6195550123|Fallbrook|private/i);
     expect(page).toContain(`<td>${spring}</td><td>2</td>`);
-  });
-
-  test("is written whole, replaces an older one, and is printed as JSON with --json", async () => {
-    const admin = await withLeads();
-    const file = admin.put("stats.html", "old");
-    const { json } = await admin.run("stats", "acme", "--html", file, "--json");
-    expect(json).toMatchObject({ leads: { all: 0 }, imports: [] });
-    expect(readFileSync(file, "utf8")).toStartWith("<!doctype html>");
   });
 
   test("is not written through a link with the name of its draft", async () => {

@@ -110,24 +110,18 @@ test.each([
   expect(asked.json).toMatchObject({ leads: young, retained_out: old });
 });
 
-test("on a terminal, a restore asks before it loses leads, and the answer n changes nothing", async () => {
-  const { admin, file } = await aBackup();
-  await admin.import(header + rows(20, 30));
-  const before = await admin.exported();
-  const terminal = onTerminal(admin.file, ["restore", file]);
-  await terminal.seen(/Replace the database\? \[y\/N\]/);
-  expect(plain(terminal.shown())).toContain("Lost: 10 leads of acme");
-  terminal.type("n\r");
-  expect(await terminal.ended).toBe(1);
-  expect(await admin.exported()).toBe(before);
-  expect(kept(admin)).toEqual([]);
-});
-
-test("the command that carries leads over stays on one line of a narrow terminal, to be pasted", async () => {
+test("on a narrow terminal, a restore asks before it loses leads, and prints each command to be pasted on one line", async () => {
   const { admin, file } = await aBackupWithMore();
-  const terminal = onTerminal(admin.file, ["restore", file, "--yes"], { columns: 50 });
-  expect(await terminal.ended).toBe(0);
-  const lines = plain(terminal.shown()).split("\n");
+  const before = await admin.exported();
+  const refused = onTerminal(admin.file, ["restore", file], { columns: 50 });
+  await refused.seen(/Replace the database\? \[y\/N\]/);
+  expect(plain(refused.shown())).toContain("Lost: 10 leads of acme");
+  refused.type("n\r");
+  expect(await refused.ended).toBe(1);
+  expect([await admin.exported(), kept(admin)]).toEqual([before, []]);
+  const confirmed = onTerminal(admin.file, ["restore", file, "--yes"], { columns: 50 });
+  expect(await confirmed.ended).toBe(0);
+  const lines = plain(confirmed.shown()).split("\n");
   expect(lines.filter((line) => /^To carry over these leads: .* --create-pixels$/.test(line))).toHaveLength(2);
 });
 
