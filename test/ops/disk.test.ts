@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { missingRecorder } from "../../lab/faults/attacks/storage/strokes.ts";
+import { missingRecorder, wholeCalls } from "../../lab/faults/attacks/storage/strokes.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { copyLead } from "../support/copies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -203,7 +203,7 @@ async function record({ folder, file }: Admin, args: readonly string[], links = 
   expect([await child.exited, child.output()]).toEqual([0, expect.stringMatching(/./)]);
   const short = (path: string) =>
     path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.leadfile-draft-[^/]+/, "draft");
-  return callsIn(readFileSync(trace, "utf8")).flatMap((line) => {
+  return [...wholeCalls(readFileSync(trace, "utf8"))].flatMap((line) => {
     const synced = /\bf(?:data)?sync\(\d+<([^>]+)>\) += 0$/.exec(line);
     if (synced !== null) return [`sync ${short(synced[1] ?? "")}`];
     const named = /\b(?:link|rename)\w*\(.*?"([^"]+)".*"([^"]+)".*\) += 0$/.exec(line);
@@ -211,18 +211,6 @@ async function record({ folder, file }: Admin, args: readonly string[], links = 
     const closed = /\bclose\(\d+<([^>]+leadfile\.db)>\) += 0$/.exec(line);
     if (closed !== null) return [`close ${short(closed[1] ?? "")}`];
     return /\bwrite\(1</.test(line) ? ["said"] : [];
-  });
-}
-
-/** Returns the calls in the order in which they ended: one during which another thread makes a call has two lines. */
-function callsIn(trace: string): string[] {
-  const unfinished = " <unfinished ...>";
-  const begun = new Map<string, string>();
-  return trace.split("\n").flatMap((line) => {
-    const thread = line.slice(0, line.indexOf(" "));
-    if (!line.endsWith(unfinished)) return [line.replace(/^\d+ +<\.\.\. \w+ resumed>/, () => begun.get(thread) ?? "")];
-    begun.set(thread, line.slice(0, -unfinished.length));
-    return [];
   });
 }
 

@@ -1,5 +1,5 @@
 /** deploy/litestream.yml: what Litestream kept is the whole database, also after a kill of everything. */
-import { expect, onTestFinished } from "bun:test";
+import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
@@ -18,13 +18,8 @@ needing("litestream")("Litestream restores the database after it and the server 
   const config = admin.put("litestream.yml", here);
   const server = start({ DATABASE_PATH: file }, folder);
   await server.listening();
-  const replicating = Bun.spawn([litestream ?? "", "replicate", "-config", config], { stdout: "pipe" });
-  onTestFinished(async () => {
-    replicating.kill("SIGKILL");
-    await replicating.exited;
-  });
-  const said = followed(replicating.stdout);
-  await said("snapshot written");
+  const replicating = start({}, folder, [litestream ?? "", "replicate", "-config", config]);
+  await replicating.said(/snapshot written/);
   const csv = Array.from({ length: rows }, (_, row) => `v${row}@example.com,2026-01-01,px`).join("\n");
   await admin.import(`email,identified_at,pixel_id\n${csv}`);
   const exported = await admin.exported();
@@ -37,7 +32,7 @@ needing("litestream")("Litestream restores the database after it and the server 
     expect(tried.exitCode).toBe(0);
     expect((await leadsIn(copy)) === exported).toBe(true);
   });
-  replicating.kill("SIGKILL");
+  await replicating.end("SIGKILL");
   await server.end("SIGKILL");
 
   const command = [litestream ?? "", "restore", "-config", config, "-o", restored, file];
@@ -49,12 +44,3 @@ needing("litestream")("Litestream restores the database after it and the server 
 });
 
 const leadsIn = (file: string): Promise<string> => anAdmin([], { DATABASE_PATH: file }).exported();
-
-/** Waits until a stream has said something. */
-function followed(stream: ReadableStream<Uint8Array>): (words: string) => Promise<void> {
-  let said = "";
-  void (async () => {
-    for await (const bytes of stream) said += Buffer.from(bytes).toString();
-  })();
-  return (words) => eventually(async () => expect(said).toContain(words));
-}

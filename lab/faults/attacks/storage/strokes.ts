@@ -71,7 +71,7 @@ function refuseUnknown(call: string, isOfInterest: (path: string) => boolean): v
 }
 
 /** Calls of several threads are cut in two where one came between. */
-function* wholeCalls(trace: string): Generator<string> {
+export function* wholeCalls(trace: string): Generator<string> {
   const begun = new Map<string, string>();
   for (const line of trace.split("\n")) {
     const [, thread = "", said = ""] = /^(\d+) +(.*)$/.exec(line) ?? [];
