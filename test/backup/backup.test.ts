@@ -1,5 +1,4 @@
 /** bun admin backup: a consistent copy with its manifest, made while others write, and never over anything. */
-import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
@@ -15,7 +14,7 @@ import {
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
 import { needing, unless } from "../support/needing.ts";
-import { aSmallDisk, fill } from "../support/small-disk.ts";
+import { aSmallDisk } from "../support/small-disk.ts";
 import { aBackup, header, rows } from "./restore/a-backup.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -102,24 +101,6 @@ needing("mount")("reports a full disk in one line and leaves no part of a backup
   expect(readdirSync(disk.path)).toEqual([]);
   expect(await admin.leads()).toHaveLength(5000);
   expect(existsSync(disk.path)).toBe(true);
-});
-
-needing("mount")("if the disk of the database is full, a backup to another disk succeeds with a warning", async () => {
-  const admin = anAdmin([]);
-  using disk = aSmallDisk(admin.folder, "size=2m");
-  const full = anAdmin([], { DATABASE_PATH: join(disk.path, "leads.db") });
-  await full.run("account", "create", "acme");
-  // A server has the log open.
-  using other = new Database(join(disk.path, "leads.db"));
-  other.query("SELECT name FROM accounts").get();
-  fill(disk.path);
-  const copy = join(admin.folder, "copy.db");
-  const { status, stderr } = await full.run("backup", copy);
-  expect([status, stderr]).toEqual([
-    0,
-    expect.stringMatching(/^Warning: [^\n]+ audit [^\n]+full\)\.\nIt contains personal data[^\n]+\n$/),
-  ]);
-  expect(await full.run("backup", "--drill", copy)).toMatchObject({ status: 0 });
 });
 
 needing("mount")("a drill on a read-only disk is rejected with advice", async () => {
