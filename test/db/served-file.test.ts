@@ -1,7 +1,7 @@
 /** The file of a running server: others write it, damage it, or remove its parts. */
 import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { digestOf } from "../../src/contract/key.ts";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { isDatabaseFailure } from "../../src/db/failure.ts";
@@ -31,23 +31,6 @@ test("a file that is moved away and back is served again", async () => {
   renameSync(`${file}.aside`, file);
   await eventually(() => isServed(200));
 });
-
-test.each([["-wal"], ["-shm"]])(
-  "a server whose %s file was removed says so, and does not go on admitting keys that others revoke",
-  async (suffix) => {
-    const { as, aKey, file, logged } = await serve();
-    const key = aKey();
-    expect((await as(key).get("/leads")).status).toBe(200);
-    rmSync(file + suffix);
-    // Requests that come close together share one look at the files.
-    await eventually(async () => expect((await as(key).get("/leads")).status).toBe(500));
-    for (let ask = 0; ask < 5; ask++) {
-      const { status, body } = await as(key).get("/leads");
-      expect({ status, code: body.error.code }).toEqual({ status: 500, code: "query_failed" });
-    }
-    expect(logged.join("")).toContain("Restart");
-  },
-);
 
 test("a damaged page fails only the requests that read it", async () => {
   const leads = someLeads(500);

@@ -57,6 +57,7 @@ describe("query_failed is answered", () => {
       expect(answer.text).not.toMatch(/select|sqlite|leadfile\.db|file/i);
     }
     expect((await send({ target: "/healthz" })).status).toBe(503);
+    expect(logged.join("")).toMatch(/restart the server/i);
     expect(logged.at(-1)).toContain('"cause":"The database file ');
   });
 
