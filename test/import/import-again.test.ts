@@ -24,7 +24,8 @@ test("--identity does not depend on the order of its fields", async () => {
 describe("--dry-run", () => {
   const mixed =
     "identified_at,pixel_id,email\n2026-01-31,px_new,a@example.com\n2026-01-31,px_new,b@example.com\n" +
-    "2026-01-31,px_new,a@example.com\n31/31/2026,px_new,c@example.com\n2026-01-31,px,\n2025-01-01,px_old,d@example.com\n";
+    "2026-01-31,px_new,a@example.com\n31/31/2026,px_new,c@example.com\n2026-01-31,px,\n2025-01-01,px_old,d@example.com\n" +
+    ["a", "a", "e", "a"].map((name) => `2026-01-01,px_unknown,${name}@example.com\n`).join("");
 
   test.each([["skip"], ["replace"]])(
     "changes nothing, and has the output and exit status of the import (%s)",
@@ -42,7 +43,7 @@ describe("--dry-run", () => {
       // A dry run is no batch.
       const { columns: _, sample: __, ...counts } = tried.json;
       expect([counts, tried.status]).toEqual([{ ...real.json, import: null }, real.status]);
-      expect(real.json).toMatchObject({ read: 6, rejected: 2, late: 1, replaced: kind === "replace" ? 2 : 0 });
+      expect(real.json).toMatchObject({ read: 10, rejected: 2, late: 3, replaced: kind === "replace" ? 4 : 0 });
       expect(real.status).toBe(3);
     },
   );

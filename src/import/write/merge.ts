@@ -188,7 +188,7 @@ async function* runDry({ $client: client }: Connection, work: Work): AsyncGenera
 function shadowTables(database: Connection, account: AccountNumber): void {
   database.run(sql`
     CREATE TEMP TABLE stored_leads (
-      number INTEGER PRIMARY KEY, account INTEGER, identified_at INTEGER, uuid BLOB, pixel INTEGER, state TEXT,
+      number INTEGER PRIMARY KEY, account INTEGER, identified_at INTEGER, uuid BLOB, pixel INTEGER NOT NULL, state TEXT,
       city_key TEXT, has_email INTEGER, import INTEGER, doc TEXT, UNIQUE (account, identified_at), UNIQUE (account, uuid)
     )`);
   database.run(sql`
