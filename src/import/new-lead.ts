@@ -63,7 +63,7 @@ export interface ImportOrigin {
   readonly startedMs: number;
 }
 
-/** The database, the disk, or the system stopped an import. Nothing is wrong with the file, which can be imported later as it is. */
+/** The database or the system stopped an import. Nothing is wrong with the file, which can be imported later as it is. */
 export class ImportInterrupted extends UserError {
   constructor(message: string, advice: string, cause: unknown) {
     super(message, advice, 1, { cause });

@@ -99,7 +99,6 @@ class Stage {
   private readonly rules: LeadRules;
   /** True if a file in which no row names a pixel is refused as a whole. */
   private readonly mustNamePixel: boolean;
-  private lacksPixel = false;
   private namesPixel = false;
   /** Rows from the first one whose date could be two: they wait until a date of its column decides. */
   private waiting: ReadRow[] = [];
@@ -128,8 +127,8 @@ class Stage {
    */
   end() {
     if (this.waitsFor !== null) throw undecidedColumn(this.waitsFor);
-    if (this.mustNamePixel && this.lacksPixel && !this.namesPixel) throw namesNoPixel();
     const { counts, notes, pixels } = this;
+    if (this.mustNamePixel && !this.namesPixel && notes.reasons.has(noPixel)) throw namesNoPixel();
     const { missing, empty } = this.doubts;
     // Where the time of some rows is known, others may have none.
     const doubt = missing.found() ?? (this.isTimed ? null : empty.found());
@@ -151,11 +150,8 @@ class Stage {
     const found = readLead(row, this.rules, nowMs);
     if ("undecided" in found) return found.undecided;
     if ("lead" in found) return this.stageLead(row, found, nowMs);
-    if (found.fault === noPixel) {
-      this.lacksPixel = true;
-      const hasNoColumn = typeof row.source !== "string" && row.layout.of.pixel_id === undefined;
-      if (this.mustNamePixel && hasNoColumn) throw namesNoPixel();
-    }
+    const hasNoColumn = typeof row.source !== "string" && row.layout.of.pixel_id === undefined;
+    if (found.fault === noPixel && this.mustNamePixel && hasNoColumn) throw namesNoPixel();
     return this.reject(row, found.fault);
   }
 

@@ -32,11 +32,8 @@ interface Parent {
   readonly key: string;
 }
 
-interface Alias {
-  readonly target: Target;
-  readonly order: number;
-  readonly key: string;
-}
+/** An alias without any parents, with its place in the table as its rank. */
+type Alias = Pick<Meaning, "target" | "rank" | "key">;
 
 /** More aliases than the table has. */
 const perLevel = 10_000;
@@ -45,7 +42,7 @@ const perLevel = 10_000;
 const aliasOrders: ReadonlyMap<string, Alias> = new Map(
   namesOf(aliases)
     .flatMap((target) => aliases[target].map((key) => ({ target, key })))
-    .map(({ target, key }, order) => [key, { target, order, key }] as const)
+    .map(({ target, key }, rank) => [key, { target, rank, key }] as const)
     .toReversed(),
 );
 const kinds: ReadonlyMap<string, ParentKind> = new Map(
@@ -178,7 +175,7 @@ const ofLocation: ReadonlySet<Target> = new Set(["city", "state", "country"]);
 const ofVisit: ReadonlySet<Target> = new Set(["identified_at", "pixel_id", "page_url", "referrer", "traffic_source"]);
 
 /** Returns the meaning of a name under some parents; null if they do not give such a field. */
-function within(parents: readonly Parent[], { target, order, key }: Alias): Meaning | null {
+function within(parents: readonly Parent[], { target, rank: order, key }: Alias): Meaning | null {
   const around = parents.filter(({ kind }) => kind !== "wrapper");
   const rank = perLevel * (around.length + 1) + order;
   const place = around.map((parent) => parent.key).join(".");
@@ -213,7 +210,7 @@ function aliasOf(name: string): Alias | null {
   const nth = numbered === key ? undefined : aliasOrders.get(numbered);
   return (
     aliasOrders.get(key) ??
-    (nth && { ...nth, order: nth.order + Number(key.slice(numbered.length)) / 100 }) ??
+    (nth && { ...nth, rank: nth.rank + Number(key.slice(numbered.length)) / 100 }) ??
     (key.length > 4 ? aliasOrders.get(key.replace(/s$/, "")) : undefined) ??
     null
   );

@@ -2,7 +2,7 @@
 import { formatTime, parseTime } from "../../contract/time.ts";
 import { UserError } from "../../user-error.ts";
 import { firstText, type Row, textIn } from "../row.ts";
-import { clockOfDecimals, type DateOrder, type ReadTime, readNumeric, readTime } from "./values/times.ts";
+import { clockOfDecimals, type DateOrder, readNumeric, readTime } from "./values/times.ts";
 import { readZone, type ZonedMs } from "./values/zones.ts";
 
 /** Clocks differ a little: a time that is less ahead of the clock counts as now, and any later one is wrong. */
@@ -66,19 +66,6 @@ function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 60));
 }
 
-/** A text of a time column. */
-interface TimeText {
-  readonly text: string;
-  readonly place: number;
-}
-
-/** The time that the source gives, with the column and the text of its date. */
-interface SourceTime {
-  readonly time: ReadTime;
-  readonly column: string;
-  readonly text: string;
-}
-
 const clockAlone = /^\d{1,2}(?::\d{2}(?::\d{2})?(?!\d)[^/]*|\s*[ap]\.?\s?m\b.*)$|^0?[.,]\d+$/i;
 /** A date without a time of day, and no number of seconds either. */
 const dayAlone = /^(?!\d{10,}$)(?!.*\d:\d)(?!.*\d\s*[ap]\.?\s?m\b)(?!\d{8}T\d)/i;
@@ -89,12 +76,12 @@ const midnight = /(?<!\s)[T\s]\s*(?:00?:00(?::00(?:\.0+)?)?|12:00(?::00)?\s*AM)(
  * Reads the time of a row: of the one column that has a value, of a date and a time of day in two columns, which are joined,
  * or of the preferred one of several columns that have whole times.
  */
-function readSourceTime(row: Row, rules: TimeRules): SourceTime | null {
-  const found = (row.layout.of.identified_at ?? []).flatMap((place): TimeText[] => {
+function readSourceTime(row: Row, rules: TimeRules) {
+  const found = (row.layout.of.identified_at ?? []).flatMap((place) => {
     const text = firstText(row.cells[place]);
     if (text === null) return [];
     const isHour = /^\d{1,2}$/.test(text) && /hour/i.test(row.layout.columns[place]?.title ?? "");
-    return [{ text: isHour ? `${text}:00` : text, place }];
+    return { text: isHour ? `${text}:00` : text, place };
   });
   const [preferred] = found;
   if (preferred === undefined) return null;
@@ -102,16 +89,16 @@ function readSourceTime(row: Row, rules: TimeRules): SourceTime | null {
   if (!rules.ofDeliveries && rules.stamp === "source") {
     for (const { text, place } of found) rules.orders.note(columnAt(row, place), text, row.line);
   }
-  if (found.length === 1) return read(row, preferred, null, rules);
+  if (found.length === 1) return read(row, preferred, rules);
   const clock = found.find(({ text }) => clockAlone.test(text));
   const day = found.find(({ text }) => (dayAlone.test(text) || midnight.test(text)) && !clockAlone.test(text));
   const isInTwo = clock !== undefined && day !== undefined && (preferred === day || preferred === clock);
-  if (!isInTwo) return read(row, found.find((other) => other !== clock) ?? preferred, null, rules);
-  const date = read(row, day, null, rules);
+  if (!isInTwo) return read(row, found.find((other) => other !== clock) ?? preferred, rules);
+  const date = read(row, day, rules);
   if ("fault" in date.time) return date;
   const time = ` ${clockOf(clock.text)}`;
   const text = midnight.test(day.text) ? day.text.replace(midnight, () => time) : day.text + time;
-  return read(row, { text, place: day.place }, clock.place, rules);
+  return read(row, { text, place: day.place, clockPlace: clock.place }, rules);
 }
 
 /** A time of day as clocks show it, even if a spreadsheet has made it a part of a day. */
@@ -120,12 +107,20 @@ function clockOf(text: string): string {
   return part?.[1] === undefined ? text : new Date(clockOfDecimals(part[1])).toISOString().slice(11, 23);
 }
 
-function read(row: Row, { text, place }: TimeText, clockPlace: number | null, rules: TimeRules): SourceTime {
+/** A text, and the columns that it is from. */
+interface TimeText {
+  readonly text: string;
+  readonly place: number;
+  /** The column of the time of day, if it is another one. */
+  readonly clockPlace?: number;
+}
+
+function read(row: Row, { text, place, clockPlace = place }: TimeText, rules: TimeRules) {
   const column = columnAt(row, place);
   // Nothing in RFC 3339 has to be decided.
   const ms = parseTime(text, "down");
   if (ms !== null) return { time: { ms }, column, text };
-  const zone = zoneOf(row, [place, clockPlace ?? place], rules);
+  const zone = zoneOf(row, [place, clockPlace], rules);
   return { time: readTime(text, { zone, order: rules.orders.use(column) }), column, text };
 }
 

@@ -48,7 +48,7 @@ export function readTime(written: string, reading: TimeReading): ReadTime {
   if (number !== null) return number;
   const date = readDate(text, reading.order);
   if (date === null) return { fault: noForm };
-  if ("isUndecided" in date) return date;
+  if (date.isUndecided === true) return { isUndecided: true };
   return readClocked(date.day, text.slice(date.length), reading, orderHint(text, reading));
 }
 
@@ -98,18 +98,13 @@ function readNumber(text: string, reading: TimeReading): ReadTime | null {
   return inZone(firstSerialMs + Number(serial[1]) * dayMs + sinceMidnightMs, null, undefined, reading);
 }
 
-/** A day in Unix milliseconds, null for one that no calendar has, and how much of the text it takes. */
-interface ReadDate {
-  readonly day: number | null;
-  readonly length: number;
-}
-
-function readDate(text: string, order: DateOrder | null): ReadDate | { readonly isUndecided: true } | null {
+/** Reads a day in Unix milliseconds, null for one that no calendar has, and how much of the text it takes. */
+function readDate(text: string, order: DateOrder | null) {
   const numeric = readNumeric(text);
   if (numeric !== null) {
     if (order !== null) return { day: numeric[order], length: numeric.length };
     const [one, other] = [numeric["day first"], numeric["month first"]];
-    if (one !== null && other !== null && one !== other) return { isUndecided: true };
+    if (one !== null && other !== null && one !== other) return { isUndecided: true } as const;
     return { day: one ?? other, length: numeric.length };
   }
   for (const form of dateForms) {
