@@ -218,8 +218,8 @@ function others({ cells }: Row, places: Places, kept: string | null, kind: "emai
   const { allIn, keyOf } = identifiers[kind];
   return (places ?? []).flatMap((place) => {
     const cell = cells[place];
-    const all = cell === kept || cell === "" ? [] : allIn(cell);
-    return all.filter((value) => value !== kept).map((value) => ({ kind, value: keyOf(value) }));
+    if (cell === kept || cell === "") return [];
+    return allIn(cell).flatMap((value) => (value === kept ? [] : { kind, value: keyOf(value) }));
   });
 }
 
