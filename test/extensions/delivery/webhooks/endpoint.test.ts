@@ -124,15 +124,13 @@ describe("a delivery is rejected with one clear sentence", () => {
     expect(kept()).toEqual([]);
   });
 
-  test("while the disk is full, with a Retry-After", async () => {
-    const full = () => Promise.reject(Object.assign(new Error("no space left"), { code: "ENOSPC" }));
-    const { deliver } = await receive({ spool: (real) => ({ ...real, append: full }) });
-    const answer = await deliver(JSON.stringify(visit));
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "30"]);
-  });
+  const full = () => Promise.reject(Object.assign(new Error("no space left"), { code: "ENOSPC" }));
 
-  test("while a gigabyte is pending", async () => {
-    const { deliver, kept } = await receive({ spool: (real) => ({ ...real, size: async () => 1_000_000_000 }) });
+  test.each([
+    ["the disk is full", { append: full }],
+    ["a gigabyte is pending", { size: async () => 1_000_000_000 }],
+  ])("while %s, with a Retry-After", async (_, broken) => {
+    const { deliver, kept } = await receive({ spool: (real) => ({ ...real, ...broken }) });
     const answer = await deliver(JSON.stringify(visit));
     expect([answer.status, answer.headers.get("retry-after"), kept()]).toEqual([503, "30", []]);
   });
