@@ -59,6 +59,11 @@ unless(missing).describe("commands on a cluster", () => {
       const requests = (await stats())["requests"] as { requests: number }[]; // As decided.
       return requests.reduce((sum, ofDay) => sum + ofDay.requests, 0) >= answered;
     });
+    // A deactivated account gets no leads from any node, until it is activated.
+    expectSuccess(await one.run("account", "deactivate", account.name));
+    for (const place of places) expect((await answerOf(place.as(), "/leads")).status).toBe(403);
+    await one.run("account", "activate", account.name);
+    for (const place of places) await until(async () => (await place.as().get("/leads")).status === 200);
   });
 });
 

@@ -95,7 +95,7 @@ unless(missing).describe("an import into a cluster", () => {
 });
 
 unless(missing).describe("an undo on a cluster", () => {
-  test("that was killed is listed as not finished, until the next undo completes it", async () => {
+  test("that was killed is completed by the next one, and that of a running import removes later leads, too", async () => {
     const cluster = await aCluster(someLeads(2));
     const { account, places } = cluster;
     const [one, two] = places;
@@ -110,14 +110,9 @@ unless(missing).describe("an undo on a cluster", () => {
     expectSuccess(await one.admin.run("import", "undo", account.id, "1"));
     expect(await listed()).toMatchObject([{ import: 1, state: "undone" }]);
     await until(async () => (await storedBy(two)) === 2);
-  });
-
-  test("of a running import removes the leads that are added later, too", async () => {
-    const cluster = await aCluster(someLeads(2));
-    const [one, two] = cluster.places;
     const running = importInto(cluster, one.admin, someLeads(8_000));
     await until(async () => (await storedBy(two)) > 2);
-    expectSuccess(await two.admin.run("import", "undo", cluster.account.id, "1"));
+    expectSuccess(await two.admin.run("import", "undo", account.id, "2"));
     await running;
     expect((await onEveryNode(cluster)).map(({ length }) => length)).toEqual([2, 2, 2]);
   });

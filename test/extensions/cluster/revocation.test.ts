@@ -1,19 +1,10 @@
-/** A revocation is effective on every node when its command returns, for requests and for deliveries. */
+/** A revoked source and an erased person are so on every node when the command returns, for deliveries too. */
 import { expect, test } from "bun:test";
 import { anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { unless } from "../../support/needing.ts";
-import { aCluster, answerOf, type Cluster, expectSuccess, missing, type Place, settingsOf } from "./cluster.ts";
-
-unless(missing)("a deactivated account gets no leads from any node, until it is activated", async () => {
-  const { account, places } = await aCluster(someLeads(3));
-  const [{ admin }] = places;
-  expectSuccess(await admin.run("account", "deactivate", account.name));
-  for (const place of places) expect((await answerOf(place.as(), "/leads")).status).toBe(403);
-  await admin.run("account", "activate", account.name);
-  for (const place of places) await until(async () => (await place.as().get("/leads")).status === 200);
-});
+import { aCluster, type Cluster, expectSuccess, missing, type Place, settingsOf } from "./cluster.ts";
 
 /** Creates a source through one node, and receives deliveries next to another one. Returns the address of the source. */
 async function receive({ account }: Cluster, { node }: Place, { admin }: Place, everySeconds = 3_600) {
