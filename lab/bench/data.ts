@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { finish } from "../../test/support/process.ts";
 import { project } from "../faults/breaking/build.ts";
-import { startAdmin } from "../faults/product/program.ts";
 import { note } from "../progress.ts";
 import { writeCsv } from "./leads.ts";
 import { makeRelational } from "./relational.ts";
@@ -70,7 +69,12 @@ export function spawnImport(path: string, source: string) {
 
 /** Starts an admin command on a file. */
 export function spawnAdmin(path: string, ...args: readonly string[]) {
-  return startAdmin(project, path, [...args, "--json"]);
+  return Bun.spawn([process.execPath, join(project, "src/admin.ts"), ...args, "--json"], {
+    env: { ...process.env, DATABASE_PATH: path },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
 }
 
 /** The fields of --json that are used here. */

@@ -1,6 +1,6 @@
 /** The compared servers: Leadfile, the static server, and that of a user, each in a process of its own. */
 import { project } from "../faults/breaking/build.ts";
-import { startServer } from "../faults/product/program.ts";
+import { startListening } from "../faults/product/program.ts";
 
 export interface Contestant {
   readonly title: string;
@@ -27,7 +27,9 @@ export const hono = (file: string): Contestant => ({ title: "Hono + bun:sqlite",
 export async function serving<Result>({ program, file }: Contestant, work: (url: string) => Promise<Result>) {
   // Brings the file into the memory of the system: the disk is not what is compared.
   for await (const _ of Bun.file(file).stream());
-  const server = await startServer(project, file, { LOG_LEVEL: "warn" }, [program]);
+  const settings = { DATABASE_PATH: file, PORT: "0", RATE_LIMIT_PER_MIN: "1000000000", LOG_LEVEL: "warn" };
+  const env = { PATH: process.env["PATH"] ?? "", ...settings };
+  const server = await startListening([process.execPath, program], env, project);
   try {
     return await work(server.url);
   } finally {
