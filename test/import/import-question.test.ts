@@ -2,18 +2,24 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { anAdmin } from "../support/admin.ts";
-import { onTerminal, plain } from "../support/terminal.ts";
+import { type Admin, anAdmin } from "../support/admin.ts";
+import { onTerminal, plain, type Terminal } from "../support/terminal.ts";
 
 const good = "date,pixel_id,email,id\n2026-01-31,px,dana@example.com,v1\n";
 const rejected = `${good}${"yesterday,px,dana@example.com,v2\n".repeat(10)}`;
 const sharing = `${good}2026-01-30,px,dana@example.com,v1\n`;
 
-function asked(content: string, ...options: string[]) {
-  const admin = anAdmin();
+/** Imports a file on a terminal. */
+function importing(admin: Admin, content: string, ...options: readonly string[]): Terminal {
   const file = admin.put("export.csv", content);
-  const args = ["lead", "import", "acme", file, "--create-pixels", ...options];
-  return { admin, terminal: onTerminal(admin.file, args) };
+  return onTerminal(admin.file, ["lead", "import", "acme", file, "--create-pixels", ...options]);
+}
+
+/** Answers the question of an import, and returns the exit status. */
+async function answer(terminal: Terminal, keys: string): Promise<number> {
+  await terminal.seen(/Import the file as shown\? \[y\/N\]/);
+  terminal.type(keys);
+  return terminal.ended;
 }
 
 const table = "date,pixel_id,company,page\n2026-01-31,px,Harbor,https://shop.example.com/\n";
@@ -43,20 +49,20 @@ test.each<[string, readonly [string, ...string[]], string, number]>([
     0,
   ],
 ])("a file %s is shown, and imported when the answer is y", async (_, given, doubt, status) => {
-  const { admin, terminal } = asked(...given);
-  await terminal.seen(/Import the file as shown\? \[y\/N\]/);
-  expect(plain(terminal.shown()).replaceAll(/\s+/g, " ")).toContain(doubt);
-  expect(await admin.leads()).toEqual([]);
-  terminal.type("y\r");
-  expect(await terminal.ended).toBe(status);
+  const admin = anAdmin();
+  const terminal = importing(admin, ...given);
+  expect(await answer(terminal, "y\r")).toBe(status);
+  const [before] = plain(terminal.shown()).replaceAll(/\s+/g, " ").split("[y/N]");
+  expect(before).toContain(doubt);
   expect(await admin.leads()).not.toEqual([]);
 });
 
-test("Enter alone is a no, which changes nothing", async () => {
-  const { admin, terminal } = asked(rejected);
+test("nothing is imported before the answer, and Enter alone is a no", async () => {
+  const admin = anAdmin();
+  const terminal = importing(admin, rejected);
   await terminal.seen(/\[y\/N\]/);
-  terminal.type("\r");
-  expect([await terminal.ended, await admin.leads()]).toEqual([1, []]);
+  expect(await admin.leads()).toEqual([]);
+  expect([await answer(terminal, "\r"), await admin.leads()]).toEqual([1, []]);
   expect(plain(terminal.shown())).toContain("Nothing was changed. Change the options");
 });
 
@@ -72,12 +78,10 @@ test("a rejects file is unchanged until the import continues", async () => {
   ] as const) {
     const admin = anAdmin();
     const rejects = admin.put("rejects.csv", "from before\n");
-    const args = ["lead", "import", "acme", admin.put("export.csv", rejected), "--create-pixels", "--rejects", rejects];
-    const terminal = onTerminal(admin.file, args);
+    const terminal = importing(admin, rejected, "--rejects", rejects);
     await terminal.seen(/\[y\/N\]/);
     expect(readFileSync(rejects, "utf8")).toBe("from before\n");
-    terminal.type(keys);
-    expect(await terminal.ended).toBe(status);
+    expect(await answer(terminal, keys)).toBe(status);
     expect(readFileSync(rejects, "utf8")).toBe("from before\n");
     expect(existsSync(rejects.replace(".csv", "-2.csv"))).toBe(status === 3);
   }
@@ -89,8 +93,7 @@ test("asks nothing for a dry run, a known layout, or a file without new leads", 
   for (const [content, ...options] of [[rejected, "--dry-run"], [good], [nothing], [mostlyGood]] as const) {
     const admin = anAdmin();
     await admin.import("date,pixel_id,email,id\n2020-01-01,px,lee@example.com,v0\n");
-    const file = admin.put("export.csv", content);
-    const terminal = onTerminal(admin.file, ["lead", "import", "acme", file, "--create-pixels", ...options]);
+    const terminal = importing(admin, content, ...options);
     expect([0, 3]).toContain(await terminal.ended);
     expect(terminal.shown()).not.toContain("[y/N]");
   }
@@ -109,21 +112,14 @@ test("an inbox asks nothing, even at a terminal: a file that looks wrong must no
 });
 
 test("asks about the first import of each set of columns, and shows the leads as served", async () => {
-  const { terminal, admin } = asked(good);
-  await terminal.seen(/\[y\/N\]/);
-  expect(plain(terminal.shown())).toMatch(/ {2}identified_at {3}2026-01-31T00:00:00\.000Z +date\r?\n/);
-  terminal.type("y\r");
-  expect([await terminal.ended, (await admin.leads()).length]).toEqual([0, 1]);
-  const onceMore = async (header: string, row: string) => {
-    const file = admin.put("more.csv", `${header}\n${row}\n`);
-    return onTerminal(admin.file, ["lead", "import", "acme", file]);
-  };
-  const known = await onceMore("email,id,date,pixel_id", "lee@example.com,v2,2026-01-31,px");
+  const admin = anAdmin();
+  const first = importing(admin, good);
+  expect([await answer(first, "y\r"), (await admin.leads()).length]).toEqual([0, 1]);
+  expect(plain(first.shown())).toMatch(/ {2}identified_at {3}2026-01-31T00:00:00\.000Z +date\r?\n/);
+  const known = importing(admin, "email,id,date,pixel_id\nlee@example.com,v2,2026-01-31,px\n");
   expect([await known.ended, known.shown().includes("[y/N]")]).toEqual([0, false]);
-  const other = await onceMore("email,id,date,pixel_id,plan", "sam@example.com,v3,2026-01-31,px,x");
-  await other.seen(/\[y\/N\]/);
-  other.type("n\r");
-  expect([await other.ended, (await admin.leads()).length]).toEqual([1, 2]);
+  const other = importing(admin, "email,id,date,pixel_id,plan\nsam@example.com,v3,2026-01-31,px,x\n");
+  expect([await answer(other, "n\r"), (await admin.leads()).length]).toEqual([1, 2]);
 });
 
 const ofAnotherSite = "date,pixel_id,email\n2026-01-31,px_b,lee@example.com\n";
@@ -136,14 +132,5 @@ test("asks about a file with only unknown pixels, because it may belong to anoth
   await admin.import(good);
   expect(await said(`${ofAnotherSite}2026-01-30,px,dana@example.com\n`)).toContain("Pixels: px_b (new), px.");
   expect(await said(ofAnotherSite)).toContain("Check that the file belongs to this account");
-  const terminal = onTerminal(admin.file, [
-    "lead",
-    "import",
-    "acme",
-    admin.put("b.csv", ofAnotherSite),
-    "--create-pixels",
-  ]);
-  await terminal.seen(/\[y\/N\]/);
-  terminal.type("n\r");
-  expect([await terminal.ended, (await admin.leads()).length]).toEqual([1, 1]);
+  expect([await answer(importing(admin, ofAnotherSite), "n\r"), (await admin.leads()).length]).toEqual([1, 1]);
 });
