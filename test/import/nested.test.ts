@@ -18,7 +18,7 @@ test.each<[string, object]>([
   ["where the IP address is, in another word", { ip_location: { city: "Ashburn", region: "VA" } }],
   [
     "a company's phone and website",
-    { company: { phone: "555-0199", website: "https://harbor.example.com", url: "x" } },
+    { company: { phone: "555-0199", website: "https://harbor.example.com", url: "x", business: "Wood" } },
   ],
   ["the name of a page or a campaign", { page: { name: "Pricing" }, campaign: { name: "Spring", source: "x" } }],
   ["hashes of an address", { email_sha256: "ab", hem: { sha256: "cd" }, emails: [{ md5: "ef" }] }],

@@ -135,7 +135,9 @@ function inPlace(segments: readonly (readonly string[])[]): Meaning | null {
   if (outer !== null && order !== -1) return { ...outer, rank: outer.rank + order / 100 };
   const parents = parentsOf(segments.slice(0, -1));
   const own = parents === null ? null : ofWords(words, parents);
-  return own ?? (aliasOf(name)?.target === outer?.target && !bareNames.has(name) ? outer : null);
+  // A company has a business, and a person another employer: of companies, only names are kept.
+  const isOfOuter = aliasOf(name)?.target === outer?.target && outer?.target !== "company" && !bareNames.has(name);
+  return own ?? (isOfOuter ? outer : null);
 }
 
 /** Returns the meaning of a name that is in the table, or begins with its parents: `contact_email`, `Page Visits URL`. */
