@@ -2,6 +2,7 @@
 import type { Server } from "bun";
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
+import { isLoopback } from "../address.ts";
 import { ApiError } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { innermost } from "../db/failure.ts";
@@ -11,7 +12,6 @@ import { type Call, calls } from "./call.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsPage } from "./docs/page.ts";
-import { isFromThisMachine } from "./ops/metrics.ts";
 import type { AccessLog } from "./reply.ts";
 
 interface Parts {
@@ -86,3 +86,16 @@ const toDocs: PublicAnswer = {
   body: `See ${publicPaths.docs}\n`,
   headers: { "Content-Type": "text/plain", Location: publicPaths.docs },
 };
+
+/** The headers that proxies add to a request. Some add one of these alone. */
+const addedByProxies = ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"];
+
+/**
+ * Returns whether a request comes from this machine: from a loopback address, for a loopback host, and not through a proxy.
+ * A web page that a browser on this machine has open can send requests from here, but only for the host of that page.
+ */
+export function isFromThisMachine(address: string | undefined, headers: Headers): boolean {
+  const host = headers.get("host")?.replace(/:\d*$/, "") ?? "";
+  if (address === undefined || !isLoopback(address) || !isLoopback(host)) return false;
+  return !addedByProxies.some((name) => headers.has(name));
+}

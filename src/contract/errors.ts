@@ -135,7 +135,7 @@ export function errorBody({ code, message }: ApiError, baseUrl: string): ErrorRe
   return { error: { code, message, docs: `${baseUrl}${publicPaths.docs}#${code}` } };
 }
 
-/** The cursor has an error code of its own (§4.1 rule 3, §7). */
+/** Returns the 400 of a parameter. The one of the cursor has another code (§4.1 rule 3, §7). */
 function refusal(name: string, message: string): ApiError {
   return new ApiError(name === "before" ? "invalid_cursor" : "invalid_parameter", message);
 }

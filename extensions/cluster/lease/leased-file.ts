@@ -49,7 +49,7 @@ export function readUnderLease(file: NodeFile, lease: Lease) {
       }
     };
 
-  // No opening has so many commits.
+  // No opening has 2 ** 32 commits, so two versions are never equal.
   const versionOf = (opening: Opening) => opening.number * 2 ** 32 + opening.serving().reader.version();
 
   /** Checks the file, updates the lease, and returns the version of the file. */

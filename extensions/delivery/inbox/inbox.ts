@@ -29,7 +29,7 @@ export class Inbox {
   readonly #folders = new Map<string, DropFolder>();
   /** The lines about files that are not imported, as the last look found them. */
   #before: ReadonlySet<string> = new Set();
-  /** The same lines, as this look finds them. */
+  /** The lines about files that are not imported, as this look finds them. */
   #now = new Set<string>();
   #sweptMs = Number.NEGATIVE_INFINITY;
   /** The files that this look found incomplete. */

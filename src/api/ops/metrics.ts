@@ -1,7 +1,6 @@
 /** The metrics of GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
 import { existsSync, readdirSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { isLoopback } from "../../address.ts";
 import { paths } from "../../contract/paths.ts";
 import type { Limiter } from "../../limiter.ts";
 import type { RequestStore } from "../../served-store.ts";
@@ -150,18 +149,5 @@ function addSizeMetrics(registry: Registry, sources: MetricSources): void {
   });
 }
 
-/** Only Linux has it. */
+/** The folder of the open files of this process, which only Linux has. */
 const openFiles = "/proc/self/fd";
-
-/** The headers that proxies add to a request. Some add one of these alone. */
-const addedByProxies = ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"];
-
-/**
- * Returns whether a request comes from this machine: from a loopback address, for a loopback host, and not through a proxy.
- * A web page that a browser on this machine has open can send requests from here, but only for the host of that page.
- */
-export function isFromThisMachine(address: string | undefined, headers: Headers): boolean {
-  const host = headers.get("host")?.replace(/:\d*$/, "") ?? "";
-  if (address === undefined || !isLoopback(address) || !isLoopback(host)) return false;
-  return !addedByProxies.some((name) => headers.has(name));
-}

@@ -23,7 +23,7 @@ const clockToleranceMs = 60_000;
 export interface Departure extends Days {
   /** The import that had brought them; null if it may have been any. */
   readonly batch: number | null;
-  /** They left at this time: only a later import can have brought them again. */
+  /** The time at which the leads left: only a later import can have brought them again. */
   readonly untilMs: number;
   /** The range of their timestamps now, without its end. */
   readonly fromMs: number;

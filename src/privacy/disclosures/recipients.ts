@@ -94,7 +94,7 @@ interface Asked {
   readonly lead: ArrivedLead;
   /** The timestamp of the lead. */
   readonly oldestMs: number;
-  /** It was not there before, as far as its import knows, and was on every day after the last one. */
+  /** The lead was not there before, as far as its import knows, and was on every day after the last one. */
   readonly sinceMs: number;
   readonly lastDay: string;
   /** The ways in which it may have been there before, and left. */
