@@ -11,7 +11,7 @@ import { backupName, type Place } from "./places.ts";
 import type { Backups } from "./restore.ts";
 import { untilStopped } from "./thread.ts";
 
-export interface StoreRequest {
+interface StoreRequest {
   readonly backups: Backups;
   readonly databasePath: string;
   readonly place: Place;

@@ -11,7 +11,7 @@ import { decryptFile, encryptedSuffix } from "./encryption.ts";
 import { manifestPath, parseManifest, readManifest, writeManifest } from "./manifest.ts";
 
 /** The address of an object store, and the key to it. A folder needs none. */
-export interface S3Access {
+interface S3Access {
   readonly endpoint: string | null;
   readonly region: string;
   readonly accessKeyId: string;

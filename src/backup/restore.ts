@@ -51,7 +51,7 @@ import {
 } from "./replaced.ts";
 import { type Ask, inThread } from "./thread.ts";
 
-export interface RestoreRequest extends Omit<FetchOptions, "folder"> {
+interface RestoreRequest extends Omit<FetchOptions, "folder"> {
   /** A file, `s3://bucket/prefix` for the newest backup there, or the address of one. */
   readonly named: string;
   /** A file with one receipt per line; null if none is given. */
@@ -89,7 +89,7 @@ export interface Restoration {
 }
 
 /** Called with the report before anything is replaced. It stops the restore by throwing. */
-export type ConfirmRestore = (report: Restoration) => Promise<void> | void;
+type ConfirmRestore = (report: Restoration) => Promise<void> | void;
 
 /** Backups of the database as a whole; a cluster cannot be restored. */
 export interface Backups {
@@ -128,7 +128,7 @@ function draftFolderFor(target: string) {
 }
 
 /** The request for the thread. */
-export interface RestoreWork extends RestoreRequest {
+interface RestoreWork extends RestoreRequest {
   /** The database that is replaced. */
   readonly path: string;
   /** An empty folder on the disk of the database. */

@@ -52,7 +52,7 @@ async function* textsOf(path: string): AsyncGenerator<string> {
     bytes = Buffer.concat([bytes.subarray(-overlapBytes), chunk]);
     const text = bytes.toString();
     yield text;
-    // Windows-1252 has most letters as Latin 1 has them, and UTF-16 has a zero beside each.
+    // Windows-1252 has most letters as Latin 1 has them, and UTF-16 has a zero next to each.
     if (/[\0\ufffd]/.test(text)) yield bytes.toString("latin1").replaceAll("\0", "");
   }
 }

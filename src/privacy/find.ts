@@ -35,7 +35,7 @@ export interface Search {
 }
 
 /** Receives the number of leads that were read, from time to time. */
-export type OnRead = (leads: number) => void;
+type OnRead = (leads: number) => void;
 
 /**
  * Finds persons in one pass over the leads of an account. Mentions take a second pass, because the persons' own leads have

@@ -13,7 +13,7 @@ import { digestsOf, identifiersIn, type PersonReference, spellingsOf } from "./i
 /** An account as its blocks and receipts know it. */
 export type SuppressedAccount = Pick<typeof accounts.$inferSelect, "number" | "id">;
 
-export type Instance = typeof instances.$inferSelect;
+type Instance = typeof instances.$inferSelect;
 
 /** Lists the key of this file first, then those that a restore brought over. */
 export function listInstances(database: Connection): Instance[] {

@@ -6,7 +6,7 @@ import type { Account } from "../../db/accounts.ts";
 import { findKeyByDigest, isOfDeletedAccount, type KeyRecord, listKeysOf } from "../../db/keys.ts";
 import { requestsOfMonth } from "../../db/usage.ts";
 import { gapsOfKey, gapText } from "../../privacy/disclosures/gaps.ts";
-import { readUpTo } from "../../privacy/disclosures/passed.ts";
+import { readUpTo } from "../../privacy/disclosures/read-positions.ts";
 import { adminCommand } from "../../program-name.ts";
 import { commandOnAccount } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";

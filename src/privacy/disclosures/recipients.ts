@@ -37,7 +37,7 @@ export function arrivedLead(lead: Lead, batch: number): ArrivedLead {
 }
 
 /** The recipients of a lead, and the gaps of that record. */
-export interface Disclosed {
+interface Disclosed {
   readonly received: readonly Received[];
   readonly gaps: readonly Gap[];
 }

@@ -1,7 +1,7 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
 import { type Command, Option } from "commander";
 import { pathFromShell } from "../../../config.ts";
-import type { Passed } from "../../../privacy/disclosures/passed.ts";
+import type { Passed } from "../../../privacy/disclosures/read-positions.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../../command.ts";
 import { listenForSignals } from "../../terminal/signals.ts";

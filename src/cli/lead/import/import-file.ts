@@ -12,7 +12,7 @@ import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/write/batch.ts";
 import type { MergeListener } from "../../../import/write/merge.ts";
-import { passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/passed.ts";
+import { passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/read-positions.ts";
 import { lowerPriority } from "../../../process.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { accountOf } from "../../arguments.ts";

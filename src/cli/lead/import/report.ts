@@ -5,7 +5,7 @@ import { emptyRow, warningLines } from "../../../import/map/lead.ts";
 import type { ImportCounts } from "../../../import/new-lead.ts";
 import type { FileRead } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/write/batch.ts";
-import type { Passed } from "../../../privacy/disclosures/passed.ts";
+import type { Passed } from "../../../privacy/disclosures/read-positions.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { printable } from "../../../user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";

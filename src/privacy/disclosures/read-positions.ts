@@ -1,5 +1,4 @@
 /** The read positions of clients, and the late leads that they have missed. */
-
 import { and, asc, eq, gt, gte, isNull, max, or } from "drizzle-orm";
 import { readDocument } from "../../contract/stored-lead.ts";
 import type { Connection } from "../../db/connection.ts";
@@ -10,7 +9,7 @@ import { readFilter } from "./pending-pages.ts";
 import { arrivedLead } from "./recipients.ts";
 
 /** The newest timestamp that a live key has read through one filter. */
-export type ReadPosition = Readonly<ReturnType<typeof readPositions>[number]>;
+type ReadPosition = Readonly<ReturnType<typeof readPositions>[number]>;
 
 /** The number of late leads that a polling client has missed, and the overlap with which a poll finds them. */
 export interface Passed extends Pick<ReadPosition, "key" | "label" | "prefix"> {
