@@ -333,6 +333,17 @@ test("in any order, with any ties, and interrupted anywhere, files import as lea
   await fc.assert(property, { numRuns: 30 });
 });
 
+test("a lead without a time follows the newest of its file, also if one statement inserted all others", async () => {
+  const { admin, passing } = openBoth();
+  passing.stepMs = 0;
+  const account = anAccount(admin, { pixels: [{ id: "px_site", status: "active" }] });
+  const leads = Array.from({ length: 500 }, (_, n) => newLead(aLead({ identified_at: formatTime(noonMs + 2 * n) })));
+  const untimed = { ...newLead(aLead()), identifiedMs: null };
+  await imported(admin, account, [untimed, ...leads]);
+  const last: Lead = JSON.parse([...admin.leads.export(account.number)].flat().at(-1) ?? "");
+  expect([last.id, last.identified_at]).toEqual([untimed.id, formatTime(noonMs + 999)]);
+});
+
 /** An account, in which a transaction of an import ends after a part or two. */
 function anAccountOfSmallTransactions() {
   const { path, admin, served } = openBoth();
