@@ -21,6 +21,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 
 process.umask(0o077);
 const db = new Database(path, { strict: true });
+// Another program may read the file at any time.
+db.run("PRAGMA busy_timeout = 10000");
 db.run("PRAGMA journal_mode = WAL");
 db.run(`CREATE TABLE IF NOT EXISTS leads (
   id TEXT PRIMARY KEY, identified_at TEXT NOT NULL, pixel_id TEXT NOT NULL, name TEXT, email TEXT, company TEXT,

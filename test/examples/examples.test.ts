@@ -69,6 +69,15 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
+/** The IDs of the leads in a file that an example writes; none while a part of the file is not complete yet. */
+function idsIn(path: string, example: Case | undefined): string[] {
+  try {
+    return example?.read(path).map(({ id }) => id) ?? [];
+  } catch {
+    return [];
+  }
+}
+
 for (const name of examples) {
   testOf(name)(`${name} says in one line that it needs a key`, async () => {
     const { exited, errors } = runExample(name, [], aFolder(), {});
@@ -87,7 +96,7 @@ for (const name of examples) {
   });
 }
 
-for (const [name, { file, every, half, read }] of Object.entries(cases)) {
+for (const [name, { file, every, half }] of Object.entries(cases)) {
   testOf(name)(`${name} has every one of 2,000 leads once, over a power cut and an orderly stop`, async () => {
     const { url, aKey, importMore, leads } = await aBusyServer([aLead({ name: 'Dana "D", Łódź\nsecond line' })]);
     const more = [1, 2, 3].map((minute) =>
@@ -96,27 +105,40 @@ for (const [name, { file, every, half, read }] of Object.entries(cases)) {
     const folder = aFolder();
     const path = join(folder, file);
     const run = () => runExample(name, [url, file, every], folder, { LEADFILE_KEY: aKey() });
-    const ids = () => {
-      try {
-        return read(path).map(({ id }) => id);
-      } catch {
-        return [];
-      }
-    };
+    const ids = () => idsIn(path, cases[name]);
+    // One that ends too early is named with what it said.
+    const has = (running: ReturnType<typeof run>, holds: () => boolean) =>
+      Promise.race([until(holds), running.exited.then(() => Promise.reject(new Error(running.errors())))]);
     const first = run();
-    await until(() => ids().length > 0);
+    await has(first, () => ids().length > 0);
     await first.end("SIGKILL");
     if (half !== undefined) appendFileSync(path, half);
     for (const lead of more) {
       importMore([lead]);
       const running = run();
-      await until(() => ids().at(-1) === lead.id);
+      await has(running, () => ids().at(-1) === lead.id);
       expect(await running.end("SIGINT")).toBe(0);
       expect(running.errors().replaceAll("The server answered 429; trying again in 0 s.\n", "")).toBe("");
     }
     expect(ids()).toEqual([...leads, ...more].map(({ id }) => id));
   });
 }
+
+test("leads-to-sqlite.ts waits for a program that reads its file", async () => {
+  const { url, aKey } = await serve({ leads: someLeads(1) });
+  const folder = aFolder();
+  const path = join(folder, "copy.db");
+  using reader = new Database(path);
+  reader.run("CREATE TABLE other (number)");
+  reader.run("BEGIN");
+  reader.query("SELECT * FROM other").all();
+  const running = runExample("leads-to-sqlite.ts", [url, path, "50ms"], folder, { LEADFILE_KEY: aKey() });
+  // On a slow machine, it begins only after that, and has nothing to wait for.
+  await Promise.race([Bun.sleep(1_000), running.exited]);
+  reader.run("COMMIT");
+  await Promise.race([until(() => idsIn(path, cases["leads-to-sqlite.ts"]).length === 1), running.exited]);
+  expect([await running.end("SIGINT"), running.errors()]).toEqual([0, ""]);
+});
 
 test("leads-to-csv.ts writes no cell that a spreadsheet would run as a formula", async () => {
   const { url, aKey } = await serve({ leads: [aLead({ name: "=1+1", company: "＠SUM(A1)", city: "-1" })] });
