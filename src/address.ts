@@ -1,11 +1,14 @@
-/** The address of a server: its origin, who can reach it, and what the operator is told when it cannot be used. */
+/** The address of a server: its origin, who can reach it, and the messages for an address that cannot be used. */
 import { isIP } from "node:net";
 import type { Address } from "./api/listener.ts";
 import type { Config } from "./config.ts";
 import { printMessage, systemCode } from "./process.ts";
 import { UserError } from "./user-error.ts";
 
-/** Returns the error of a failed start to listen. `prefix` begins the names of the settings, such as `RECEIVE_`. */
+/**
+ * Returns the error for a server that could not listen. The prefix is that of the names of its settings, such as
+ * RECEIVE_.
+ */
 export function listeningFailure(cause: unknown, { host, port, tls }: Address, prefix = ""): UserError {
   const code = systemCode(cause) ?? "";
   if (code === "EADDRINUSE") {
@@ -20,8 +23,8 @@ export function listeningFailure(cause: unknown, { host, port, tls }: Address, p
   // An unknown name and an address of another machine give one of these.
   if (["EADDRNOTAVAIL", "EINVAL", "ENOENT", "ERR_INVALID_ARG_TYPE"].includes(code)) {
     return new UserError(
-      `${prefix}HOST is ${JSON.stringify(host)}, but it takes an address or name of this machine.`,
-      "",
+      `${prefix}HOST is ${JSON.stringify(host)}, which is not an address of this machine.`,
+      `Set ${prefix}HOST to 127.0.0.1, 0.0.0.0, or another address of this machine.`,
       2,
     );
   }
@@ -29,7 +32,7 @@ export function listeningFailure(cause: unknown, { host, port, tls }: Address, p
   if (tls !== null) {
     return new UserError(
       `TLS could not be set up (${said}).`,
-      "Check that TLS_CERT and TLS_KEY are PEM files that belong together.",
+      "Check that TLS_CERT and TLS_KEY are PEM files, and that the key matches the certificate.",
     );
   }
   return new UserError(

@@ -98,7 +98,9 @@ async function post(url: string, state: "firing" | "resolved", alert: Alert): Pr
   if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
 }
 
-/** Without the file, each present finding is posted again. */
+/**
+ * Returns the alerts that were posted before. If the file is missing or damaged, each current finding is posted again.
+ */
 function recall(file: string): Alerts {
   const alerts = orElse(() => JSON.parse(readFileSync(file, "utf8")), {}); // As `remember` wrote it.
   return new Map(Object.entries(alerts));

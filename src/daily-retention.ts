@@ -8,9 +8,12 @@ import type { ServedStore } from "./served-store.ts";
 /** The server checks at this interval whether a new day has begun. */
 const lookEveryMs = 3_600_000;
 
-/** Begins to apply retention; the function that it returns ends it. */
+/** Applies retention once a day. Returns a function that stops it. */
 export function startDailyRetention(store: ServedStore, log: Logger): () => void {
-  /** The offset of the clock from the time that has passed. If it grows by more than a day, the clock may be wrong. */
+  /**
+   * The difference between the wall clock and the monotonic clock. If it grows by more than a day, the wall clock may
+   * be wrong.
+   */
   let offsetMs = Date.now() - performance.now();
   let appliedDay = "";
 

@@ -14,7 +14,7 @@ export interface Extension {
   readonly findings: (examined: Examined) => Promise<readonly Finding[]>;
   /** Opens the database of a cluster in the place of the file. */
   readonly loadDatabases?: (path: string, cluster: ClusterConfig) => Promise<Databases>;
-  /** The words of the command that `bun start` runs in a separate process; null if there is nothing to run. */
+  /** The arguments of the command that bun start runs in a separate process; null if there is none. */
   readonly childOf?: (config: Config) => readonly string[] | null;
   /** The pending deliveries, for the metrics. */
   readonly inflowOf?: (config: Config) => Inflow;

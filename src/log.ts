@@ -30,7 +30,10 @@ function writeTogether(): (line: string) => void {
   };
 }
 
-/** The time of day, then the request with its answer, or the message of another entry, then all other fields of pino's JSON. */
+/**
+ * Formats each line of pino's JSON: the time of day, the request and its response or the message, then all other
+ * fields.
+ */
 function writePretty(): (line: string) => void {
   return (line) => {
     const { level, time, method, path, status, us, msg, ...rest }: Record<string, unknown> = JSON.parse(line);

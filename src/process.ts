@@ -105,7 +105,7 @@ export function columnsOf(stream: NodeJS.WriteStream): number | null {
   return stream.isTTY && stream.columns > 0 ? stream.columns : null;
 }
 
-/** Returns the code of an error of the system, such as `ENOENT`; null for an error that has none. */
+/** Returns the error code of a system error, such as ENOENT; null for any other error. */
 export function systemCode(cause: unknown): string | null {
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : null;
 }

@@ -1,4 +1,4 @@
-/** The running server: store, limiter, app and listener put together, and taken apart in order. */
+/** Starts the server: store, limiter, app, and listener. Stops them in order. */
 import { X509Certificate } from "node:crypto";
 import { listeningFailure, publicOrigin, warnOfPlainHttp } from "./address.ts";
 import { type AppParts, createApp } from "./api/app.ts";
@@ -43,7 +43,7 @@ export async function serve(config: Config) {
   }));
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), startDailyRetention(store, log)];
-  // Processes of their own: neither an import nor a backup may delay a request.
+  // Separate processes, so that neither an import nor a backup delays a request.
   const children = childWords.map((words) => startChild(words, (line) => log.error(line)));
   const forgetSignals = onEndingSignal(async (signal) => {
     // A second one ends the process at once.
@@ -77,12 +77,12 @@ function startListening(config: Config, store: ServedStore, partsFor: (port: num
   }
 }
 
-/** Listens on an address with the app that is made of the parts. Throws what Bun throws if the port is taken. */
+/** Listens on an address and serves the app. Throws the error of Bun if the port is in use. */
 export function listen(address: Address, partsFor: (port: number) => AppParts, lastCallMs?: number): Listener {
   const listener = startListener(address, {
     // No request is read before this function returns.
     answer: (request) => app.fetch(request),
-    // A body is never read: whatever its size, the answer is about the method.
+    // Bodies are never read: a request with a body gets 405, whatever its size.
     maxBodyBytes: Number.MAX_SAFE_INTEGER,
     lastCallMs,
   });

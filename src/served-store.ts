@@ -17,7 +17,9 @@ import { createPendingPages, type DisclosedPage } from "./privacy/disclosures/pe
 import { isRetentionDue, type Retained, type RetentionWork } from "./privacy/retention.ts";
 import { UserError } from "./user-error.ts";
 
-/** The store of a request: it is read, counts the request, and records its page, in memory until the server writes it. */
+/**
+ * The store as a request uses it: reads, and in-memory records of usage and disclosures that the server writes later.
+ */
 export interface RequestStore extends Omit<Reader, "close"> {
   /** Further metrics, such as the lease of a server in a cluster. */
   readonly gauges?: readonly StoreGauge[];
@@ -32,7 +34,7 @@ export interface RequestStore extends Omit<Reader, "close"> {
 export interface StoreGauge {
   readonly name: string;
   readonly help: string;
-  /** The value at present; null leaves the metric out. */
+  /** The current value; null omits the metric. */
   readonly read: () => number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Errors for a person, in one line, those that need no message, and untrusted text made safe for a terminal. */
+/** Errors for the user, printed in one line, and untrusted text made safe for a terminal. */
 import { withoutKeys } from "./contract/key.ts";
 
 /** 1: refused or failed. 2: a command or a setting is wrong. The others: ended by a signal, as a shell says it. */
@@ -23,12 +23,12 @@ export class UserError extends Error {
   }
 }
 
-/** Returns the result of some work, or another value if it fails. */
-export function orElse<Result>(work: () => Result, otherwise: Result): Result {
+/** Returns the result of a function, or a fallback if it throws: for what may be missing or unreadable. */
+export function orElse<Result>(read: () => Result, fallback: Result): Result {
   try {
-    return work();
+    return read();
   } catch {
-    return otherwise;
+    return fallback;
   }
 }
 

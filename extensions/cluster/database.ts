@@ -25,7 +25,7 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
 
   async function catchUp(withinMs?: number): Promise<void> {
     const ask = (ms: number) => query(node, sql.raw(`SELECT ${lastPosition}`), "linearizable", ms);
-    const last: Position | null = JSON.parse(String(await retry("read", ask, withinMs))); // As asked for.
+    const last: Position | null = JSON.parse(String(await retry("read", ask, withinMs))); // The query selects this shape.
     if (last === null) return;
     // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
     const shownMs = withinMs === undefined ? patienceMs.inProgress : patienceMs.behind;
@@ -79,7 +79,7 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
       if (unreachable.length > 0) onUnreachable(unreachable);
     },
     ...transactions,
-    /** Waits until every node shows all writes until now. Returns the names of those that do not in time. */
+    /** Waits until every node shows all writes so far. Returns the names of the nodes that do not in time. */
     findBehind: () => writeEverywhere([]),
     async removeResidualBytes() {
       // Nothing erased is served any more, but the logs of all nodes hold it until they are scrubbed.

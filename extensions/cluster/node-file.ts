@@ -92,7 +92,7 @@ function open(path: string, inodes: string, number: number) {
 }
 
 function openServing(connection: Connection, path: string) {
-  // A newer schema can be read as well, as far as this version needs it.
+  // A newer schema can also be read, as long as it has what this version needs.
   if (pendingMigrations(connection).length > 0) {
     throw new DatabaseUnavailable("The cluster has the schema of an earlier version.", "Run cluster migrate.");
   }

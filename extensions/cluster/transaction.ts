@@ -81,6 +81,6 @@ export function openShownWrites(database: Connection) {
     /** The chain at a transaction; undefined if the file does not show it. */
     chainOf: (id: string) => one.get({ id })?.chain,
     /** The last transaction; null if there is none. */
-    lastPosition: (): Position | null => JSON.parse(last.get()?.last ?? "null"), // As asked for.
+    lastPosition: (): Position | null => JSON.parse(last.get()?.last ?? "null"), // The query selects this shape.
   };
 }

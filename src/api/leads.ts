@@ -73,16 +73,19 @@ interface Page {
   readonly disclosed: DisclosedPage | null;
 }
 
-/** At most this many bytes of pages are kept in memory. A page of 25 leads has about 15,000. */
+/** The maximum size of the cache. A page of 25 leads has about 15,000 bytes. */
 const maxBytes = 20 * 1024 * 1024;
 
-/** The size of an entry in addition to its body and its question: most of an empty page. */
+/** The memory of an entry in addition to its body and its query string. */
 const overheadBytes = 250;
 
-/** A client chooses what it asks for, and could fill the memory with long questions. All filters together are shorter. */
+/**
+ * The maximum length of a cached query string. Clients choose it, so long ones could fill the memory. A query with all
+ * filters is shorter.
+ */
 const maxQuestionLength = 500;
 
-/** Makes the cache of pages, by the questions that they answer, until somebody writes to the database. */
+/** Creates the page cache. A write to the database invalidates all entries. */
 export function createPageCache() {
   const pages = new Map<string, Page>();
   let bytes = 0;
@@ -100,11 +103,11 @@ export function createPageCache() {
       knownVersion = databaseVersion;
       return pages.get(question) ?? null;
     },
-    /** Keeps a page that was just read. Call it after `get`, without waiting in between. */
+    /** Stores a page that was just read. Must be called after get, in the same tick. */
     keep(question: string, page: Page): void {
       if (question.length > maxQuestionLength) return;
       const added = page.body.byteLength + question.length + overheadBytes;
-      // Everything is dropped at once: what is asked for often is soon back.
+      // Clears the whole cache: popular pages are soon cached again.
       if (bytes + added > maxBytes) clear();
       pages.set(question, page);
       bytes += added;

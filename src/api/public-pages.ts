@@ -87,12 +87,12 @@ const toDocs: PublicAnswer = {
   headers: { "Content-Type": "text/plain", Location: publicPaths.docs },
 };
 
-/** The headers that proxies add to a request. Some add one of these alone. */
+/** Headers that proxies add. Some proxies add only one of them. */
 const addedByProxies = ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"];
 
 /**
  * Returns whether a request comes from this machine: from a loopback address, for a loopback host, and not through a proxy.
- * A web page that a browser on this machine has open can send requests from here, but only for the host of that page.
+ * A web page in a browser on this machine can also send requests, but only with the Host header of its own site.
  */
 export function isFromThisMachine(address: string | undefined, headers: Headers): boolean {
   const host = headers.get("host")?.replace(/:\d*$/, "") ?? "";

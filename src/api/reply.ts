@@ -1,4 +1,4 @@
-/** The answer to a request of the API: its headers (§8), its line in the access log, and its count in the metrics. */
+/** The response to an API request: its headers (§8), its line in the access log, and its metrics. */
 import type { Logger } from "pino";
 import { windowMs } from "../contract/limits.ts";
 import type { Call } from "./call.ts";
@@ -46,14 +46,14 @@ function windowEndSeconds(nowMs: number): number {
   return (Math.floor(nowMs / windowMs) + 1) * (windowMs / 1000);
 }
 
-/** Records how a request was answered, without a key, a query, or anything of a lead. */
+/** Records the outcome of a request. Contains no key, query string, or lead data. */
 export type AccessLog = (call: Call, outcome: Outcome) => void;
 
 /** Makes the function that writes a line to the log for each answer, and counts it in the metrics. */
 export function createAccessLog(log: Logger, { requests, seconds }: RequestMetrics): AccessLog {
   return (call, { status, code, cause }) => {
     const us = (Bun.nanoseconds() - call.startedNs) / 1000;
-    // An unknown path must not make the counts grow.
+    // An unknown path must not create a new time series.
     const route = call.route ?? "other";
     requests.inc({ route, status, code: code ?? "" });
     seconds.observe({ route }, us / 1e6);
@@ -72,7 +72,7 @@ export function createAccessLog(log: Logger, { requests, seconds }: RequestMetri
   };
 }
 
-/** Somebody may put a key, an email address, or a phone into a path. The log must not show it. */
+/** Masks the parts of a path that may be a key, an email address, or a phone number, so that they are not logged. */
 function safePath(path: string): string {
   return path
     .slice(0, 200)

@@ -56,7 +56,7 @@ interface Copying {
   readonly nowMs: number;
 }
 
-/** The work of the thread. */
+/** Copies the database into a draft, in the worker thread. Throws a UserError if the database is damaged. */
 export async function copyDatabase({ path, file, draft, nowMs }: Copying): Promise<Manifest> {
   try {
     using database = closing(openDatabase(path));

@@ -26,7 +26,7 @@ interface Trial {
   readonly nowMs: number;
 }
 
-/** The work of the thread. */
+/** Restores a backup into a draft, in the worker thread, and checks it. */
 export async function drillBackup({ file, folder, nowMs }: Trial & { readonly file: string }): Promise<Backup> {
   try {
     const manifest = readManifest(file);
@@ -34,9 +34,10 @@ export async function drillBackup({ file, folder, nowMs }: Trial & { readonly fi
     rememberErasures(database);
     const { leads, retainedOut } = merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
     const { sha256, bytes, counts } = manifest;
-    // Every lead was compared before the merge, which only deletes.
+    // openDraft has compared all content with the manifest. The merge only deletes leads, so counting is enough.
     const lost = counts.leads - leads - retainedOut;
-    if (lost > 0) throw new UserError(`${file} was restored, but ${lost} of its leads are missing.`, "");
+    if (lost > 0)
+      throw new UserError(`${file} was restored, but ${lost} of its leads are missing.`, "Make a new backup.");
     return { file, sha256, bytes, leads: counts.leads };
   } catch (cause) {
     const failure = inWords(cause, file, file);
@@ -46,7 +47,10 @@ export async function drillBackup({ file, folder, nowMs }: Trial & { readonly fi
   }
 }
 
-/** Upgrades a copy of the database, compares every lead, and changes nothing. Throws a UserError if the copy differs. */
+/**
+ * Upgrades a copy of the database and compares its content with that before the upgrade. Changes nothing. Throws a
+ * UserError if the copy differs.
+ */
 export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal) {
   if (!existsSync(path)) throw noDatabase(path);
   using folder = createDraftFolder(dirname(path));
@@ -57,7 +61,7 @@ export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal)
   );
 }
 
-/** The work of the thread. */
+/** Upgrades a copy of the database, in the worker thread, and measures the time and space that it takes. */
 export async function upgradeCopy({ path, folder, nowMs }: Trial & { readonly path: string }) {
   const startMs = performance.now();
   const copy = join(folder, "copy.db");

@@ -1,4 +1,4 @@
-/** Repeats the erasures that a backup does not know yet, by their receipts. */
+/** Repeats the erasures that are newer than a backup, from their receipts. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -69,10 +69,13 @@ export function repeatErasures(database: Connection): number {
 
 type ErasedHashes = ReturnType<typeof erasedHashesOf>;
 
-/** Returns the hashes, as `instance hash`, and the digests with which erasures name their leads, or what was given to them. */
+/**
+ * Returns what identifies erased leads: the hashes, as "instance hash", of removed leads and of the given identifiers,
+ * and their digests.
+ */
 function erasedHashesOf(erasures: readonly Erasure[]) {
   const valuesOf = (wanted: Erasure[1]) => erasures.flatMap(([, kind, value]) => (kind === wanted ? [value] : []));
-  // As it was stored, by this version or an older one.
+  // Not validated: this version or an older one stored it.
   const receipts = valuesOf("receipt").map((text): RepeatableErasure => JSON.parse(text));
   const hashes = (field: "hashes" | "given" | "removed") =>
     receipts.flatMap((receipt) => (receipt[field] ?? []).map((hash) => `${receipt.instance} ${hash}`));

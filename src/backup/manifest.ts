@@ -24,7 +24,7 @@ const Manifest = Type.Object({
 });
 export type Manifest = Static<typeof Manifest>;
 
-/** Returns the path of the manifest of a backup: next to it. */
+/** Returns the path of the manifest of a backup, in the same folder. */
 export function manifestPath(file: string): string {
   return `${file}.manifest.json`;
 }

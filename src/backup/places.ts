@@ -79,14 +79,18 @@ export function openPlace(place: string, access: S3Access | null) {
         const { backups, incomplete } = await listFitting(storage, isOurs);
         const names = aheadLast(backups, nowMs).map(({ file }) => basename(file));
         const [oldest] = names.slice(0, keep).toSorted();
-        // Without that many backups, incomplete ones stay: they may be what somebody copied without the manifests.
+        // If there are fewer backups than that, incomplete ones are kept: someone may have copied them without
+        // manifests.
         const isOver = (name: string) => names.length >= keep && oldest !== undefined && name < oldest;
         const gone = [...names.slice(keep), ...incomplete.filter(isOver)];
         // The manifest goes first: a backup that is deleted in part is not listed.
         for (const name of gone) for (const one of [manifestPath(name), name]) await storage.remove(one);
         return gone.map(storage.addressOf);
       }),
-    /** Returns the path of a backup with its manifest next to it: its own, or that of a copy in a folder. */
+    /**
+     * Downloads a backup and its manifest. Returns the path: of the copy for an object store, of the original for a
+     * folder.
+     */
     bring: (address: string, folder: string) =>
       naming("read", async () => {
         const name = basename(address);
@@ -96,7 +100,10 @@ export function openPlace(place: string, access: S3Access | null) {
   };
 }
 
-/** Lists the complete backups whose names fit, newest first, the addresses of unreadable ones, and the names of incomplete ones. */
+/**
+ * Lists the backups whose names match: the complete ones, newest first; the addresses of those with an unreadable
+ * manifest; and the names of those without a manifest.
+ */
 async function listFitting(storage: ReturnType<typeof openFolder>, fits: (name: string) => boolean) {
   const sizes = await storage.sizes();
   const backups: StoredBackup[] = [];

@@ -326,7 +326,7 @@ function notABackup(what: string): UserError {
   return new UserError(what, `Pass a file that ${adminCommand} backup made.`);
 }
 
-/** Explains a failure: about the backup if that is damaged, otherwise as `explainFailure` does. */
+/** Converts a failure into a UserError: names the backup if it is damaged; otherwise like explainFailure. */
 export function inWords(failure: unknown, file: string, path: string): unknown {
   const cause = underlying(failure);
   if (isDamaged(cause)) return notABackup(`${file} is not a Leadfile database, or is damaged.`);

@@ -14,6 +14,7 @@ import { type CommandContext, jsonCommand } from "./command.ts";
 import { findAll } from "./doctor/doctor.ts";
 import { stopSignal } from "./terminal/signals.ts";
 
+/** The longest time that the first alerts wait for the backup at the start. */
 const maxStartMs = 10 * 60_000;
 
 /** `bun start` runs it as a child process, so that a backup delays no request. */
@@ -33,7 +34,7 @@ export function watchCommand(context: CommandContext): Command {
         if (!stop.aborted) log.error({ cause: cause instanceof UserError ? cause.sentence : innermost(cause) }, what);
       };
       const working: Promise<void>[] = [];
-      // The first alerts wait for the backup at the start, unless that takes long: it may end what they are about.
+      // The first alerts wait for the backup at the start: it may resolve what they report.
       const started = Promise.withResolvers<void>();
       let running: Promise<void> = Promise.resolve();
       if (backups !== null) {

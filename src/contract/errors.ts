@@ -95,7 +95,7 @@ export const Redirect = Type.Object(
 );
 export type Redirect = Static<typeof Redirect>;
 
-/** The responses of every route apart from its 200. */
+/** The responses that every route can give besides 200. */
 export const errorResponses = {
   308: Redirect,
   400: ErrorResponse,
@@ -135,7 +135,7 @@ export function errorBody({ code, message }: ApiError, baseUrl: string): ErrorRe
   return { error: { code, message, docs: `${baseUrl}${publicPaths.docs}#${code}` } };
 }
 
-/** Returns the 400 of a parameter. The one of the cursor has another code (§4.1 rule 3, §7). */
+/** Returns the 400 of a parameter: invalid_cursor for before, otherwise invalid_parameter (§4.1 rule 3, §7). */
 function refusal(name: string, message: string): ApiError {
   return new ApiError(name === "before" ? "invalid_cursor" : "invalid_parameter", message);
 }

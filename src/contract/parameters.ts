@@ -87,8 +87,8 @@ export type LeadParameter = keyof LeadParameters;
 export type LeadFilter = Exclude<LeadParameter, "limit" | "before" | "since">;
 
 /**
- * The value of each filter; null filters nothing, and so does false. Whoever handles filters lists all of them as a record
- * over LeadFilter: a filter that is added to the parameters and forgotten elsewhere is a type error.
+ * The value of each filter; null and false do not filter. Code that handles filters uses a record over LeadFilter, so
+ * that a missing filter is a type error.
  */
 export type LeadFilters = { readonly [Name in LeadFilter]: NonNullable<LeadParameters[Name]> | null };
 

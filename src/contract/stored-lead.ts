@@ -8,7 +8,7 @@ export function writeDocument({ id, identified_at, pixel_id }: LeadEvent, detail
   return JSON.stringify(lead);
 }
 
-/** Returns the lead of a stored document. It is not checked again: nothing but `writeDocument` makes one. */
+/** Parses a stored document. It is not validated, because only writeDocument creates documents. */
 export function readDocument(document: string): Lead {
   return JSON.parse(document);
 }

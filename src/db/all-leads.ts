@@ -10,13 +10,16 @@ import { leads } from "./schema.ts";
 export interface StoredDocument {
   /** The timestamp, which is unique in an account. */
   readonly ms: number;
-  /** The lead as it is served, to the byte. */
+  /** The JSON document, exactly as it is served. */
   readonly doc: string;
   /** The number of the import that added it. */
   readonly batch: number;
 }
 
-/** Yields the leads of an account, oldest first, in groups: no group holds up a writer or the log for long. */
+/**
+ * Yields the leads of an account, oldest first, in batches, so that no read blocks a writer or the WAL checkpoint for
+ * long.
+ */
 export function* readLeadGroups(
   database: Connection,
   account: AccountNumber,

@@ -54,7 +54,7 @@ export function premise(condition: SQL): Statement {
   return sql`INSERT INTO audit (act) SELECT NULL WHERE (${condition}) IS NOT TRUE`;
 }
 
-/** The premise that the statement before it has changed exactly this number of rows. */
+/** The premise that the previous statement changed exactly this number of rows. */
 export function changedExactly(rows: number): Statement {
   return premise(sql`changes() = ${rows}`);
 }

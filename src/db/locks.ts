@@ -103,10 +103,10 @@ export function openLockRequests(path: string) {
 }
 
 /**
- * Takes a lock that one process at a time has: the server of a file, because the limit per minute lives in its process and a
- * restore must know that it runs; or the import of a folder. A restore takes it alone: then nobody opens the file either
- * (`whileInPlace`). Null if another process has it. The function that it returns releases it, as the end of the process does.
- * Keep that function, or the connection is collected as garbage, with its lock.
+ * Acquires a lock that only one process can hold: the server of a file, because it counts the requests per minute and a
+ * restore must know that it runs; or the import of a folder. A restore acquires it alone: then no process opens the file
+ * either (`whileInPlace`). Waits up to waitMs. Returns a function that releases it, as the end of the process does, or null
+ * if another process holds it. Keep that function, or the connection is collected as garbage, with its lock.
  */
 export function takeLock(path: string, isAlone = false, waitMs: number = lockWaitMs.toServe): (() => void) | null {
   try {

@@ -13,7 +13,7 @@ import { createDraftFolder, sync } from "./files.ts";
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
 
-/** Returns the migrations that this version knows, the oldest first. */
+/** Returns the known migrations, oldest first. */
 const knownMigrations = () => readMigrationFiles({ migrationsFolder });
 
 /** Returns when the newest migration of a file was made; null for a file that has none. */
@@ -31,7 +31,7 @@ function hasTable(database: Connection, name: string): boolean {
  * anything in it is changed.
  */
 export function refuseUnusable(database: Connection, path: string): number {
-  // Another first start may run at the same time. So the tables are read first, and the migrations after them.
+  // Another process may create the same file at this moment, so the tables are read before the migrations.
   const tables = sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name <> '__drizzle_migrations' LIMIT 1`;
   const isUsed = database.values(tables).length > 0;
   const applied = appliedMs(database);
@@ -48,7 +48,7 @@ export function refuseUnusable(database: Connection, path: string): number {
       "Install that version or a later one. This one leaves the file as it is.",
     );
   }
-  // A build between two versions has a migration that became another one before it was released.
+  // A development build has a migration that was replaced before the release.
   throw new UserError(
     `${written}, another build that this version, ${build}, cannot upgrade.`,
     "Keep the file, export its leads with that build (lead export), and import them into a new file.",
@@ -73,7 +73,7 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
   // A migration that rebuilds a table would cascade its deletes.
   database.run(sql`PRAGMA foreign_keys = OFF`);
   const client = database.$client;
-  // Drizzle's own migrator reports on a full disk that it "cannot rollback", because SQLite has done that already.
+  // Drizzle's migrator hides a full disk behind "cannot rollback", because SQLite has already rolled back.
   const migrate = client.transaction(() => {
     client.run(
       "CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)",
@@ -99,7 +99,7 @@ function keepCopy(database: Connection, path: string): void {
   using folder = createDraftFolder(dirname(path));
   const draft = join(folder.path, "copy.db");
   database.run(sql`VACUUM INTO ${draft}`);
-  // Another first start at once may have migrated the file by now, and has its copy.
+  // Another process may have migrated the file meanwhile, and has its own copy.
   if (pendingMigrations(database).length === 0) return;
   sync(draft);
   renameSync(draft, copy);

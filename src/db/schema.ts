@@ -95,7 +95,7 @@ export const usage = sqliteTable(
 /** The columns that each index of a filter has in addition to those of the filter. */
 type Filtered = Readonly<Record<"account" | "hasEmail" | "identifiedAt", SQLiteColumn>>;
 
-/** The index of a filter. It ends with the timestamp, so that the leads that fit are sorted by time. */
+/** The index of a filter. It ends with the timestamp, so that matching leads are sorted by time. */
 const filterIndex = (name: string, { account, hasEmail, identifiedAt }: Filtered, ...filters: SQLiteColumn[]) =>
   index(`leads_by_${name}`).on(account, ...filters, hasEmail, identifiedAt);
 

@@ -23,7 +23,7 @@ export function openWal(path: string) {
   return {
     /** Resolves when everything that was committed before is on the disk. */
     fsync: () => fsync(file),
-    /** Does the same before it returns, for the end of a program. */
+    /** Syncs before it returns, for the end of a process. */
     fsyncNow: () => fdatasyncSync(file),
     close: () => closeSync(file),
   };
@@ -48,7 +48,10 @@ export function truncateWal(database: Connection): boolean {
   return result?.busy === 0;
 }
 
-/** Returns a function that writes the log to the disk. After a failed sync the log has a gap, which no later sync mends. */
+/**
+ * Returns a function that syncs the WAL to disk. If a sync fails, the WAL may have a gap that later syncs do not
+ * repair.
+ */
 export function createSettle(database: Connection, wal: ReturnType<typeof openWal>): () => Promise<void> {
   let isWhole = true;
   return async () => {

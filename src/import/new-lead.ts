@@ -63,7 +63,10 @@ export interface ImportOrigin {
   readonly startedMs: number;
 }
 
-/** The database or the system stopped an import. Nothing is wrong with the file, which can be imported later as it is. */
+/**
+ * A failure of the database, the disk, or the system interrupted an import. The file is not at fault and can be
+ * imported again unchanged.
+ */
 export class ImportInterrupted extends UserError {
   constructor(message: string, advice: string, cause: unknown) {
     super(message, advice, 1, { cause });

@@ -36,7 +36,7 @@ export type FileRead = Awaited<ReturnType<typeof readFile>>;
 /** At most this many lines are above the header of a report. */
 const maxLinesAbove = 10;
 
-/** Reads to the end. Throws a UserError if the source cannot be understood. */
+/** Reads a source to its end. Throws a UserError if its format is not understood. */
 export async function readFile(reading: Reading, listener: Listener = {}) {
   const { source, columns, now } = reading;
   const stage = new Stage(reading);
@@ -86,7 +86,7 @@ class Stage {
     warnings: new Map<Warning, number>(),
     /** The first rows that were rejected, apart from empty ones. */
     rejected: [] as Pick<RejectedRow, "line" | "reason">[],
-    /** The number of rejected rows by their reason, without what it quotes of the row. */
+    /** The number of rejected rows by reason, without quoted values. */
     reasons: new Map<string, number>(),
   };
   /** The counts before the merge: rejected rows, and duplicates that need no pixel. */
@@ -100,7 +100,7 @@ class Stage {
   /** True if a file in which no row names a pixel is refused as a whole. */
   private readonly mustNamePixel: boolean;
   private namesPixel = false;
-  /** Rows from the first one whose date could be two: they wait until a date of its column decides. */
+  /** Pending rows: from the first ambiguous date until another date in its column resolves the order. */
   private waiting: ReadRow[] = [];
   private waitingBytes = 0;
   private waitsFor: Undecided | null = null;
@@ -112,7 +112,7 @@ class Stage {
 
   take(row: ReadRow, nowMs: number): void {
     if (this.waitsFor === null) this.waitsFor = this.stage(row, nowMs);
-    // Of a row that waits, reading its time records the order of its date.
+    // For a pending row, reading the time also records the date order.
     else if (!("reason" in row)) readLead(row, this.rules, nowMs);
     if (this.waitsFor === null) return;
     this.waiting.push(row);
@@ -122,8 +122,8 @@ class Stage {
   }
 
   /**
-   * Returns the result. Its doubt is the reason why the time of the visit is in doubt, with the flag that settles it, or
-   * null. At a terminal, ask.
+   * Returns the result. doubt explains why the visit time is uncertain, with the flag that resolves it; null if it is
+   * certain. At a terminal, the caller asks.
    */
   end() {
     if (this.waitsFor !== null) throw undecidedColumn(this.waitsFor);
@@ -167,7 +167,7 @@ class Stage {
     if (this.acceptsPixel(lead.pixelId)) {
       staged.add(lead);
     } else if (staged.isStored(lead.id)) {
-      // A lead that is stored already and stays as it is needs no pixel.
+      // An unchanged lead that is already stored needs no pixel.
       this.counts.read++;
       this.counts.duplicates++;
     } else this.reject(row, `the account has no pixel ${lead.pixelId} (--create-pixels makes it)`);
@@ -213,7 +213,10 @@ function withoutValues(reason: string): string {
   return reason.replace(/:? "(?:[^"\\]|\\.)*"/g, "").replace(/(the account has no pixel) .* \(/, "$1 of this ID (");
 }
 
-/** Without the cells beyond the limit, a row of CSV is rejected again until it is completed. */
+/**
+ * Truncates a row that is too long for the rejects file. A CSV row is cut after a whole cell, so that it has too few
+ * cells and is rejected again until it is completed.
+ */
 function shortened(source: Row["source"]): Row["source"] {
   if (typeof source === "string") return source.slice(0, maxRejectedLength);
   let length = 0;

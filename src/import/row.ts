@@ -1,7 +1,7 @@
 /** A record of a file, and the texts in its cells: trimmed, and otherwise as they are in the file. */
 import type { Layout } from "./map/columns.ts";
 
-/** A record that was read, or one that cannot be read at all. */
+/** A row, or a record that could not be read. */
 export type ReadRow = Row | RejectedRow;
 
 export interface Row {
@@ -104,7 +104,7 @@ function itemText(item: unknown): string | readonly string[] {
 
 const mainName = /^(?:url|page|page_?url|value|email|number|address|href)$/i;
 
-/** Parses JSON as numbers with all of their digits, such as IDs have; undefined for a text that is none. */
+/** Parses JSON without losing the digits of long numbers, such as IDs. Returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return longNumber.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
@@ -113,7 +113,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A number that may have more digits than a number in memory keeps, such as an ID. */
+/** Matches a number that may exceed the precision of a double, such as an ID. */
 const longNumber = /[[:,]\s*-?\d{16}/;
 
 function keepDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {

@@ -1,4 +1,4 @@
-/** Ends an account: nothing of it remains but its ID and the digests of its keys, so that they stay revoked. */
+/** Deletes an account. Only its ID and the digests of its keys remain, so that the keys stay revoked. */
 import { type Static, Type } from "@sinclair/typebox";
 import { and, eq, is, type SQL, sql } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -37,7 +37,7 @@ export async function* deleteAccount(
   const { read } = database;
   const revoke = sql`UPDATE ${keys} SET revoked_at = ${nowMs} WHERE account = ${number} AND revoked_at IS NULL`;
   const end = read.update(accounts).set({ active: false }).where(eq(accounts.number, number));
-  // Killed and run again, it reports the leads of the first time.
+  // If the command is killed and run again, it reports the number from the first run.
   const detail = { leads: countLeads(read, number) };
   const begin = insertAct(read, { atMs: nowMs, act: "account.deactivate", account: id, detail });
   await database.write([revoke, end, begin], "everywhere");

@@ -24,7 +24,7 @@ function filesIn(folder: string, recursive: boolean): string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** This user has made no copy that cannot be read. */
+/** Returns whether a file is a SQLite database; false if it cannot be read, because this user cannot have copied it. */
 function isDatabase(path: string): boolean {
   return orElse(() => sizeOf(path) > 0 && isSqlite(path), false);
 }
@@ -52,7 +52,7 @@ async function* textsOf(path: string): AsyncGenerator<string> {
     bytes = Buffer.concat([bytes.subarray(-overlapBytes), chunk]);
     const text = bytes.toString();
     yield text;
-    // Windows-1252 has most letters as Latin 1 has them, and UTF-16 has a zero next to each.
+    // Searches again as Latin-1 (letters mostly equal Windows-1252), without the zero bytes of UTF-16.
     if (/[\0\ufffd]/.test(text)) yield bytes.toString("latin1").replaceAll("\0", "");
   }
 }

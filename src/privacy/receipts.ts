@@ -18,13 +18,13 @@ export const RepeatableErasure = Type.Object({
   account: Type.String(),
   /** The instance under whose random key the hashes were made. */
   instance: Type.String(),
-  /** All hashes that block. */
+  /** The hashes that block future leads. */
   hashes: Hashes,
-  /** The hashes of what was given to the erasure. Version 0.1.0 printed neither these nor the next two. */
+  /** The hashes of the identifiers passed to the erasure. Version 0.1.0 did not print this field or the next two. */
   given: Type.Optional(Hashes),
   /** The hashes of the IDs of the leads that were removed. */
   removed: Type.Optional(Hashes),
-  /** SHA-256 of what was given as such. */
+  /** The SHA-256 digests that were passed in place of identifiers. */
   digests: Type.Optional(Hashes),
 });
 export type RepeatableErasure = Static<typeof RepeatableErasure>;

@@ -116,7 +116,7 @@ export interface RetentionWork {
   readonly hasJumped: boolean;
 }
 
-/** Does the daily work in a thread, on a separate connection: rewriting the file must hold up no request. */
+/** Applies retention in a worker thread, on a separate connection, so that rewriting the file blocks no request. */
 export async function applyRetentionAt({ path, nowMs, hasJumped }: RetentionWork): Promise<Retained> {
   const database = databaseOn(openAgain(path));
   try {

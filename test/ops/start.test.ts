@@ -46,7 +46,7 @@ test("a port that is in use, or a host of another machine, stops the start with 
   expect(onPort.errors()).toMatch(new RegExp(`^[^\\n]*${taken.port}[^\\n]*PORT[^\\n]*\\n$`));
   const onHost = start({ HOST: "nosuch.invalid", TRUST_PROXY: "1" });
   expect([await onHost.exited, onHost.output()]).toEqual([2, ""]);
-  expect(onHost.errors()).toMatch(/^HOST is "nosuch.invalid", but it takes [^\n]+\n$/);
+  expect(onHost.errors()).toMatch(/^HOST is "nosuch.invalid", which is not an address of this machine. [^\n]+\n$/);
 });
 
 test.each<[settings: Record<string, string>, isWarned: boolean, origin: string]>([

@@ -20,7 +20,7 @@ const maxGapMs = 500 + clockMarginMs;
 const timeoutMs = 1_000;
 /** The timeout for another node, which must not delay the next question. */
 const otherTimeoutMs = 400;
-/** The time between two lists of the members: for each, rqlite connects to every node. */
+/** The interval between reads of the member list. For each one, rqlite connects to every node. */
 const listEveryMs = 5_000;
 
 /** Starts to keep a lease, and returns the file under it. */
@@ -49,7 +49,7 @@ export function readUnderLease(file: NodeFile, lease: Lease) {
       }
     };
 
-  // No opening has 2 ** 32 commits, so two versions are never equal.
+  // No opening reaches 2 ** 32 commits, so versions are unique.
   const versionOf = (opening: Opening) => opening.number * 2 ** 32 + opening.serving().reader.version();
 
   /** Checks the file, updates the lease, and returns the version of the file. */
@@ -139,7 +139,7 @@ function openQuestions(node: RqliteNode, process: string) {
   /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
   return async (own: Position | null, level: "strong" | "linearizable"): Promise<Answers> => {
     if (members.length === 0) await refresh();
-    // The last list is good enough until the next try.
+    // If the refresh fails, the previous list is used until the next attempt.
     else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
     const voters = members.filter(({ isVoter }) => isVoter);
     const [leader, ...states] = await Promise.all([
@@ -185,7 +185,7 @@ export async function askPosition(
       WHERE name = ${node.name} AND process = ${process} AND leaving = 0)`;
   const value = await query(node, sql`${state} ${ifRegistered}`, level, withinMs);
   if (typeof value !== "string") throw new Error("the cluster does not list this server");
-  const [revision, last, chainAtOwn, nowMs]: Answered = JSON.parse(value); // As asked for.
+  const [revision, last, chainAtOwn, nowMs]: Answered = JSON.parse(value); // The query selects this shape.
   return { revision, last, chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2 };
 }
 

@@ -59,7 +59,7 @@ async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outc
     return { kind: "done", rejected, remarks: [...why, importedText(counts), ...passed.map(passedText), ...remarks] };
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
-    // A failure of the database or the disk has nothing to do with the file.
+    // The file is not at fault if the database or the disk failed.
     const isOfFile = !(cause instanceof DatabaseUnavailable || cause instanceof ImportInterrupted);
     if (!isOfFile) return { kind: "later", reason: cause.sentence };
     return { kind: "failed", reason: inOneLine(cause.message), advice: inOneLine(cause.advice) };

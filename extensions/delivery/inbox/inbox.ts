@@ -27,9 +27,9 @@ const sweepEveryMs = 3_600_000;
 /** An inbox. Nothing is read until `look` is called. */
 export class Inbox {
   readonly #folders = new Map<string, DropFolder>();
-  /** The lines about files that are not imported, as the last look found them. */
+  /** The log lines about files that were not imported in the previous scan. */
   #before: ReadonlySet<string> = new Set();
-  /** The lines about files that are not imported, as this look finds them. */
+  /** The log lines about files that were not imported in this scan. */
   #now = new Set<string>();
   #sweptMs = Number.NEGATIVE_INFINITY;
   /** The files that this look found incomplete. */

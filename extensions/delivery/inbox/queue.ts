@@ -21,7 +21,7 @@ export interface FolderQueue extends Readonly<Record<Kind, Pending>> {
   readonly path: string;
 }
 
-/** Looks once at all folders, and at the files outside of them. A folder that cannot be read counts as empty. */
+/** Scans all folders once, and the files outside them. An unreadable folder counts as empty. */
 export function readQueue(folder: string): FolderQueue[] {
   const names = namesIn(folder).filter((name) => !name.startsWith(".") && isFolder(join(folder, name)));
   return [".", ...names].map((name) => {
@@ -29,7 +29,7 @@ export function readQueue(folder: string): FolderQueue[] {
     const filesIn = (own: string) => namesIn(join(path, own)).map((file) => join(path, own, file));
     const waiting = namesIn(path).filter((file) => isDropped(file) || file.endsWith(".part"));
     const failed = new Set(filesIn(failedFolder));
-    // The text next to a failed file says why, and does not count, even if that file is gone.
+    // The .txt file next to a failed file holds the reason. It is not counted, even after the failed file is removed.
     const isFailed = (file: string) => !file.endsWith(".txt") || failed.has(`${file}.txt`);
     return {
       name,
@@ -57,9 +57,9 @@ function sum(all: readonly Pending[]): Pending {
 
 function countIn(path: string, count: (path: string) => number = () => 1): Pending {
   const found = statSync(path, { throwIfNoEntry: false });
-  // An import may just have moved it.
+  // An import may have just moved the file.
   if (!found?.isFile()) return sum([]);
-  // A file that never settles has waited since it was created. Some file systems do not know when.
+  // A file that keeps changing has been pending since its creation. Some file systems do not record that time.
   const sinceMs = Math.min(found.mtimeMs, found.birthtimeMs || found.mtimeMs);
   return { count: count(path), bytes: found.size, sinceMs };
 }

@@ -144,7 +144,7 @@ export const errorCodes = {
 /** Every code of an error (§7). */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** Returns whether a value is one of the twelve codes. */
+/** Returns whether a value is one of the error codes of §7. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === "string" && Object.hasOwn(errorCodes, code);
 }

@@ -22,7 +22,7 @@ export interface Leads {
   all(options?: AllOptions): AsyncGenerator<Lead, void, undefined>;
   /** Every lead once, oldest first, then new leads as they arrive. Only its signal ends it. */
   follow(options?: FollowOptions): AsyncGenerator<Lead, void, undefined>;
-  /** Every lead once, like `follow`, in batches, each with the checkpoint to store with it. */
+  /** Yields every lead once, like follow, in batches. Store each checkpoint together with its batch. */
   batches(options?: BatchOptions): AsyncGenerator<Batch, void, undefined>;
 }
 

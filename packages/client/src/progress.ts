@@ -88,9 +88,9 @@ export class Progress {
   constructor(
     { from, begun, seen }: Pick<Written, "from" | "begun" | "seen">,
     private readonly overlapMs: number,
-    /** Whose leads they are, as `sourceOf` returns it. */
+    /** The source of the leads, as returned by sourceOf. */
     readonly source: string,
-    /** Whose leads were given before, by the text that was read; null if it does not say so. */
+    /** The source of the leads before them; null if the checkpoint has none. */
     readonly sourceBefore: string | null,
   ) {
     this.fromMs = from;

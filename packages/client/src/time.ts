@@ -10,7 +10,7 @@ export interface Clock {
   random(): number;
 }
 
-/** A timer of more than this fires at once. */
+/** The longest delay of setTimeout. A longer one fires at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -47,7 +47,7 @@ export function createMetrics(sources: MetricSources) {
   return { registry, ...addRequestMetrics(registry) };
 }
 
-/** Adds the counts of answers, and the times that they took. */
+/** Adds the response counter and the latency histogram. */
 export function addRequestMetrics(registry: Registry) {
   const requests = new Counter({
     name: "leadfile_requests_total",

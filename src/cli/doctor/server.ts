@@ -70,7 +70,7 @@ function findDetached(path: string): number[] {
   });
 }
 
-/** The names in a folder; none of a process that has ended, or of another user. */
+/** Returns the names in a folder; empty if the process has ended or belongs to another user. */
 function entries(folder: string): string[] {
   return orElse(() => readdirSync(folder), []);
 }

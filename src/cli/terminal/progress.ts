@@ -16,7 +16,7 @@ export function createProgress(what: string, total: number | null, output: Outpu
   const clear = () => void (isBar && process.stderr.write("\r\u001b[K"));
   let drawnMs = Number.NEGATIVE_INFINITY;
   return {
-    /** Takes how much of the total is done, and how many rows that is. */
+    /** Updates the progress: done in the unit of the total, and the number of rows. */
     update(done: number, rows: number) {
       const nowMs = performance.now();
       const seconds = (nowMs - startedMs) / 1000;

@@ -35,8 +35,8 @@ export function stoppedBy(signal: EndingSignal, what: string, advice = "Run it a
 }
 
 /**
- * Runs steps, each of which yields how much is done, until they end or a signal comes. Returns what was done last, and the
- * signal. From then on a signal ends the process at once.
+ * Runs steps until they end or a signal arrives. Each step yields the number done so far. Returns the last number and
+ * the signal; null if there was none. A second signal ends the process at once.
  */
 export async function runSteps(
   steps: AsyncIterable<number>,

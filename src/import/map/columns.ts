@@ -32,7 +32,7 @@ export interface Layout {
   readonly ties: readonly (readonly number[])[];
 }
 
-/** The places of the values of each field, the preferred first. A field without any is left out. */
+/** The column indexes of each field, in order of preference. Fields without a column are omitted. */
 export type ByField = { readonly [Field in Target]?: readonly number[] };
 
 /** The largest exports have some hundreds of columns. */
@@ -54,7 +54,7 @@ export class Columns {
     },
     (path) => path.join("."),
   );
-  /** Returns the kind of parent that a name is. */
+  /** Returns the kind of object that a name denotes: wrapper, page, visitor, … */
   readonly kindOf = remembered(kindOf, String);
 
   constructor(private readonly mapping: ColumnMapping) {}

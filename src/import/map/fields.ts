@@ -14,7 +14,7 @@ export type Target = LeadField | (typeof ingredients)[number];
 
 export const targets: readonly Target[] = [...leadFields, ...ingredients];
 
-/** The fields that say who the visitor is. */
+/** The fields that identify the visitor. */
 export const ofPerson: readonly Target[] = ["name", "first_name", "last_name", "email", "verified_email", "phone"];
 
 /** The names of a list; `_` is an empty one. */
@@ -54,7 +54,9 @@ export const pages = words("results rows list entries hits edges objects respons
 /** The one wrapper that a flat name may begin with: `Lead Email` is an email, but `Item Name` is not a person's name. */
 export const flatWrapper = "lead";
 
-/** The time at which a profile was made. In a record that has people and nothing of a visit, it is not that of a visit. */
+/**
+ * Names of the creation time of a record. In a record about a person without visit data, it is not the time of a visit.
+ */
 export const creationNames: ReadonlySet<string> = new Set(
   words("created createdat createdon createddate createdtime createdate creationdate datecreated"),
 );
@@ -69,7 +71,7 @@ export const bareNames: ReadonlySet<string> = new Set([
   ...creationNames,
 ]);
 
-/** Names that would be fields by their parts, and are not: where the employer is, and whom a skip trace found. */
+/** Names that look like fields but are not: the location of the employer, and people found by skip tracing. */
 export const notKept: ReadonlySet<string> = new Set([
   ...combine("professional", "city state country region"),
   "skiptracename",

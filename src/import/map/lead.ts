@@ -36,13 +36,13 @@ export interface LeadRules extends TimeRules {
   readonly identity: readonly IdentityField[];
 }
 
-/** A lead, and what was left out of it. */
+/** A lead, and warnings about omitted values. */
 export interface KeptLead {
   readonly lead: NewLead;
   readonly warnings: readonly Warning[];
 }
 
-/** The lead of a row, why it cannot be one, or the date whose column has to be decided first. */
+/** The lead of a row; the reason why it is rejected; or the ambiguous date whose column must be resolved first. */
 export type ReadLead = KeptLead | { readonly fault: string } | { readonly undecided: Undecided };
 
 const warningTexts = {
@@ -213,7 +213,7 @@ const identifiers = {
   phone: { allIn: allPhones, keyOf: phoneKey },
 } as const;
 
-/** Returns the values that the columns of a field have in addition to the one that is kept. Most rows have none. */
+/** Returns the further identifiers in the columns of a field, without the one that is kept. Most rows have none. */
 function others({ cells }: Row, places: Places, kept: string | null, kind: "email" | "phone"): PersonIdentifier[] {
   const { allIn, keyOf } = identifiers[kind];
   return (places ?? []).flatMap((place) => {

@@ -32,7 +32,7 @@ interface Parent {
   readonly key: string;
 }
 
-/** An alias without any parents, with its place in the table as its rank. */
+/** An alias without parents. Its rank is its position in the table. */
 type Alias = Pick<Meaning, "target" | "rank" | "key">;
 
 /** More aliases than the table has. */
@@ -135,7 +135,7 @@ function inPlace(segments: readonly (readonly string[])[]): Meaning | null {
   if (outer !== null && order !== -1) return { ...outer, rank: outer.rank + order / 100 };
   const parents = parentsOf(segments.slice(0, -1));
   const own = parents === null ? null : ofWords(words, parents);
-  // A company has a business, and a person another employer: of companies, only names are kept.
+  // Only the name of a company is kept. company.business is its industry, not its name.
   const isOfOuter = aliasOf(name)?.target === outer?.target && outer?.target !== "company" && !bareNames.has(name);
   return own ?? (isOfOuter ? outer : null);
 }

@@ -15,7 +15,7 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
   time_zone: "identified_at",
 };
 
-/** Reports which columns became which field, and which were not kept. */
+/** Reports which columns map to which field, and which are ignored. */
 export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source") {
   const layout = createLayout(columns.all);
   const matched = fieldsOf(layout);
@@ -30,7 +30,7 @@ export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source")
     /** The columns of names, the preferred first; those of a first and a last name are joined. */
     names: joinedNames(layout),
     unmatched: unmatched.map(({ name }) => name),
-    /** The --map that would keep columns which are not kept although their names sound like a field. */
+    /** The --map options for ignored columns whose names resemble a field. */
     maps: unmatched.flatMap(({ title, isIgnored }) => {
       const target = isIgnored ? null : likelyTarget(title.split("."));
       return target === null ? [] : [mapOption(title, target)];

@@ -107,11 +107,11 @@ function clockOf(text: string): string {
   return part?.[1] === undefined ? text : new Date(clockOfDecimals(part[1])).toISOString().slice(11, 23);
 }
 
-/** A text, and the columns that it is from. */
+/** A text, and the indexes of its columns. */
 interface TimeText {
   readonly text: string;
   readonly place: number;
-  /** The column of the time of day, if it is another one. */
+  /** The column of the time of day, if it is a separate one. */
   readonly clockPlace?: number;
 }
 

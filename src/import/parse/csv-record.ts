@@ -79,7 +79,7 @@ interface Grammar {
 function read(text: string, from: number, isOpen: boolean, grammar: Grammar): CsvRecord | BrokenRecord {
   const cells: string[] = [];
   let isDoubtful = grammar.quoting !== doubled;
-  // Only the text up to the end of the line is searched for a delimiter: the next one may be far away.
+  // Searches only up to the end of the line: the next delimiter may be far away.
   let lines = upToLineEnd(text, from);
   for (let cell = from, open = isOpen ? from - 1 : quoteAt(text, from); ; open = quoteAt(text, cell)) {
     const found = open === null ? letters(lines, cell, grammar) : quotedCell(text, lines, cell, open, grammar);
@@ -95,7 +95,7 @@ function read(text: string, from: number, isOpen: boolean, grammar: Grammar): Cs
   }
 }
 
-/** Reads a cell that begins with a quote. If another one than the last of the cell closes it, its quotes are letters. */
+/** Reads a quoted cell. If text follows its closing quote, its quotes are literal. */
 function quotedCell(text: string, before: string, cell: number, open: number, grammar: Grammar) {
   const { closeOf, textOf } = grammar.quoting;
   const close = closeOf(text, open + 1);
@@ -106,8 +106,8 @@ function quotedCell(text: string, before: string, cell: number, open: number, gr
 }
 
 /**
- * Reads a cell as the letters up to the next delimiter. With a stray quote, whose place is infinite if none closes the cell,
- * all quotes except an outer pair are literal.
+ * Reads a cell as plain text up to the next delimiter. close is the position of a stray quote (Infinity if the quote is
+ * never closed): then all quotes except an outer pair are literal.
  */
 function letters(lines: string, cell: number, { delimiter }: Grammar, close: number | null = null) {
   const end = indexOf(lines, delimiter, cell);

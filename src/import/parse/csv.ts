@@ -23,7 +23,7 @@ const partOfDamaged = "it is part of the previous record, which has a misplaced 
 const maxScannedLength = 8 * maxRecordLength;
 
 class CsvReader {
-  /** The columns of the header; null before it was read. */
+  /** The columns of the header; null until it is read. */
   private layout: Layout | null = null;
   /** The beginning of a record that continues in the next text. */
   private rest = "";
@@ -52,7 +52,7 @@ class CsvReader {
     return rows;
   }
 
-  /** Takes the record at a place. Returns the place after it, or null if the text does not reach that far. */
+  /** Reads the record at an offset. Returns the offset after it, or null if more text is needed. */
   private takeRecord(text: string, at: number, isLast: boolean, rows: ReadRow[]): number | null {
     const next = indexOf(text, "\n", at) + 1;
     const line = text.slice(at, endOfLine(text, next - 1));
@@ -64,7 +64,8 @@ class CsvReader {
     const record = readRecord(text, at, this.delimiter);
     const length = record.end - at;
     if (record.end > text.length && !isLast && text.length - at < maxScannedLength) return null;
-    // A record of several lines that does not fit the header may be several records, which a rejected row could not keep.
+    // A long multi-line record that does not match the header may be several records, and is too long for the rejects
+    // file.
     const isLarge = record.end > next && length > maxRejectedLength;
     if (record.cells !== null && length <= maxScannedLength && (!isLarge || record.cells.length === this.width)) {
       this.take(record.cells, text.slice(at, record.end), rows);
@@ -73,7 +74,10 @@ class CsvReader {
     return this.takeDamaged(text, at, line, isLast, rows);
   }
 
-  /** Takes a line with a quote in the wrong place as the row that it is by itself, or rejects the record that it begins. */
+  /**
+   * Handles a line with a misplaced quote: accepts it as a row if it is complete, otherwise rejects the record that
+   * begins there.
+   */
   private takeDamaged(text: string, at: number, line: string, isLast: boolean, rows: ReadRow[]): number | null {
     const next = indexOf(text, "\n", at) + 1;
     const alone = readLine(line, this.delimiter);
@@ -92,7 +96,7 @@ class CsvReader {
     return end;
   }
 
-  /** Returns the end of the record that the next quote closes, whose cell is open at a line; null if none closes it. */
+  /** Returns the end of the record whose cell is still open at next; null if no quote closes it. */
   private endOfClosed(text: string, next: number): number | null {
     for (let from = next; ; ) {
       const rest = readRecord(text, from, this.delimiter, true);
@@ -104,8 +108,8 @@ class CsvReader {
   }
 
   /**
-   * Without a quote that closes it, the lines up to the first one that may be a row belong to a record. All lines up to the
-   * next quote would be lost otherwise.
+   * If no quote closes the record, it ends before the next line that matches the header. Otherwise everything up to the
+   * next quote would be lost.
    */
   private endOfMisfits(text: string, at: number, next: number): number {
     let end = next;
@@ -119,7 +123,7 @@ class CsvReader {
     return end;
   }
 
-  /** Rejects a record once, with its lines as far as a rejected row can keep them; the others are rejected one by one. */
+  /** Returns the rejected rows of a damaged record: one with as many lines as fit, then one for each remaining line. */
   private damagedRows(text: string): RejectedRow[] {
     let length = 0;
     const lines = text.split(/\r?\n/);
@@ -146,7 +150,7 @@ class CsvReader {
       : { line: this.line, reason, source: cells };
   }
 
-  /** Returns a row whose text is written after the last column, where nobody takes it for values. */
+  /** Returns a rejected row. Its text is written after the last column, where it cannot be mistaken for a value. */
   private damaged(text: string, reason: string, line = this.line): RejectedRow {
     return { line, reason, source: [...Array<string>(this.width).fill(""), text.slice(0, maxRejectedLength)] };
   }
@@ -183,7 +187,7 @@ class CsvReader {
   }
 }
 
-/** Reads the header. Throws a UserError if it cannot be read: the line after it is none. */
+/** Reads the header. Throws a UserError if it cannot be read: no other line can replace it. */
 function readHeader(line: number, cells: readonly string[] | null, fault: string, columns: Columns): Layout {
   const refusal = (fault: string, advice: string) =>
     new UserError(`The header, line ${line} of the file, cannot be read: ${fault}.`, advice);

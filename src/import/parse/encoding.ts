@@ -96,7 +96,7 @@ async function* withFeeds(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer
   }
 }
 
-/** Reads until the first pieces, joined, are enough. Returns them, and all pieces with them included. */
+/** Reads until the start is long enough. Returns the start, and a stream of everything including it. */
 export async function lookAhead<Piece extends Buffer | string>(
   pieces: AsyncIterableIterator<Piece>,
   join: (pieces: readonly Piece[]) => Piece,
@@ -111,7 +111,7 @@ export async function lookAhead<Piece extends Buffer | string>(
   return { head, whole: prepend(head, pieces) };
 }
 
-/** Reads until the first texts are enough. */
+/** lookAhead for text. */
 export function lookAheadInText(texts: AsyncGenerator<string>, isEnough: (head: string) => boolean) {
   return lookAhead(texts, (some) => some.join(""), isEnough);
 }

@@ -8,7 +8,7 @@ import { type Groups, readDocument, readLines } from "./json.ts";
 
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
 
-/** Reads a text as the format in which it begins. */
+/** Detects the format from the start of a text, and reads it. */
 export async function openRows(
   texts: AsyncGenerator<string>,
   columns: Columns,

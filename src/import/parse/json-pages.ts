@@ -27,7 +27,7 @@ export function readPage(value: unknown, columns: Columns): Page | { readonly li
   const lists = listsIn(value, [], columns);
   if (lists.length === 0) return null;
   const kindOf = ({ path }: List) => columns.kindOf(path.at(-1) ?? "");
-  // A listing may have an address: `{ url, data: [{ … }] }`.
+  // The page itself may have a URL: { url, data: [{ … }] }.
   const isListing = lists.every((list) => ["page", "wrapper"].includes(kindOf(list) ?? ""));
   const own = Object.entries(value).filter(([name]) => !isListing || !bareNames.has(normalizeName(name)));
   const items = new Set(lists.map((list) => list.items));

@@ -17,7 +17,7 @@ const maxPageDepth = 4;
 const maxDepth = 32;
 const maxPathLength = 1000;
 
-/** Rows in groups; a group is what could be read without waiting. */
+/** Rows in batches. A batch is what can be read without waiting for input. */
 export type Groups = AsyncIterable<ReadRow[]> | Iterable<ReadRow[]>;
 
 /** Reads text in whole lines; a line may hold a page of records. */
@@ -166,7 +166,7 @@ interface Value {
 
 const isGiven = ({ text }: Value) => text.trim() !== "";
 
-/** Returns the values of an object, each with the column of its path, and the number of its names. */
+/** Returns the values of an object, each with its column, and the number of distinct names. */
 function readValues(record: object, parents: readonly string[], columns: Columns) {
   const values: Value[] = [];
   const others = new Set<"people" | "visits">();

@@ -42,7 +42,7 @@ export function beginBatch(account: AccountNumber, origin: ImportOrigin, { count
   return { ...nothing, account, layout, counts: { ...counts }, ...origin };
 }
 
-/** Counts leads that were added between two times. */
+/** Counts inserted leads, the oldest and newest of which have the given timestamps. */
 export function noteAdded(
   record: BatchRecord,
   { leads, moved, older }: Pick<Summary, "leads" | "moved" | "older">,

@@ -132,8 +132,8 @@ export function openForImport(path: string): Connection {
 const maxHeapBytes = 16 * 1024 * 1024;
 
 /**
- * The size of the page cache for the merge of an import: ids without an order touch a page of their index each. Whatever is
- * sorted from then on takes as much memory again.
+ * The page cache size of a merge. Random IDs touch a different index page for each row. Sorting uses the same amount
+ * again.
  */
 export const mergeCacheMebibytes = 112;
 

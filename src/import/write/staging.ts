@@ -126,7 +126,7 @@ function openTables(client: Database, folder: string) {
   };
 }
 
-/** Returns the first, the middle, and the last lead that was added, as they would be served. */
+/** Returns the first, middle, and last lead in the order of the file, as they would be served. */
 function readSample(client: Database, nowMs: number): Lead[] {
   const chosen = client.query<Pick<NewLead, "identifiedMs" | "document">, []>(`
     WITH last AS (SELECT max(place) AS place FROM staged)

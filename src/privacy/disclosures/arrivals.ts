@@ -23,7 +23,7 @@ const clockToleranceMs = 60_000;
 export interface Departure extends Days {
   /** The import that had brought them; null if it may have been any. */
   readonly batch: number | null;
-  /** The time at which the leads left: only a later import can have brought them again. */
+  /** The time at which the leads were removed. Only a later import can have added them again. */
   readonly untilMs: number;
   /** The range of their timestamps now, without its end. */
   readonly fromMs: number;

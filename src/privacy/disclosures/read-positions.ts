@@ -17,13 +17,18 @@ export interface Passed extends Pick<ReadPosition, "key" | "label" | "prefix"> {
   readonly overlapSeconds: number;
 }
 
-/** The read positions when an import wrote its leads after a timestamp; null means all of its leads. */
+/**
+ * The read positions at the time when an import committed the leads after a timestamp; null covers all of its leads.
+ */
 export interface Reached {
   readonly afterMs: number | null;
   readonly positions: readonly ReadPosition[];
 }
 
-/** Returns what clients have missed of an import that is written. Of two sets of positions for a lead, the last counts. */
+/**
+ * Returns the leads of a committed import that clients missed. If several sets of positions apply to a lead, the last
+ * one counts.
+ */
 export function passedLeads(
   database: Connection,
   account: number,

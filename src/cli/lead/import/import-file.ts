@@ -77,9 +77,9 @@ export async function importFile(context: CommandContext, asked: Asked) {
     return {
       ...merged,
       account,
-      /** Clients that have read past leads that were late. */
+      /** Clients that missed leads, because the leads are older than their read position. */
       passed: merged.batch === null ? [] : passedLeads(database.read, number, merged.batch, reached),
-      /** The reason why the file looks wrong, and what was left out of its rows. */
+      /** The reasons why the file looks wrong, and warnings about omitted values. */
       remarks: [...doubts, ...remarks],
       columns: reportOn(columns, request.stamp).columns,
       sample,
@@ -108,7 +108,7 @@ async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): 
   }
 }
 
-/** Reads the file to its end, says which column is which field, and shows the progress. */
+/** Reads the file to its end, prints the column mapping, and shows the progress. */
 async function read({ file, output }: Asked, reading: Reading): Promise<FileRead> {
   const { source, columns } = reading;
   using progress = createProgress("Reading", source.size, output);

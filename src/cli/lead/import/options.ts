@@ -99,8 +99,8 @@ export function checkPixel(context: CommandContext, account: Account, { pixel, c
 }
 
 /**
- * Returns the request with a path at which its rejected rows can be written. Throws a UserError if --rejects names a file of
- * the database, existing or not. An existing file is never overwritten.
+ * Returns the request with a writable path for rejected rows. Throws a UserError if --rejects names a file of the
+ * database, whether or not it exists. Never overwrites a file.
  */
 export function withWritableRejects(request: ImportRequest): ImportRequest {
   const { rejects, followsNoLink } = request;
@@ -111,6 +111,6 @@ export function withWritableRejects(request: ImportRequest): ImportRequest {
   if (files.some((file) => resolve(file) === resolve(rejects))) {
     throw new UserError(`--rejects would overwrite ${path}.`, "Name another file.", 2);
   }
-  // The inbox names a file of its own, which an earlier try may have left.
+  // The inbox chooses the file name. A file from an earlier attempt may exist.
   return { ...request, rejects: writablePath(rejects, followsNoLink === true) };
 }

@@ -105,7 +105,7 @@ interface Planned {
   readonly known: ReadonlySet<string>;
 }
 
-/** Says what the import would do, and returns why the file looks wrong. Throws a UserError if a person at a terminal does not want it. */
+/** Prints what the import would do, and returns why the file looks wrong. Throws a UserError if the user declines. */
 export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead) {
   const { output, request } = run;
   const report = reportOn(run.columns, request.stamp);

@@ -21,7 +21,7 @@ export function rejectionLines({ rejected, reasons }: FileRead["notes"]): string
   return [...lines, `${are} empty, as is common at the end of a spreadsheet. No data is lost.`];
 }
 
-/** The most frequent reason of a rejection, without what the row holds; undefined if no row was rejected. */
+/** The most frequent reason for rejection, without values of the row; undefined if no row was rejected. */
 export function mostFrequentReason({ reasons }: FileRead["notes"]): string | undefined {
   return [...reasons].toSorted(([, one], [, other]) => other - one)[0]?.[0];
 }

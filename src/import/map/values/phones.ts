@@ -71,7 +71,10 @@ function lacksItsArea({ countryCallingCode, nationalNumber }: PhoneNumber): bool
   return countryCallingCode === "1" && nationalNumber.length < nationalLength;
 }
 
-/** Reads a number that a program took for an amount: with a decimal, or as a power of ten. If it was rounded, it is empty. */
+/**
+ * Reads a phone number that a spreadsheet formatted as a number: 5551234567.0 or 5.55E+9. Returns an empty string if
+ * digits were rounded away; null for any other text.
+ */
 function fromSpreadsheet(text: string): string | null {
   const decimal = /^\+?(\d{7,15})\.0+$/.exec(text);
   if (decimal?.[1] !== undefined) return decimal[1];

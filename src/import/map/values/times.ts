@@ -98,7 +98,10 @@ function readNumber(text: string, reading: TimeReading): ReadTime | null {
   return inZone(firstSerialMs + Number(serial[1]) * dayMs + sinceMidnightMs, null, undefined, reading);
 }
 
-/** Reads a day in Unix milliseconds, null for one that no calendar has, and how much of the text it takes. */
+/**
+ * Parses the date at the start of a text. Returns the day in Unix milliseconds (null for a day that does not exist) and
+ * the length of the date; isUndecided if day and month are ambiguous; null if there is no date.
+ */
 function readDate(text: string, order: DateOrder | null) {
   const numeric = readNumeric(text);
   if (numeric !== null) {
@@ -137,7 +140,10 @@ function indexIn(names: readonly string[], text: string): number {
 /** The day of a numeric date in either order, and how much of the text it takes; null for any other text. */
 type NumericDate = Readonly<Record<DateOrder, number | null>> & { readonly length: number };
 
-/** Reads a numeric date, such as 01/02/2026 or 31.01.26. */
+/**
+ * Parses a numeric date, such as 01/02/2026 or 31.01.26, in both orders. An order is null if no such day exists.
+ * Returns null for any other text.
+ */
 export function readNumeric(text: string): NumericDate | null {
   const match = numericForm.exec(text);
   if (match === null) return null;
