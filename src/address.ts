@@ -28,15 +28,15 @@ export function listeningFailure(cause: unknown, { host, port, tls }: Address, p
       2,
     );
   }
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const detail = cause instanceof Error ? cause.message : String(cause);
   if (tls !== null) {
     return new UserError(
-      `TLS could not be set up (${said}).`,
+      `TLS could not be set up (${detail}).`,
       "Check that TLS_CERT and TLS_KEY are PEM files, and that the key matches the certificate.",
     );
   }
   return new UserError(
-    `Listening on ${host}, port ${port}, failed (${said}).`,
+    `Listening on ${host}, port ${port}, failed (${detail}).`,
     `Set ${prefix}HOST to another address.`,
   );
 }

@@ -10,7 +10,7 @@ import { takeLock, writeWhenFree } from "./db/locks.ts";
 import { openDatabase } from "./db/open.ts";
 import { openReader, type Reader } from "./db/reader.ts";
 import { type CountedUsage, createUsageCounter, type Flushed, openUsageReader, usageStatement } from "./db/usage.ts";
-import { createSettle, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
+import { createSync, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
 import { gapEndStatements, gapStatementsAtStart, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
 import { type DisclosurePart, planPart, writeDisclosures } from "./privacy/disclosures/ledger.ts";
 import { createPendingPages, type DisclosedPage } from "./privacy/disclosures/pending-pages.ts";
@@ -124,7 +124,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       database.$client.run(`PRAGMA wal_autocheckpoint = ${isTheirs ? 0 : pagesUntilCopied.byServer}`);
       return flushed;
     },
-    settle: createSettle(database, wal),
+    settle: createSync(database, wal),
     applyRetention: (nowMs, hasJumped) => retain(database, { path, nowMs, hasJumped }),
     listening: async () => {},
     close() {

@@ -98,9 +98,9 @@ export async function migrateCluster(database: ClusterDatabase): Promise<number>
   await createTables(database.node);
   await database.catchUp();
   const pending = pendingMigrations(database.read);
-  for (const { statements, hash, madeMs } of pending) {
+  for (const { statements, hash, createdMs } of pending) {
     const adding = statements.filter((statement) => !/^\s*DROP TABLE/i.test(statement)).map((each) => sql.raw(each));
-    const record = sql`INSERT INTO __drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`;
+    const record = sql`INSERT INTO __drizzle_migrations (hash, created_at) VALUES (${hash}, ${createdMs})`;
     await database.write([...adding, record]);
   }
   return pending.length;

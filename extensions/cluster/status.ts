@@ -105,7 +105,7 @@ async function findLacking(members: readonly Asked[]): Promise<Set<string>> {
     WHERE id IN (SELECT value FROM json_each(${ids}))`;
   const asking = members.map(async (member) => {
     const value = await query(member, question, "none", timeoutMs).catch(() => null);
-    const found: Position[] = JSON.parse(typeof value === "string" ? value : "[]"); // As asked for.
+    const found: Position[] = JSON.parse(typeof value === "string" ? value : "[]"); // The query selects this shape.
     return found.map((one) => ({ ...one, name: member.name }));
   });
   const byId = Map.groupBy((await Promise.all(asking)).flat(), ({ id }) => id);

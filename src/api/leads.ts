@@ -19,12 +19,12 @@ export function leadRoute(store: RequestStore, reply: Reply) {
   return new Elysia().use(calls).get(
     paths.leads,
     ({ call, key, query }) => {
-      const question = `${key.account} ${call.search}`;
-      let page = pages.get(question, call.databaseVersion);
+      const cacheKey = `${key.account} ${call.search}`;
+      let page = pages.get(cacheKey, call.databaseVersion);
       if (page === null) {
         page = readPage(store, key.account, toLeadQuery(query));
         // A page with a cursor is seldom asked for twice.
-        if (query.before === undefined) pages.keep(question, page);
+        if (query.before === undefined) pages.keep(cacheKey, page);
       }
       if (page.disclosed !== null) store.disclosures.note(key.number, page.disclosed, call.arrivedMs);
       return reply(call, { status: 200, body: page.body });
@@ -74,16 +74,16 @@ interface Page {
 }
 
 /** The maximum size of the cache. A page of 25 leads has about 15,000 bytes. */
-const maxBytes = 20 * 1024 * 1024;
+const maxCacheBytes = 20 * 1024 * 1024;
 
-/** The memory of an entry in addition to its body and its query string. */
+/** The memory of an entry in addition to its body and its key. */
 const overheadBytes = 250;
 
 /**
- * The maximum length of a cached query string. Clients choose it, so long ones could fill the memory. A query with all
- * filters is shorter.
+ * The maximum length of a cache key. Clients choose the query string in it, so long ones could fill the memory. A query
+ * with all filters is shorter.
  */
-const maxQuestionLength = 500;
+const maxCacheKeyLength = 500;
 
 /** Creates the page cache. A write to the database invalidates all entries. */
 export function createPageCache() {
@@ -97,19 +97,19 @@ export function createPageCache() {
   }
 
   return {
-    /** Returns the page that answers a question; null if none is kept, or the database has changed since. */
-    get(question: string, databaseVersion: number): Page | null {
+    /** Returns the page of a key; null if there is none, or the database has changed since. */
+    get(cacheKey: string, databaseVersion: number): Page | null {
       if (databaseVersion !== knownVersion) clear();
       knownVersion = databaseVersion;
-      return pages.get(question) ?? null;
+      return pages.get(cacheKey) ?? null;
     },
     /** Stores a page that was just read. Must be called after get, in the same tick. */
-    keep(question: string, page: Page): void {
-      if (question.length > maxQuestionLength) return;
-      const added = page.body.byteLength + question.length + overheadBytes;
+    keep(cacheKey: string, page: Page): void {
+      if (cacheKey.length > maxCacheKeyLength) return;
+      const added = page.body.byteLength + cacheKey.length + overheadBytes;
       // Clears the whole cache: popular pages are soon cached again.
-      if (bytes + added > maxBytes) clear();
-      pages.set(question, page);
+      if (bytes + added > maxCacheBytes) clear();
+      pages.set(cacheKey, page);
       bytes += added;
     },
   };

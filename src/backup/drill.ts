@@ -12,7 +12,7 @@ import { UserError } from "../user-error.ts";
 import { type Backup, copyUnchanged } from "./backup.ts";
 import { rememberErasures } from "./erasures.ts";
 import { readManifest } from "./manifest.ts";
-import { inWords, merge, openDraft } from "./restore.ts";
+import { explainBackupFailure, merge, openDraft } from "./restore.ts";
 import { inThread } from "./thread.ts";
 
 /** Tests a backup. Throws a UserError that says how the restored file differs. Nothing is left behind. */
@@ -40,7 +40,7 @@ export async function drillBackup({ file, folder, nowMs }: Trial & { readonly fi
       throw new UserError(`${file} was restored, but ${lost} of its leads are missing.`, "Make a new backup.");
     return { file, sha256, bytes, leads: counts.leads };
   } catch (cause) {
-    const failure = inWords(cause, file, file);
+    const failure = explainBackupFailure(cause, file, file);
     // A full disk says nothing about the backup.
     if (!(failure instanceof UserError) || failure instanceof DatabaseUnavailable) throw failure;
     throw new UserError(`The drill failed: ${failure.message}`, "Make a new backup, and test that one.");

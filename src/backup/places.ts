@@ -62,9 +62,10 @@ export function openPlace(place: string, access: S3Access | null) {
     /** The folder; null for an object store. */
     folder: access === null ? place : null,
     /** The complete backups, newest first: in a folder those with other names as well. */
-    listAll: () => naming("read", () => listFitting(storage, (name) => access === null || isOurs(name))),
+    listAll: () => naming("read", () => listMatching(storage, (name) => access === null || isOurs(name))),
     /** The complete backups with a name of ours, newest first, but those dated in the future last. */
-    list: (nowMs: number) => naming("read", async () => aheadLast((await listFitting(storage, isOurs)).backups, nowMs)),
+    list: (nowMs: number) =>
+      naming("read", async () => aheadLast((await listMatching(storage, isOurs)).backups, nowMs)),
     /** Moves a backup and its manifest into the place, and returns the address of the backup. */
     put: (file: string) =>
       naming("written", async () => {
@@ -76,7 +77,7 @@ export function openPlace(place: string, access: S3Access | null) {
     /** Removes all but so many newest backups, and incomplete ones that are older than all of those. Returns their addresses. */
     rotate: (keep: number, nowMs: number) =>
       naming("written", async () => {
-        const { backups, incomplete } = await listFitting(storage, isOurs);
+        const { backups, incomplete } = await listMatching(storage, isOurs);
         const names = aheadLast(backups, nowMs).map(({ file }) => basename(file));
         const [oldest] = names.slice(0, keep).toSorted();
         // If there are fewer backups than that, incomplete ones are kept: someone may have copied them without
@@ -104,7 +105,7 @@ export function openPlace(place: string, access: S3Access | null) {
  * Lists the backups whose names match: the complete ones, newest first; the addresses of those with an unreadable
  * manifest; and the names of those without a manifest.
  */
-async function listFitting(storage: ReturnType<typeof openFolder>, fits: (name: string) => boolean) {
+async function listMatching(storage: ReturnType<typeof openFolder>, fits: (name: string) => boolean) {
   const sizes = await storage.sizes();
   const backups: StoredBackup[] = [];
   const unreadable: string[] = [];

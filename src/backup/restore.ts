@@ -167,7 +167,7 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
     if (replaced === "attached") detach(database);
     return report;
   } catch (cause) {
-    throw inWords(cause, file, target);
+    throw explainBackupFailure(cause, file, target);
   } finally {
     release();
   }
@@ -190,7 +190,7 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
     } catch (cause) {
       // With more room it can be read.
       if (isFull(cause)) throw cause;
-      const failure = inWords(cause, address, address);
+      const failure = explainBackupFailure(cause, address, address);
       if (!(failure instanceof UserError)) throw failure;
       warnings.push(unreadText(address, failure.message));
       continue;
@@ -327,7 +327,7 @@ function notABackup(what: string): UserError {
 }
 
 /** Converts a failure into a UserError: names the backup if it is damaged; otherwise like explainFailure. */
-export function inWords(failure: unknown, file: string, path: string): unknown {
+export function explainBackupFailure(failure: unknown, file: string, path: string): unknown {
   const cause = underlying(failure);
   if (isDamaged(cause)) return notABackup(`${file} is not a Leadfile database, or is damaged.`);
   return explainFailure(cause, path);

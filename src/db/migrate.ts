@@ -78,9 +78,9 @@ export function migrateSchema(database: Connection, path: string, copy: "copy fi
     client.run(
       "CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)",
     );
-    for (const { statements, hash, madeMs } of pendingMigrations(database)) {
+    for (const { statements, hash, createdMs } of pendingMigrations(database)) {
       for (const statement of statements) client.run(statement);
-      client.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)", [hash, madeMs]);
+      client.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)", [hash, createdMs]);
     }
   });
   withTemporaryFiles(database, () => migrate.immediate());
@@ -111,5 +111,5 @@ export function pendingMigrations(database: Connection) {
   const applied = appliedMs(database) ?? 0;
   return knownMigrations()
     .filter(({ folderMillis }) => folderMillis > applied)
-    .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, madeMs: folderMillis }));
+    .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, createdMs: folderMillis }));
 }

@@ -52,7 +52,7 @@ export function truncateWal(database: Connection): boolean {
  * Returns a function that syncs the WAL to disk. If a sync fails, the WAL may have a gap that later syncs do not
  * repair.
  */
-export function createSettle(database: Connection, wal: ReturnType<typeof openWal>): () => Promise<void> {
+export function createSync(database: Connection, wal: ReturnType<typeof openWal>): () => Promise<void> {
   let isWhole = true;
   return async () => {
     if (!isWhole) isWhole = writeWhenFree(database.$client, () => truncateWal(database), 0);

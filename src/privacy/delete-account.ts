@@ -42,7 +42,7 @@ export async function* deleteAccount(
   const begin = insertAct(read, { atMs: nowMs, act: "account.deactivate", account: id, detail });
   await database.write([revoke, end, begin], "everywhere");
   await database.catchUp();
-  const found = mostLeadsAtBegin(database.read, id);
+  const found = maxLeadsAtStart(database.read, id);
   const count = Math.max(found, yield* deleteLeads(database, eq(leads.account, number), residueStatement));
   await database.write(
     [
@@ -58,7 +58,7 @@ export async function* deleteAccount(
 }
 
 /** Returns the largest number of leads with which a deletion of an account began. */
-function mostLeadsAtBegin(database: Connection, id: string): number {
+function maxLeadsAtStart(database: Connection, id: string): number {
   const begun = and(eq(audit.account, id), eq(audit.act, "account.deactivate"));
   const most = sql<number | null>`max(${audit.detail} ->> '$.leads')`;
   return database.select({ most }).from(audit).where(begun).get()?.most ?? 0;

@@ -25,7 +25,7 @@ export function lookAtInflow({ path, config, contents, nowMs }: Examined): Findi
   return [
     ...(inflows === null ? [] : [lookAtImports(inflows, inbox, nowMs)]),
     ...(inbox === null ? [] : lookAtInbox(inbox, inflows, nowMs)),
-    ...(isFolder(spool) ? lookAtSpool(readQueue(spool), nowMs) : []),
+    ...(isFolder(spool) ? checkSpool(readQueue(spool), nowMs) : []),
   ];
 }
 
@@ -55,11 +55,11 @@ function lookAtInbox(inbox: string, accounts: readonly AccountInflow[] | null, n
     return [broken("inbox", `INBOX is ${inbox}, but there is no such folder.`, advice)];
   }
   const folders = readQueue(inbox);
-  return [...folders.flatMap((folder) => lookAtWaiting(folder, accounts, nowMs)), ...lookAtSettled("inbox", folders)];
+  return [...folders.flatMap((folder) => checkPending(folder, accounts, nowMs)), ...lookAtSettled("inbox", folders)];
 }
 
 /** Files wait for some seconds, or for the end of another import. If it takes longer, something is wrong. */
-function lookAtWaiting(folder: FolderQueue, accounts: readonly AccountInflow[] | null, nowMs: number): Finding[] {
+function checkPending(folder: FolderQueue, accounts: readonly AccountInflow[] | null, nowMs: number): Finding[] {
   const { name, path, waiting } = folder;
   if (waiting.sinceMs === null) return [];
   const what = `${filesText(waiting.count)} in ${path}: waiting, the oldest since ${timeText(waiting.sinceMs)}.`;
@@ -71,7 +71,7 @@ function lookAtWaiting(folder: FolderQueue, accounts: readonly AccountInflow[] |
   return [nowMs - waiting.sinceMs > maxWaitMs ? warning("inbox", what, advice) : fine("inbox", what)];
 }
 
-function lookAtSpool(folders: readonly FolderQueue[], nowMs: number): Finding[] {
+function checkSpool(folders: readonly FolderQueue[], nowMs: number): Finding[] {
   const { bytes, sinceMs } = total(folders, "waiting");
   const settled = lookAtSettled("spool", folders);
   if (sinceMs === null) return [fine("spool", "No delivery is pending."), ...settled];

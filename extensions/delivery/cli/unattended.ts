@@ -60,8 +60,8 @@ async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outc
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
     // The file is not at fault if the database or the disk failed.
-    const isOfFile = !(cause instanceof DatabaseUnavailable || cause instanceof ImportInterrupted);
-    if (!isOfFile) return { kind: "later", reason: cause.sentence };
+    const isFileAtFault = !(cause instanceof DatabaseUnavailable || cause instanceof ImportInterrupted);
+    if (!isFileAtFault) return { kind: "later", reason: cause.sentence };
     return { kind: "failed", reason: inOneLine(cause.message), advice: inOneLine(cause.advice) };
   }
 }

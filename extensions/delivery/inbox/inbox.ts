@@ -28,9 +28,9 @@ const sweepEveryMs = 3_600_000;
 export class Inbox {
   readonly #folders = new Map<string, DropFolder>();
   /** The log lines about files that were not imported in the previous scan. */
-  #before: ReadonlySet<string> = new Set();
+  #previous: ReadonlySet<string> = new Set();
   /** The log lines about files that were not imported in this scan. */
-  #now = new Set<string>();
+  #current = new Set<string>();
   #sweptMs = Number.NEGATIVE_INFINITY;
   /** The files that this look found incomplete. */
   #waiting = 0;
@@ -45,7 +45,7 @@ export class Inbox {
    * yet, and whether more are complete than were imported. Throws a UserError if the inbox itself is gone.
    */
   async look() {
-    [this.#before, this.#now] = [this.#now, new Set()];
+    [this.#previous, this.#current] = [this.#current, new Set()];
     this.#waiting = 0;
     const folders = this.#findFolders();
     this.#sweep(folders);
@@ -121,13 +121,13 @@ export class Inbox {
 
   /** Keeps the lines about a folder, which hold until all of its files are looked at again. */
   #keepLines(folder: string): void {
-    for (const line of this.#before) if (line.startsWith(`${folder}/`)) this.#now.add(line);
+    for (const line of this.#previous) if (line.startsWith(`${folder}/`)) this.#current.add(line);
   }
 
   /** Says what keeps files from being imported, and counts them, once until it is over. */
   #complain(line: string, files: number): void {
-    this.#now.add(line);
-    if (this.#before.has(line)) return;
+    this.#current.add(line);
+    if (this.#previous.has(line)) return;
     this.parts.count?.("later", files);
     this.#say(line);
   }

@@ -66,7 +66,7 @@ export function eraseCommand(context: CommandContext): Command {
       const remaining = erasure.findRemaining();
       sayRemaining(output, remaining);
       await removeResidualBytes(context, output);
-      await sayElsewhere(output, context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
+      await warnOfOtherCopies(output, context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
       output.say(await storedCopiesText(context.now()));
     });
 }
@@ -166,16 +166,16 @@ function sayRemaining(output: Output, { blocked, mentioning }: RemainingLeads): 
 
 const maxAccounts = 3;
 
-interface Elsewhere extends Pick<RemainingLeads, "accounts"> {
+interface OtherCopies extends Pick<RemainingLeads, "accounts"> {
   readonly matcher: Erasure["matcher"];
   readonly erased: readonly ErasedPerson[];
 }
 
 /** Says what still contains the person, and what was not searched. */
-async function sayElsewhere(
+async function warnOfOtherCopies(
   output: Output,
   context: CommandContext,
-  { accounts, matcher, erased }: Elsewhere,
+  { accounts, matcher, erased }: OtherCopies,
 ): Promise<void> {
   const shown = accounts.slice(0, maxAccounts).map(printable).join(" and ") + andMore(accounts.length, maxAccounts);
   if (accounts.length > 0)

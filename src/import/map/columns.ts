@@ -1,7 +1,7 @@
 /** The columns of a source, each with its meaning. The meaning of a record depends on its own columns alone. */
 import { createHash } from "node:crypto";
 import { UserError } from "../../user-error.ts";
-import { companyStateBeside, creationNames, type Target } from "./fields.ts";
+import { creationNames, type Target, visitListName } from "./fields.ts";
 import type { ColumnMapping } from "./mapping.ts";
 import { isForeignTime, kindOf, looksLikeTimeName, type Meaning, meaningOfPath, normalizeName } from "./names.ts";
 
@@ -143,7 +143,7 @@ export function createLayout(columns: readonly Column[]): Layout {
   const of: { [Field in Target]?: number[] } = {};
   const ofCompany: { [Field in Target]?: number[] } = {};
   const isOfPeople = isAddressBook(columns);
-  const hasVisits = columns.some(({ title }) => normalizeName(title).startsWith(companyStateBeside));
+  const hasVisits = columns.some(({ title }) => normalizeName(title).startsWith(visitListName));
   const rankAt = ranksOf(columns);
   for (const place of [...columns.keys()].toSorted((a, b) => rankAt(a) - rankAt(b))) {
     const meaning = columns[place]?.meaning ?? null;

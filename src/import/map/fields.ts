@@ -78,7 +78,7 @@ export const notKept: ReadonlySet<string> = new Set([
 ]);
 
 /** HappierLeads gives the state of its visitors as that of the company: in a record with its list of visits it is theirs. */
-export const companyStateBeside = "pagevisits";
+export const visitListName = "pagevisits";
 
 /**
  * In an object that is named after a field, or in a list of them, the value has this name, `value`, or another name of the

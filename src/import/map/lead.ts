@@ -4,7 +4,7 @@ import { namesOf } from "../../contract/names.ts";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import { isPixelId } from "../../contract/pixel.ts";
 import { stateCode } from "../../contract/states.ts";
-import { cityKey, writeDocument } from "../../contract/stored-lead.ts";
+import { cityKey, readDocument, writeDocument } from "../../contract/stored-lead.ts";
 import { formatTime } from "../../contract/time.ts";
 import type { NewLead } from "../new-lead.ts";
 import {
@@ -140,7 +140,7 @@ export function prepareLead(
 
 /** Returns a lead as it would be served. A lead without a time gets the time of import. */
 export function asServed({ document, identifiedMs }: Pick<NewLead, "document" | "identifiedMs">, nowMs: number): Lead {
-  const lead: Lead = JSON.parse(document);
+  const lead = readDocument(document);
   return identifiedMs === null ? { ...lead, identified_at: formatTime(nowMs) } : lead;
 }
 

@@ -39,7 +39,7 @@ type Alias = Pick<Meaning, "target" | "rank" | "key">;
 const perLevel = 10_000;
 
 // The first mention of a name counts, but a map keeps the last.
-const aliasOrders: ReadonlyMap<string, Alias> = new Map(
+const aliasByKey: ReadonlyMap<string, Alias> = new Map(
   namesOf(aliases)
     .flatMap((target) => aliases[target].map((key) => ({ target, key })))
     .map(({ target, key }, rank) => [key, { target, rank, key }] as const)
@@ -209,11 +209,11 @@ function aliasOf(name: string): Alias | null {
   const key = canonical(name);
   // A second or third of its kind, not a bracket such as "Age 18-24".
   const numbered = key.replace(/(?<!\d)(?:[1-9]|10)$/, "");
-  const nth = numbered === key ? undefined : aliasOrders.get(numbered);
+  const nth = numbered === key ? undefined : aliasByKey.get(numbered);
   return (
-    aliasOrders.get(key) ??
+    aliasByKey.get(key) ??
     (nth && { ...nth, rank: nth.rank + Number(key.slice(numbered.length)) / 100 }) ??
-    (key.length > 4 ? aliasOrders.get(key.replace(/s$/, "")) : undefined) ??
+    (key.length > 4 ? aliasByKey.get(key.replace(/s$/, "")) : undefined) ??
     null
   );
 }

@@ -86,18 +86,18 @@ class CsvReader {
     const isLong = text.length > at + maxRecordLength;
     if (!isCertain && !isLong && !isLast) return null;
     const scanned = isLong ? text.slice(0, Math.max(next, text.lastIndexOf("\n", at + maxRecordLength) + 1)) : text;
-    const closed = isCertain ? null : this.endOfClosed(scanned, next);
+    const closed = isCertain ? null : this.endAtClosingQuote(scanned, next);
     if (isCertain || (alone.cells !== null && closed === null)) {
       this.take(alone.cells, line, rows);
       return next;
     }
-    const end = closed ?? this.endOfMisfits(scanned, at, next);
+    const end = closed ?? this.endBeforeNextRow(scanned, at, next);
     rows.push(...this.damagedRows(text.slice(at, endOfLine(text, end - 1))));
     return end;
   }
 
   /** Returns the end of the record whose cell is still open at next; null if no quote closes it. */
-  private endOfClosed(text: string, next: number): number | null {
+  private endAtClosingQuote(text: string, next: number): number | null {
     for (let from = next; ; ) {
       const rest = readRecord(text, from, this.delimiter, true);
       if (rest.cells !== null) return rest.end;
@@ -111,7 +111,7 @@ class CsvReader {
    * If no quote closes the record, it ends before the next line that matches the header. Otherwise everything up to the
    * next quote would be lost.
    */
-  private endOfMisfits(text: string, at: number, next: number): number {
+  private endBeforeNextRow(text: string, at: number, next: number): number {
     let end = next;
     while (end < text.length && end - at <= maxRejectedLength) {
       const newline = indexOf(text, "\n", end);

@@ -110,14 +110,14 @@ function hasSignature(head: Buffer): boolean {
   return head.length >= 16;
 }
 
-const unpackedBy = (command: string) => `Unpack it: ${command} FILE | ${adminCommand} lead import ACCOUNT -`;
+const decompressAdvice = (command: string) => `Unpack it: ${command} FILE | ${adminCommand} lead import ACCOUNT -`;
 
 /** The signatures of other files, in hex: whole ones, because a header may begin with `PK` or `BZh`. */
 const otherFiles: readonly (readonly [signature: RegExp, what: string, advice: string])[] = [
   [/^504b(?:0304|0506|0708)/, "a zip archive or a spreadsheet", "Unpack it, or save the sheet as CSV."],
-  [/^425a683[1-9]314159265359/, "compressed with bzip2", unpackedBy("bzcat")],
-  [/^28b52ffd/, "compressed with zstd", unpackedBy("zstdcat")],
-  [/^fd377a585a00/, "compressed with xz", unpackedBy("xzcat")],
+  [/^425a683[1-9]314159265359/, "compressed with bzip2", decompressAdvice("bzcat")],
+  [/^28b52ffd/, "compressed with zstd", decompressAdvice("zstdcat")],
+  [/^fd377a585a00/, "compressed with xz", decompressAdvice("xzcat")],
   [/^53514c69746520666f726d6174203300/, "an SQLite database", "Export its table as CSV."],
   [/^d0cf11e0a1b11ae1/, "an Excel workbook", "Save the sheet as CSV."],
   [/^255044462d/, "a PDF", "Export the table as CSV."],

@@ -43,7 +43,7 @@ export function beginBatch(account: AccountNumber, origin: ImportOrigin, { count
 }
 
 /** Counts inserted leads, the oldest and newest of which have the given timestamps. */
-export function noteAdded(
+export function countAdded(
   record: BatchRecord,
   { leads, moved, older }: Pick<Summary, "leads" | "moved" | "older">,
   oldestMs: number,
@@ -59,10 +59,10 @@ export function noteAdded(
 }
 
 /** Counts the outcome of one lead. */
-export function noteOutcome(record: BatchRecord, outcome: ImportOutcome): void {
+export function countOutcome(record: BatchRecord, outcome: ImportOutcome): void {
   if (outcome.kind === "imported") {
     const { moved, late, atMs } = outcome;
-    noteAdded(record, { leads: 1, moved: Number(moved), older: Number(late) }, atMs, atMs);
+    countAdded(record, { leads: 1, moved: Number(moved), older: Number(late) }, atMs, atMs);
     return;
   }
   if (outcome.kind === "replaced" && outcome.ofOther) record.overwritten++;

@@ -2,7 +2,7 @@
 import { eq, type SQLWrapper } from "drizzle-orm";
 import { oldestKeptMs } from "../../contract/calendar.ts";
 import type { PersonIdentifier } from "../../contract/person.ts";
-import { moveDocument } from "../../contract/stored-lead.ts";
+import { moveDocument, readDocument } from "../../contract/stored-lead.ts";
 import { formatTime } from "../../contract/time.ts";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection, Statement } from "../../db/connection.ts";
@@ -161,7 +161,7 @@ function openGuard(database: Connection, account: AccountNumber, nowMs: number) 
 function identifiersOfNew({ document, aliases, vendorId }: NewLead): PersonIdentifier[] {
   // An erasure by a vendor's ID blocks the ID that it makes without a pixel: the pixel may not have existed yet.
   const ids = vendorId === null ? [] : [{ kind: "id", value: idFromSource(vendorId, null) } as const];
-  return [...identifiersOf(JSON.parse(document)), ...aliases, ...ids];
+  return [...identifiersOf(readDocument(document)), ...aliases, ...ids];
 }
 
 /** Returns the document of a lead at its stored time. A dry run needs none. */

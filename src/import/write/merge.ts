@@ -11,10 +11,10 @@ import type { ImportOptions, ImportOrigin } from "../new-lead.ts";
 import {
   type BatchRecord,
   beginBatch,
+  countAdded,
+  countOutcome,
   type MergeProgress,
   nextBatch,
-  noteAdded,
-  noteOutcome,
   progressOf,
   recordBatch,
   type SourceRead,
@@ -121,7 +121,7 @@ export class Merge implements Work {
     let written = this.writeAtOnce(max);
     if (written === max) return written;
     for (const lead of this.material.staging.read(this.done + written, max - written)) {
-      noteOutcome(this.record, this.writer.write(lead));
+      countOutcome(this.record, this.writer.write(lead));
       written++;
       if (this.destination.isFull()) break;
     }
@@ -137,7 +137,7 @@ export class Merge implements Work {
     const added = staging.summarize(this.done, written, this.writer.newestBefore());
     if (added.oldestMs === null || added.newestMs === null) return 0;
     this.writer.noteNewest(added.newestMs);
-    noteAdded(this.record, added, added.oldestMs, added.newestMs);
+    countAdded(this.record, added, added.oldestMs, added.newestMs);
     return written;
   }
 

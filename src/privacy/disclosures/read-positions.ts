@@ -20,7 +20,7 @@ export interface Passed extends Pick<ReadPosition, "key" | "label" | "prefix"> {
 /**
  * The read positions at the time when an import committed the leads after a timestamp; null covers all of its leads.
  */
-export interface Reached {
+export interface PositionsAt {
   readonly afterMs: number | null;
   readonly positions: readonly ReadPosition[];
 }
@@ -29,11 +29,11 @@ export interface Reached {
  * Returns the leads of a committed import that clients missed. If several sets of positions apply to a lead, the last
  * one counts.
  */
-export function passedLeads(
+export function missedLeads(
   database: Connection,
   account: number,
   batch: number,
-  reached: readonly Reached[],
+  reached: readonly PositionsAt[],
 ): readonly Passed[] {
   const positions = reached.flatMap((one) => one.positions);
   const furthestMs = positions.reduce((max, { upToMs }) => Math.max(max, upToMs), Number.NEGATIVE_INFINITY);

@@ -12,7 +12,7 @@ import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/write/batch.ts";
 import type { MergeListener } from "../../../import/write/merge.ts";
-import { passedLeads, type Reached, readPositions } from "../../../privacy/disclosures/read-positions.ts";
+import { missedLeads, type PositionsAt, readPositions } from "../../../privacy/disclosures/read-positions.ts";
 import { lowerPriority } from "../../../process.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { accountOf } from "../../arguments.ts";
@@ -65,7 +65,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
       writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, titles, request.followsNoLink);
     }
     const positions = () => readPositions(database.read, number, context.now());
-    const reached: Reached[] = [{ afterMs: null, positions: positions() }];
+    const reached: PositionsAt[] = [{ afterMs: null, positions: positions() }];
     // Leads are late for clients up to their read position at that time: others may have imported newer leads since.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
     const begin = (listener: MergeListener) => staged.merge({ counts: fileRead.counts, layout }, context.now, listener);
@@ -78,7 +78,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
       ...merged,
       account,
       /** Clients that missed leads, because the leads are older than their read position. */
-      passed: merged.batch === null ? [] : passedLeads(database.read, number, merged.batch, reached),
+      passed: merged.batch === null ? [] : missedLeads(database.read, number, merged.batch, reached),
       /** The reasons why the file looks wrong, and warnings about omitted values. */
       remarks: [...doubts, ...remarks],
       columns: reportOn(columns, request.stamp).columns,
