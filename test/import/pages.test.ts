@@ -51,6 +51,10 @@ test.each<[string, object]>([
   ["a person with visits", { email: "dana@example.com", visits: [{ url: "/a" }, { url: "/b" }] }],
   ["a visit with a person in a list", { url: "/a", contacts: [{ email: "dana@example.com" }] }],
   ["a person with addresses in a list", { emails: [{ value: "dana@example.com" }, { value: "lee@example.com" }] }],
+  [
+    "a pixel, a time, and a page with a list",
+    { pixel: "px", timestamp: "2026-01-05T10:00:00Z", url: "/a", data: [dana] },
+  ],
   ["lists of which each has one object", { contacts: [{ email: "dana@example.com" }], visits: [{ url: "/a" }] }],
 ])("%s is one record", async (_, record) => {
   const leads = await readAll(`${JSON.stringify(record)}\n`);

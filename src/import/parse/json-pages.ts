@@ -29,7 +29,9 @@ export function readPage(value: unknown, columns: Columns): Page | { readonly li
   const kindOf = ({ path }: List) => columns.kindOf(path.at(-1) ?? "");
   // The page itself may have a URL: { url, data: [{ … }] }.
   const isListing = lists.every((list) => ["page", "wrapper"].includes(kindOf(list) ?? ""));
-  const own = Object.entries(value).filter(([name]) => !isListing || !bareNames.has(normalizeName(name)));
+  const isAddress = (name: string) =>
+    bareNames.has(normalizeName(name)) && columns.meaningOf([name])?.target === "page_url";
+  const own = Object.entries(value).filter(([name]) => !isListing || !isAddress(name));
   const items = new Set(lists.map((list) => list.items));
   if (isRecord(Object.fromEntries(own), [], items, columns)) return null;
   const full = lists.filter(({ items }) => items.length > 0);
