@@ -234,6 +234,9 @@ describe("a zone in a column of its own", () => {
     ["Time,Date", "9:15 PM,1/31/2026 12:00:00 AM", "2026-01-31T21:15:00.000Z"],
     ["Date,Time,Time Zone", "2026-01-31T00:00:00Z,09:15,America/New_York", "2026-01-31T09:15:00.000Z"],
     ["Date,Time", "2026-01-31 10:00:00,09:15", "2026-01-31T10:00:00.000Z"],
+    ["Timestamp,Local Date,Local Time", "2026-01-31T00:00:00Z,2026-01-30,19:00", "2026-01-31T00:00:00.000Z"],
+    ["Visited At,Local Time", "2026-01-31T00:00:00Z,19:00", "2026-01-31T00:00:00.000Z"],
+    ["Date,Local Date,Local Time", "2026-01-31,2026-01-30,19:00", "2026-01-31T00:00:00.000Z"],
   ])("%s with %s is %s", async (columns, cells, moment) => {
     expect(await at(columns, cells)).toBe(moment);
   });

@@ -91,7 +91,7 @@ function readSourceTime(row: Row, rules: TimeRules) {
   }
   if (found.length === 1) return read(row, preferred, rules);
   const clock = found.find(({ text }) => clockAlone.test(text));
-  const day = found.find(({ text }) => (dayAlone.test(text) || midnight.test(text)) && !clockAlone.test(text));
+  const day = clock && dayOf(row, clock, found);
   const isInTwo = clock !== undefined && day !== undefined && (preferred === day || preferred === clock);
   if (!isInTwo) return read(row, found.find((other) => other !== clock) ?? preferred, rules);
   const date = read(row, day, rules);
@@ -99,6 +99,14 @@ function readSourceTime(row: Row, rules: TimeRules) {
   const time = ` ${clockOf(clock.text)}`;
   const text = midnight.test(day.text) ? day.text.replace(midnight, () => time) : day.text + time;
   return read(row, { text, place: day.place, clockPlace: clock.place }, rules);
+}
+
+/** Returns the date of a time of day. A local time belongs to the local date, and never to an instant. */
+function dayOf(row: Row, clock: TimeText, found: readonly TimeText[]): TimeText | undefined {
+  const isLocal = ({ place }: TimeText) => /^local/i.test(row.layout.columns[place]?.title ?? "");
+  const days = found.filter(({ text }) => (dayAlone.test(text) || midnight.test(text)) && !clockAlone.test(text));
+  if (!isLocal(clock)) return days[0];
+  return days.find(isLocal) ?? days.find(({ text }) => parseTime(text, "down") === null);
 }
 
 /** A time of day as clocks show it, even if a spreadsheet has made it a part of a day. */
