@@ -178,7 +178,7 @@ class Stage {
     const { rejected, reasons } = this.notes;
     this.counts.read++;
     this.counts.rejected++;
-    this.reading.staged.reject({ line, reason, source: shortened(source) });
+    this.reading.staged.reject({ line, reason, source: shortened(source, this.reading.columns.all.length) });
     increment(reasons, withoutValues(reason));
     if (reason !== emptyRow && rejected.length < maxNoted) rejected.push({ line, reason });
     return null;
@@ -217,11 +217,11 @@ function withoutValues(reason: string): string {
  * Truncates a row that is too long for the rejects file. A CSV row is cut after a whole cell, so that it has too few
  * cells and is rejected again until it is completed.
  */
-function shortened(source: Row["source"]): Row["source"] {
+function shortened(source: Row["source"], width: number): Row["source"] {
   if (typeof source === "string") return source.slice(0, maxRejectedLength);
   let length = 0;
   const end = source.findIndex((cell) => (length += cell.length) > maxRejectedLength);
-  return end === -1 ? source : source.slice(0, end);
+  return end === -1 ? source : source.slice(0, Math.min(end, width - 1));
 }
 
 /** This many rows without a time show whether a column has times. Later rows are not examined. */

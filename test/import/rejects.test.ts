@@ -199,3 +199,10 @@ test.each([
   const again = await anAdmin().import(written.replace("never", ""), "--pixel", "px", "--json");
   expect(again.json).toMatchObject({ imported: 0, rejected: 1 });
 });
+
+test("a rejected row that is cut in a cell beyond the header is rejected again", async () => {
+  const row = `d@example.com,Lee,Dana ${"x".repeat(50_000)},px,${"x".repeat(20_000)}`;
+  const { written } = await importRejecting(anAdmin(), `email,name,page_url,pixel_id\n${row}\n`);
+  const again = await anAdmin().import(written, "--pixel", "px", "--json");
+  expect(again.json).toMatchObject({ imported: 0, rejected: 1 });
+});
