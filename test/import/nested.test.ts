@@ -26,6 +26,14 @@ test.each<[string, object]>([
   expect(await leadOfObject({ email: "dana@example.com", ...object })).toEqual({ email: "dana@example.com" });
 });
 
+test.each<[string, object]>([
+  ["phone", { work_phone: "702-555-0142", mobile_phone: "702-555-0143" }],
+  ["email", { work_email: "dana@harbor.example.com", personal_email: "dana@example.com" }],
+])("names of a field in an object named %s count in the same order as outside of it", async (field, names) => {
+  const record = { name: "Dana" };
+  expect(await leadOfObject({ ...record, [field]: names })).toEqual(await leadOfObject({ ...record, ...names }));
+});
+
 describe("the id of an event", () => {
   const idOf = async (object: object) =>
     (await firstLead(JSON.stringify({ email: "dana@example.com", ...object })))?.id ?? null;

@@ -136,8 +136,9 @@ function inPlace(segments: readonly (readonly string[])[]): Meaning | null {
   const parents = parentsOf(segments.slice(0, -1));
   const own = parents === null ? null : ofWords(words, parents);
   // Only the name of a company is kept. company.business is its industry, not its name.
-  const isOfOuter = aliasOf(name)?.target === outer?.target && outer?.target !== "company" && !bareNames.has(name);
-  return own ?? (isOfOuter ? outer : null);
+  const alias = own === null && outer?.target !== "company" && !bareNames.has(name) ? aliasOf(name) : null;
+  if (outer === null || alias?.target !== outer.target) return own;
+  return { ...outer, rank: outer.rank + alias.rank / perLevel };
 }
 
 /** Returns the meaning of a name that is in the table, or begins with its parents: `contact_email`, `Page Visits URL`. */
