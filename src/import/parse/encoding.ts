@@ -111,11 +111,6 @@ export async function lookAhead<Piece extends Buffer | string>(
   return { head, whole: prepend(head, pieces) };
 }
 
-/** lookAhead for text. */
-export function lookAheadInText(texts: AsyncGenerator<string>, isEnough: (head: string) => boolean) {
-  return lookAhead(texts, (some) => some.join(""), isEnough);
-}
-
 /** Yields a piece, and all that follows it. */
 export async function* prepend<Piece extends Buffer | string>(
   head: Piece,
