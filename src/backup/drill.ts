@@ -2,8 +2,10 @@
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { closing, DatabaseUnavailable } from "../db/connection.ts";
+import { dayMs } from "../contract/calendar.ts";
+import { type Connection, closing, DatabaseUnavailable } from "../db/connection.ts";
 import { noDatabase } from "../db/failure.ts";
 import { createDraftFolder, freeBytesAt } from "../db/files.ts";
 import { lastBuild, pendingMigrations } from "../db/migrate.ts";
@@ -32,13 +34,11 @@ export async function drillBackup({ file, folder, nowMs }: Trial & { readonly fi
     const manifest = readManifest(file);
     using database = closing(await openDraft(file, join(folder, "leadfile.db"), manifest));
     rememberErasures(database);
-    const { leads, retainedOut } = merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
-    const { sha256, bytes, counts } = manifest;
-    // openDraft has compared all content with the manifest. The merge only deletes leads, so counting is enough.
-    const lost = counts.leads - leads - retainedOut;
-    if (lost > 0)
-      throw new UserError(`${file} was restored, but ${lost} of its leads are missing.`, "Make a new backup.");
-    return { file, sha256, bytes, leads: counts.leads };
+    merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
+    const differing = countDiffering(database, file, nowMs);
+    if (differing > 0)
+      throw new UserError(`${file} was restored, but ${differing} leads differ from the backup.`, "Make a new backup.");
+    return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads };
   } catch (cause) {
     const failure = explainBackupFailure(cause, file, file);
     // A full disk says nothing about the backup.
@@ -47,10 +47,24 @@ export async function drillBackup({ file, folder, nowMs }: Trial & { readonly fi
   }
 }
 
-/**
- * Upgrades a copy of the database and compares its content with that before the upgrade. Changes nothing. Throws a
- * UserError if the copy differs.
- */
+/** Counts the leads that a restored database and its backup do not share. Retention alone may leave out some. */
+function countDiffering(database: Connection, file: string, nowMs: number): number {
+  database.run(sql`ATTACH ${resolve(file)} AS backup`);
+  const [[differing = 0] = []] = database.values<[number]>(sql`
+    SELECT (
+      SELECT count(*) FROM backup.stored_leads AS kept LEFT JOIN main.stored_leads AS restored
+        ON restored.account = kept.account AND restored.uuid = kept.uuid
+      WHERE restored.doc IS NOT kept.doc AND NOT (
+        restored.doc IS NULL AND kept.identified_at < (
+          SELECT ${nowMs} - retain_days * ${dayMs} FROM main.accounts WHERE accounts.number = kept.account))
+    ) + (
+      SELECT count(*) FROM main.stored_leads AS restored WHERE NOT EXISTS (
+        SELECT 1 FROM backup.stored_leads AS kept WHERE kept.account = restored.account AND kept.uuid = restored.uuid))`);
+  database.run(sql`DETACH backup`);
+  return differing;
+}
+
+/** Upgrades a copy of the database, compares every lead, and changes nothing. Throws a UserError if the copy differs. */
 export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal) {
   if (!existsSync(path)) throw noDatabase(path);
   using folder = createDraftFolder(dirname(path));
