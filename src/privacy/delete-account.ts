@@ -59,7 +59,8 @@ export async function* deleteAccount(
 
 /** Returns the largest number of leads with which a deletion of an account began. */
 function maxLeadsAtStart(database: Connection, id: string): number {
-  const begun = and(eq(audit.account, id), eq(audit.act, "account.deactivate"));
+  const activated = sql`coalesce((SELECT max(number) FROM ${audit} WHERE account = ${id} AND act = 'account.activate'), 0)`;
+  const begun = and(eq(audit.account, id), eq(audit.act, "account.deactivate"), sql`${audit.number} > ${activated}`);
   const most = sql<number | null>`max(${audit.detail} ->> '$.leads')`;
   return database.select({ most }).from(audit).where(begun).get()?.most ?? 0;
 }

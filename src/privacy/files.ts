@@ -1,6 +1,8 @@
 /** Files outside the database that may contain erased persons: copies of it, rejected rows, and delivered files. */
 import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
 import { filesOf, isSqlite, serverLockOf, sizeOf, spoolOf } from "../db/files.ts";
 import { orElse } from "../user-error.ts";
 import type { Matcher } from "./mentions.ts";
@@ -48,7 +50,9 @@ async function* textsOf(path: string): AsyncGenerator<string> {
   const [first, second] = await file.slice(0, 2).bytes();
   const isPacked = first === 0x1f && second === 0x8b;
   let bytes = Buffer.alloc(0);
-  for await (const chunk of isPacked ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream()) {
+  // The import unpacks with the same decoder.
+  const content = Readable.fromWeb(file.stream());
+  for await (const chunk of isPacked ? content.pipe(createGunzip()) : content) {
     bytes = Buffer.concat([bytes.subarray(-overlapBytes), chunk]);
     const text = bytes.toString();
     yield text;

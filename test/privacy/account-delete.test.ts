@@ -52,6 +52,19 @@ test("account delete that is run again after a kill counts all leads", async () 
   expect((await admin.run("account", "delete", "acme", "--yes", "--json")).json).toMatchObject({ leads: 500 });
 });
 
+test("account delete after an account was activated again counts the leads that are left", async () => {
+  const admin = anAdmin();
+  await admin.import("pixel_id,email\npx,d1@example.com\npx,d2@example.com\n");
+  const { database, ...store } = openAdminStore(admin.file);
+  const [account] = listAccounts(database.read);
+  await deleteAccount(database, account as Account, Date.now()).next();
+  store.close();
+  await admin.run("account", "activate", "acme");
+  await admin.import("pixel_id,email\npx,d3@example.com\n");
+  const left = (await admin.leads()).length;
+  expect((await admin.run("account", "delete", "acme", "--yes", "--json")).json).toMatchObject({ leads: left });
+});
+
 test("deliveries to a deleted account are deleted, whether they wait or failed", async () => {
   const { admin } = await aFullAccount();
   await admin.run("source", "create", "other");
