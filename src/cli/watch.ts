@@ -15,7 +15,7 @@ import { findAll } from "./doctor/doctor.ts";
 import { stopSignal } from "./terminal/signals.ts";
 
 /** The longest time that the first alerts wait for the backup at the start. */
-const maxStartMs = 10 * 60_000;
+const maxStartMs = 15_000;
 
 /** `bun start` runs it as a child process, so that a backup delays no request. */
 export function watchCommand(context: CommandContext): Command {
