@@ -118,11 +118,11 @@ test("no module keeps state: what changes is held by what a function returns", (
 
 /** The lines of code that each folder may have. They are lowered with what is deleted, and raised for a new capability alone. */
 const budgets: Readonly<Record<string, number>> = {
-  src: 19_645,
+  src: 19_490,
   "extensions/delivery": 1_700,
   "extensions/cluster": 2_490,
   packages: 2_830,
-  "test and lab": 34_000,
+  "test and lab": 31_700,
 };
 
 test.each(Object.entries(budgets))("%s has at most %d lines", (place, most) => {
