@@ -22,7 +22,6 @@ export async function* toText(
 ): AsyncGenerator<string> {
   const start = await lookAhead(
     withoutMark(chunks),
-    Buffer.concat,
     (head) => endsInReturns(head) !== null || head.length >= maxLineBytes,
   );
   const isOfMac = endsInReturns(start.head) === true;
@@ -65,7 +64,7 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 
 /** Removes the byte order mark, and makes UTF-8 of UTF-16. */
 async function* withoutMark(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const { head, whole } = await lookAhead(chunks, Buffer.concat, ({ length }) => length >= 3);
+  const { head, whole } = await lookAhead(chunks, ({ length }) => length >= 3);
   const decoder = wideDecoder(head);
   let skipped = head.toString("hex", 0, 3) === "efbbbf" ? 3 : 0;
   for await (const chunk of whole) {
@@ -96,17 +95,29 @@ async function* withFeeds(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer
   }
 }
 
-/** Reads until the start is long enough. Returns the start, and a stream of everything including it. */
-export async function lookAhead<Piece extends Buffer | string>(
+/** Reads until the bytes at the start are enough. Returns them, and a stream of everything including them. */
+export function lookAhead(chunks: AsyncIterableIterator<Buffer>, isEnough: (head: Buffer) => boolean) {
+  return readHead(chunks, Buffer.alloc(0), (head, next) => Buffer.concat([head, next]), isEnough);
+}
+
+/** The same for text. A start can be very long, so `isEnough` also gets its newest part. */
+export function lookAheadInText(
+  texts: AsyncIterableIterator<string>,
+  isEnough: (head: string, newest: string) => boolean,
+) {
+  return readHead(texts, "", (head, next) => head + next, isEnough);
+}
+
+async function readHead<Piece extends Buffer | string>(
   pieces: AsyncIterableIterator<Piece>,
-  join: (pieces: readonly Piece[]) => Piece,
-  isEnough: (head: Piece) => boolean,
-): Promise<{ readonly head: Piece; readonly whole: AsyncGenerator<Piece> }> {
-  let head = join([]);
-  while (!isEnough(head)) {
-    const next = await pieces.next();
-    if (next.done) break;
-    head = join([head, next.value]);
+  empty: Piece,
+  join: (head: Piece, next: Piece) => Piece,
+  isEnough: (head: Piece, newest: Piece) => boolean,
+) {
+  let head = empty;
+  for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
+    head = join(head, next.value);
+    if (isEnough(head, next.value)) break;
   }
   return { head, whole: prepend(head, pieces) };
 }

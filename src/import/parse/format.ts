@@ -3,7 +3,7 @@ import { UserError } from "../../user-error.ts";
 import type { Columns } from "../map/columns.ts";
 import { maxRecordLength, parseJson } from "../row.ts";
 import { readCsv } from "./csv.ts";
-import { prepend } from "./encoding.ts";
+import { lookAheadInText, prepend } from "./encoding.ts";
 import { type Groups, readDocument, readLines } from "./json.ts";
 
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
@@ -13,14 +13,9 @@ export async function openRows(
   texts: AsyncGenerator<string>,
   columns: Columns,
 ): Promise<{ readonly format: Format; readonly groups: Groups }> {
-  let head = "";
-  // Only the new text is examined: a file can begin with many blank lines.
-  for (let next = await texts.next(); !next.done; next = await texts.next()) {
-    head += next.value;
-    if (next.value.trim() !== "") break;
-  }
+  // Only the newest text is examined: a file can begin with many blank lines.
+  const { head, whole } = await lookAheadInText(texts, (_, newest) => newest.trim() !== "");
   const text = head.trimStart();
-  const whole = prepend(head, texts);
   if (text === "") return { format: { kind: "ndjson" }, groups: [] };
   if (/^(?:\{|(?:\[\s*)+(?:[{\]]|$))/.test(text)) {
     const groups = beginsWithJsonLine(text) ? readLines(whole, columns) : await readDocument(whole, columns);

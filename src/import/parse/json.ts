@@ -2,7 +2,7 @@
 import { UserError } from "../../user-error.ts";
 import { type Column, type Columns, maxColumns } from "../map/columns.ts";
 import { type Cell, maxPageBytes, maxRecordLength, parseJson, type ReadRow, tooLarge } from "../row.ts";
-import { lookAhead } from "./encoding.ts";
+import { lookAheadInText } from "./encoding.ts";
 import { isObject, readPage } from "./json-pages.ts";
 
 /** An object takes a hundred bytes and more, even an empty one. No page of leads has so many. */
@@ -31,7 +31,7 @@ export async function* readLines(texts: AsyncIterable<string>, columns: Columns)
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
 export async function readDocument(texts: AsyncGenerator<string>, columns: Columns): Promise<Groups> {
-  const { head: text, whole } = await lookAhead(texts, (some) => some.join(""), isLarger);
+  const { head: text, whole } = await lookAheadInText(texts, isLarger);
   const excess = isLarger(text) ? "8 MiB" : excessIn(text);
   const value = excess === null ? parseJson(text) : undefined;
   if (value !== undefined) return rowsOfDocument(value, columns, text.length);

@@ -79,7 +79,7 @@ function unreadable(file: string, cause: unknown): UserError {
 }
 
 async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
-  const { head, whole } = await lookAhead(chunks, Buffer.concat, hasSignature);
+  const { head, whole } = await lookAhead(chunks, hasSignature);
   refuseOther(head, file);
   yield* isGzip(head) ? gunzip(whole, file) : whole;
 }
@@ -93,7 +93,7 @@ async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGener
   const unzip = createGunzip({ chunkSize: chunkBytes });
   pipeline(Readable.from(packed, { objectMode: false }), unzip).catch(() => undefined);
   try {
-    const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), Buffer.concat, hasSignature);
+    const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), hasSignature);
     if (isGzip(head)) throw new UserError(`${file} is compressed twice.`, "Decompress it once, then import it.");
     yield* whole;
   } catch (cause) {
