@@ -1,7 +1,7 @@
 /** Files outside the database that may contain erased persons: copies of it, rejected rows, and delivered files. */
-import { type Dirent, existsSync, readdirSync } from "node:fs";
+import { createReadStream, type Dirent, existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { Readable } from "node:stream";
+import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { filesOf, isSqlite, serverLockOf, sizeOf, spoolOf } from "../db/files.ts";
 import { orElse } from "../user-error.ts";
@@ -46,13 +46,13 @@ export async function searchFile(path: string, matcher: Matcher<unknown>): Promi
 
 /** Yields the texts of a file in chunks: what a gzipped file contains may not fit into memory. */
 async function* textsOf(path: string): AsyncGenerator<string> {
-  const file = Bun.file(path);
-  const [first, second] = await file.slice(0, 2).bytes();
+  const [first, second] = await Bun.file(path).slice(0, 2).bytes();
   const isPacked = first === 0x1f && second === 0x8b;
+  const file = createReadStream(path);
+  // The import unpacks with the same decoder. A failure to read ends both streams, as the end of the search does.
+  const content = isPacked ? pipeline(file, createGunzip(), () => undefined) : file;
   let bytes = Buffer.alloc(0);
-  // The import unpacks with the same decoder.
-  const content = Readable.fromWeb(file.stream());
-  for await (const chunk of isPacked ? content.pipe(createGunzip()) : content) {
+  for await (const chunk of content) {
     bytes = Buffer.concat([bytes.subarray(-overlapBytes), chunk]);
     const text = bytes.toString();
     yield text;
