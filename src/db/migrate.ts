@@ -13,7 +13,7 @@ import { createDraftFolder, sync } from "./files.ts";
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");
 
-/** Returns the known migrations, oldest first. */
+/** Reads the known migrations, oldest first. */
 const knownMigrations = () => readMigrationFiles({ migrationsFolder });
 
 /** Returns when the newest migration of a file was made; null for a file that has none. */
@@ -40,7 +40,7 @@ export function refuseUnusable(database: Connection, path: string): number {
     throw new UserError(`${path} is the database of another program.`, advice);
   }
   const known = knownMigrations().map(({ folderMillis }) => folderMillis);
-  if (applied === null || known.includes(applied)) return pendingMigrations(database).length;
+  if (applied === null || known.includes(applied)) return known.filter((ms) => ms > (applied ?? 0)).length;
   const written = `${path} was written by Leadfile ${lastBuild(database)}`;
   if (applied > Math.max(...known)) {
     throw new UserError(
@@ -63,7 +63,8 @@ export function lastBuild(database: Connection): string {
 
 /** Returns the number of migrations that a file has: the version of its schema. */
 export function schemaVersion(database: Connection): number {
-  return knownMigrations().length - pendingMigrations(database).length;
+  const applied = appliedMs(database) ?? 0;
+  return knownMigrations().filter(({ folderMillis }) => folderMillis <= applied).length;
 }
 
 /** Migrates an older file, after keeping a copy of it. Only for a file that `refuseUnusable` accepts. */
@@ -99,7 +100,7 @@ function keepCopy(database: Connection, path: string): void {
   using folder = createDraftFolder(dirname(path));
   const draft = join(folder.path, "copy.db");
   database.run(sql`VACUUM INTO ${draft}`);
-  // Another process may have migrated the file meanwhile, and has its own copy.
+  // Another process may have migrated the file during the copy, and has its own copy.
   if (pendingMigrations(database).length === 0) return;
   sync(draft);
   renameSync(draft, copy);
