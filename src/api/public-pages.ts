@@ -37,8 +37,8 @@ const hide = { detail: { hide: true } };
 
 /** Makes the routes of the public paths. */
 export function createPages({ store, server, metrics, accessLog, baseUrl, limitPerMin, publicMetrics }: Parts) {
-  const send = (call: Call, { status = 200, body, headers, cause }: PublicAnswer) => {
-    accessLog(call, cause === undefined ? { status } : { status, cause });
+  const send = (call: Call, { status = 200, body, headers, ...failure }: PublicAnswer) => {
+    accessLog(call, { status, ...failure });
     const always = { "X-Content-Type-Options": "nosniff", "X-Request-Id": call.id };
     return new Response(body, { status, headers: { ...always, ...headers } });
   };
