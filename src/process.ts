@@ -1,8 +1,8 @@
-/** The process: how it ends, the signals that end it, its standard streams, its priority. */
-import { readdirSync, readFileSync, writeSync } from "node:fs";
-import { constants, setPriority } from "node:os";
+/** The process: how it ends, its standard streams, and its priority. */
+import { existsSync, readdirSync, writeSync } from "node:fs";
+import { setPriority } from "node:os";
 import { adminCommand } from "./program-name.ts";
-import { inOneLine, orElse, UserError } from "./user-error.ts";
+import { inOneLine, UserError } from "./user-error.ts";
 
 /** Ends the process after its reason was printed. */
 export function endWith(cause: unknown): never {
@@ -15,39 +15,6 @@ export function sayWhy(cause: unknown): number {
   const line = cause instanceof UserError ? cause.sentence : inOneLine(`Leadfile failed: ${said}`);
   printMessage(line);
   return cause instanceof UserError ? cause.status : 1;
-}
-
-export const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-export type EndingSignal = (typeof endingSignals)[number];
-
-/** The exit status of a process that a signal ended, as a shell reports it. */
-export const statusAfter = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Record<EndingSignal, number>;
-
-/**
- * The status of a service after a signal: 0 for Ctrl-C and SIGTERM, which ask it to stop. After the closing of a terminal
- * a supervisor is to start it again.
- */
-export function statusOfService(signal: EndingSignal): number {
-  return signal === "SIGHUP" ? statusAfter.SIGHUP : 0;
-}
-
-/** Calls a listener at each ending signal, until the returned function is called. */
-export function onEndingSignal(listener: (signal: EndingSignal) => void): () => void {
-  const signals = mayIgnoreHangup() ? endingSignals.slice(0, 2) : endingSignals;
-  for (const signal of signals) process.on(signal, listener);
-  return () => {
-    for (const signal of signals) process.off(signal, listener);
-  };
-}
-
-/**
- * Returns whether the process may ignore SIGHUP, as under `nohup`; a listener would undo that. Only Linux reports it. Other
- * systems get no listener, so without `nohup` the closing of a terminal ends the process at once.
- */
-function mayIgnoreHangup(): boolean {
-  const status = orElse(() => readFileSync("/proc/self/status", "utf8"), "");
-  const [, ignored] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status) ?? [];
-  return ignored === undefined || ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGHUP - 1)) & 1n) === 1n;
 }
 
 /**
@@ -131,5 +98,6 @@ export function lowerPriority(): void {
 
 /** Linux sets the priority of each thread separately. Other systems have no such folder, and 0 is the whole process. */
 function threads(): number[] {
-  return orElse(() => readdirSync("/proc/self/task").map(Number), [0]);
+  const folder = "/proc/self/task";
+  return existsSync(folder) ? readdirSync(folder).map(Number) : [0];
 }

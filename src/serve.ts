@@ -10,8 +10,9 @@ import { freeBytesAt } from "./db/files.ts";
 import { loadClusterDatabases, loadExtension } from "./extensions.ts";
 import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
-import { endWith, onEndingSignal, statusOfService } from "./process.ts";
+import { endWith } from "./process.ts";
 import { openServedStore, reserveBytes, type ServedStore } from "./served-store.ts";
+import { stopSignal } from "./signals.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
 /** Starts to serve, and stops in order at the first signal that asks for it. Throws a UserError that says why it cannot. */
@@ -45,9 +46,7 @@ export async function serve(config: Config) {
   const stopTimers = [startUsageWriter(store, log), startDailyRetention(store, log)];
   // Separate processes, so that neither an import nor a backup delays a request.
   const children = childWords.map((words) => startChild(words, (line) => log.error(line)));
-  const forgetSignals = onEndingSignal(async (signal) => {
-    // A second one ends the process at once.
-    forgetSignals();
+  stopSignal().addEventListener("abort", async () => {
     for (const stopTimer of stopTimers) stopTimer();
     await Promise.all([...children.map((child) => child.stop()), listening.stop()]);
     try {
@@ -55,7 +54,7 @@ export async function serve(config: Config) {
     } catch (cause) {
       endWith(cause);
     }
-    process.exit(statusOfService(signal));
+    process.exit(0);
   });
   store.listening(listening.url).catch(endWith);
   return {

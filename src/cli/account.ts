@@ -9,6 +9,7 @@ import { isFileOfNode, spoolOf } from "../db/files.ts";
 import { listSources, type Source } from "../db/sources.ts";
 import { deleteAccount, findDeletion } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
+import { runSteps, stoppedBy } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "./command.ts";
@@ -16,7 +17,6 @@ import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { ask, canAsk } from "./terminal/prompt.ts";
-import { runSteps, stoppedBy } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
 
 export function accountCommand(context: CommandContext): Command {

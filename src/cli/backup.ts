@@ -10,14 +10,13 @@ import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import { type AuditEntry, insertAct, warnUnrecorded } from "../db/audit.ts";
 import { loadBackups } from "../extensions.ts";
-import { endingSignals } from "../process.ts";
 import { adminCommand } from "../program-name.ts";
+import { stopSignal, unlessStopped } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { typedPath } from "./arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { bytesText, counted, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
-import { stoppedBy, stopSignal } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
 
 export function backupCommand(context: CommandContext): Command {
@@ -110,17 +109,6 @@ function listCommand(): Command {
 
 function cellsOf({ file, made_at, leads, bytes, encrypted }: StoredBackup): string[] {
   return [file, made_at, grouped(leads), bytesText(bytes), encrypted ? "yes" : "no"];
-}
-
-/** Throws a UserError if a signal has stopped the work: `left` says what there is then. */
-export async function unlessStopped<Result>(work: Promise<Result>, left: string): Promise<Result> {
-  try {
-    return await work;
-  } catch (cause) {
-    const signal = endingSignals.find((signal) => signal === cause);
-    if (signal === undefined) throw cause;
-    throw stoppedBy(signal, `Stopped. ${left}`);
-  }
 }
 
 /** Returns which backups in BACKUP_TO may still hold a person who is erased now, and until when; empty if there are none. */

@@ -6,13 +6,13 @@ import type { Account } from "../db/accounts.ts";
 import { type Batch, findBatch, listBatches } from "../db/imports.ts";
 import { hasReplaced, undoBatch } from "../import/write/undo.ts";
 import { adminCommand } from "../program-name.ts";
+import { runSteps, stoppedBy } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { commandOnAccount } from "./arguments.ts";
 import { AdminCommand, type CommandContext, outputOf } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
-import { runSteps, stoppedBy } from "./terminal/signals.ts";
 import { table } from "./terminal/table.ts";
 
 export function importCommand(context: CommandContext): Command {

@@ -8,13 +8,12 @@ import { dayMs } from "../contract/calendar.ts";
 import { formatTime } from "../contract/time.ts";
 import { loadBackups } from "../extensions.ts";
 import { adminCommand } from "../program-name.ts";
+import { stopSignal, unlessStopped } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { typedPath } from "./arguments.ts";
-import { unlessStopped } from "./backup.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { andMore, bytesText, counted, grouped, leadsText } from "./terminal/numbers.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
-import { stopSignal } from "./terminal/signals.ts";
 
 interface Options {
   readonly identity?: string;

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
 import type { Account } from "../db/accounts.ts";
 import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from "../privacy/retention.ts";
+import { runSteps, stoppedBy } from "../signals.ts";
 import { printable, UserError } from "../user-error.ts";
 import { commandOnAccount, wholeNumber } from "./arguments.ts";
 import { type CommandContext, outputOf } from "./command.ts";
@@ -11,7 +12,6 @@ import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
-import { runSteps, stoppedBy } from "./terminal/signals.ts";
 
 interface Options {
   readonly days: number | "off";

@@ -3,11 +3,10 @@ import type { Command } from "commander";
 import { tryUpgrade } from "../backup/drill.ts";
 import { readDatabasePath } from "../config.ts";
 import { build } from "../program-name.ts";
+import { stopSignal, unlessStopped } from "../signals.ts";
 import { UserError } from "../user-error.ts";
-import { unlessStopped } from "./backup.ts";
 import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
 import { bytesText, leadsText } from "./terminal/numbers.ts";
-import { stopSignal } from "./terminal/signals.ts";
 
 export function upgradeCommand(context: CommandContext): Command {
   return jsonCommand("upgrade")

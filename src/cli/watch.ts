@@ -7,12 +7,11 @@ import { untilStopped } from "../backup/thread.ts";
 import { type BackupConfig, readConfig, readDatabasePath } from "../config.ts";
 import { innermost } from "../db/failure.ts";
 import { openLog } from "../log.ts";
-import { statusOfService } from "../process.ts";
+import { stopSignal } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { storeIn } from "./backup.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";
 import { findAll } from "./doctor/doctor.ts";
-import { stopSignal } from "./terminal/signals.ts";
 
 /** The longest time that the first alerts wait for the backup at the start. */
 const maxStartMs = 15_000;
@@ -69,7 +68,7 @@ export function watchCommand(context: CommandContext): Command {
         if (!stop.aborted) throw cause;
         // A backup removes what it has copied. A request to a server that does not answer would go on for minutes.
         await running.catch(() => {});
-        process.exit(statusOfService(stop.reason));
+        process.exit(0);
       }
     });
 }

@@ -2,12 +2,11 @@
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
-import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { isFolder } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
-import { statusOfService } from "../../../src/process.ts";
+import { stopSignal } from "../../../src/signals.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { Inbox } from "../inbox/inbox.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
@@ -90,5 +89,4 @@ export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortS
     const pauseMs = once ? settleMs : lookEveryMs;
     await context.sleep(isBusy ? 0 : pauseMs, stop);
   } while (!stop.aborted);
-  if (!once) context.endWith(statusOfService(stop.reason));
 }

@@ -5,13 +5,13 @@ import { receiveOrigin, warnOfPlainHttp } from "../../../src/address.ts";
 import { startChild } from "../../../src/child-process.ts";
 import { seconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
-import { stopSignal } from "../../../src/cli/terminal/signals.ts";
 import { readConfig, readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { findSource } from "../../../src/db/sources.ts";
 import { openLog } from "../../../src/log.ts";
-import { printMessage, statusOfService, systemCode, writeNow } from "../../../src/process.ts";
+import { printMessage, systemCode, writeNow } from "../../../src/process.ts";
+import { stopSignal } from "../../../src/signals.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { Inbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
@@ -67,7 +67,6 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
     await spool.complete().catch((cause) => log.error({ cause: systemCode(cause) ?? "unknown" }, incomplete));
   }
   release();
-  context.endWith(statusOfService(stop.reason));
 }
 
 /** Imports complete files, in a child process: no delivery must wait for an import. */

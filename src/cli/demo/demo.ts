@@ -12,11 +12,11 @@ import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { Importer } from "../../import/write/import.ts";
+import { stopSignal } from "../../signals.ts";
 import { accountOf, seconds, wholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import type { Output } from "../terminal/output.ts";
-import { stopSignal } from "../terminal/signals.ts";
 import { createInventor, demoLeads, demoPixels, newLead } from "./leads.ts";
 
 const demoName = "Demo";

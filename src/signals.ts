@@ -1,7 +1,13 @@
-/** Signals to commands: the first one stops them in an orderly way, the second one at once. */
+/** Ctrl-C and SIGTERM: the first one stops the program in an orderly way, the second one at once. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EndingSignal, isChildProcess, onEndingSignal, statusAfter } from "../../process.ts";
-import { UserError } from "../../user-error.ts";
+import { isChildProcess } from "./process.ts";
+import { UserError } from "./user-error.ts";
+
+const endingSignals = ["SIGINT", "SIGTERM"] as const;
+type EndingSignal = (typeof endingSignals)[number];
+
+/** The exit status of a command that a signal stopped, as a shell reports it. */
+const statusAfter = { SIGINT: 130, SIGTERM: 143 } as const satisfies Record<EndingSignal, number>;
 
 /** Listens until `forget` is called. The first signal aborts `stop`, and is its reason; a second one ends the process. */
 export function listenForSignals() {
@@ -10,7 +16,10 @@ export function listenForSignals() {
     forget();
     stop.abort(signal);
   };
-  const forget = onEndingSignal(abort);
+  const forget = () => {
+    for (const signal of endingSignals) process.off(signal, abort);
+  };
+  for (const signal of endingSignals) process.on(signal, abort);
   // The open input must not keep the child process running.
   if (isChildProcess()) {
     process.stdin
@@ -32,6 +41,17 @@ export function stopSignal(): AbortSignal {
 /** Returns the error of a command that a signal has stopped. */
 export function stoppedBy(signal: EndingSignal, what: string, advice = "Run it again to complete it."): UserError {
   return new UserError(what, advice, statusAfter[signal]);
+}
+
+/** Throws a UserError if a signal has stopped the work: `left` says what there is then. */
+export async function unlessStopped<Result>(work: Promise<Result>, left: string): Promise<Result> {
+  try {
+    return await work;
+  } catch (cause) {
+    const signal = endingSignals.find((signal) => signal === cause);
+    if (signal === undefined) throw cause;
+    throw stoppedBy(signal, `Stopped. ${left}`);
+  }
 }
 
 /**
