@@ -1,9 +1,8 @@
 /** The counts of an account as charts, which the terminal and the page show: over time, or the largest ones. */
 import type { Share, Stats } from "../../db/stats.ts";
-import { columnsOf } from "../../process.ts";
 import { printable } from "../../user-error.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { pad } from "../terminal/table.ts";
+import { columnsOf, pad } from "../terminal/table.ts";
 
 interface Bar {
   readonly label: string;
