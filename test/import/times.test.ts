@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { parseTime, rfc3339 } from "../../src/contract/time.ts";
 import { readTime, type TimeReading } from "../../src/import/map/values/times.ts";
 import { isZone, readZone } from "../../src/import/map/values/zones.ts";
-import { noonMs } from "../support/builders.ts";
 import { leadsOf } from "./reading.ts";
 
 const read = (text: string, reading: Partial<TimeReading> = {}): string | null => {
@@ -12,96 +11,100 @@ const read = (text: string, reading: Partial<TimeReading> = {}): string | null =
   return "ms" in time ? new Date(time.ms).toISOString() : null;
 };
 
-const quarterPastNine =
-  "2026-01-31T09:15:00Z,2026-01-31t09:15:00z,2026-01-31T09:15:00+00:00,2026-01-31T10:15:00+01:00,2026-01-31 09:15:00," +
-  "2026-01-31 09:15,2026-01-31T09:15:00,2026-01-31 09:15:00 UTC,2026-01-31 04:15:00 EST,2026-01-31T09:15:00+0000," +
-  "2026-01-31 9:15 AM,01/31/2026 9:15 AM,1/31/2026 9:15,01/31/2026 09:15:00,1769850900,1769850900000,1769850900.0";
+/** The grammar of times: a date, a gap, a clock, and perhaps a zone. */
+const dates =
+  "YYYY-MM-DD|YYYY-M-D|YYYY/M/D|D Mon YYYY|D-Mon-YY|Wdy, D Mon YYYY|Wdy Mon D YYYY|Mon. D, YYYY|Month Dth, YYYY|" +
+  "Month D, YYYY|Weekday, Month D, YYYY|Weekday, D Mon YYYY|D Month YYYY|Dth of Month YYYY|D\u00a0Mon\u00a0YYYY";
+const numericDates = {
+  "month first": "MM/DD/YYYY|M/D/YYYY|M/D/YY",
+  "day first": "DD/MM/YYYY|D.M.YY|DD.MM.YYYY|D/M/YY",
+};
+const gaps = " |T|, | at |\u00a0";
+const clocks =
+  "hh:mm:ss|hh:mm:ss.000|hh:mm:ss,0|H:mm:ss AM|H:mm:ssam|H:mm:ss\u202fAM|H:mm:ss a.m.|H:mm:ss A.M.|H:mm:ss a. m.|H:mm:ss A M";
+const zones: readonly (readonly [zone: string, texts: string])[] = [
+  ["UTC", "Z|UTC|GMT|+0000|UTC +00:00|+0000 UTC"],
+  ["-04:00", "EDT|-0400"],
+  ["-05:00", "EST|CDT|-05:00|UTC-5|GMT-0500"],
+  ["-06:00", "CST|MDT"],
+  ["-07:00", "MST|PDT"],
+  ["-08:00", "PST"],
+  ["+01:00", "CET|GMT+01|GMT+1"],
+  ["+02:00", "CEST"],
+  ["+05:30", "+0530|+5:30|UTC+05:30"],
+  ["-03:30", "-03:30|GMT-3:30"],
+  ["America/New_York", "America/New_York|ET|Eastern Standard Time"],
+  ["America/Chicago", "CT|Central Standard Time"],
+  ["America/Denver", "MT"],
+  ["America/Los_Angeles", "PT"],
+];
 
-test.each([
-  ...quarterPastNine.split(",").map((text) => [text]),
-  ["01/31/2026, 9:15:00 AM"],
-  ["Sat, 31 Jan 2026 09:15:00 UTC +00:00"],
-  ["Sat, 31 Jan 2026 09:15:00 GMT"],
-  ["Sat, 31 Jan 2026 09:15:00 +0000"],
-  ["31 Jan 2026 09:15:00 +0000"],
-  ["2026-01-31 14:45:00 +0530"],
-  ["2026-01-31 05:45:00 -03:30"],
-  ["01/31/2026 10:15 GMT+01"],
-  ["2026-01-31 05:15 EDT"],
-  ["2026-01-31 03:15 CST"],
-  ["2026-01-31 04:15 CDT"],
-  ["2026-01-31 02:15 MST"],
-  ["2026-01-31 03:15 MDT"],
-  ["2026-01-31 01:15 PST"],
-  ["2026-01-31 02:15 PDT"],
-  ["1/31/26 9:15"],
-  ["1/31/26 9:15 AM"],
-  ["31-Jan-26 9:15 AM"],
-  ["2026-01-31\u00a009:15:00"],
-  ["31\u00a0Jan\u00a02026 9:15\u202fAM"],
-  ["2026-1-31 9:15"],
-  ["2026/1/31 9:15:00"],
-  ["2026-01-31 14:15 GMT+5"],
-  ["2026-01-31 14:15:00 UTC+5"],
-  ["2026-01-31T14:45:00 +5:30"],
-  ["46053.385416666664"],
-  ["46053.38542"],
-  ["46053,38542"],
-  ["46053 9:15"],
-  // JavaScript's Date.toString.
-  ["Sat Jan 31 2026 04:15:00 GMT-0500 (Eastern Standard Time)"],
-  ["Sat Jan 31 2026 09:15:00 GMT+0000 (Coordinated Universal Time)"],
-  // RFC 2822 with a comment.
-  ["Sat, 31 Jan 2026 01:15:00 -0800 (PST)"],
-  // English month names.
-  ["January 31st, 2026 9:15 AM"],
-  ["January 31, 2026 at 9:15 AM"],
-  ["Saturday, January 31, 2026 9:15:00 AM"],
-  ["Sat Jan 31 2026 9:15am"],
-  ["31 January 2026, 09:15"],
-  ["31st of January 2026 9:15 a.m."],
-  ["Jan. 31, 2026 9:15 A.M."],
-  ["1/31/2026 9:15 a. m."],
-  ["1/31/2026 9:15 A M"],
-  // 12-hour clocks, with a zone after them.
-  ["2026-01-31 4:15am (EST)"],
-  ["1/31/2026 4:15AM ET"],
-  ["2026-01-31 3:15 am CT"],
-  ["2026-01-31 10:15 CET"],
-  ["2026-01-31 04:15:00 America/New_York"],
-  ["2026-01-31 04:15 UTC-5"],
-  // Basic ISO 8601, and RFC 9557.
-  ["20260131T091500Z"],
-  ["20260131T041500-0500"],
-  ["20260131 09:15:00"],
-  ["2026-01-31T04:15:00-05:00[America/New_York]"],
-  ["2026-01-31T04:15:00[America/New_York]"],
-  ["2026-01-31T09:15:00Z[Europe/Berlin][u-ca=gregory]"],
-  // Microseconds, and a leap second.
-  ["1769850900000000"],
-  ["2026-01-31T09:14:60Z"],
-])("%s is 2026-01-31 09:15", (text) => {
+/** Writes a time in a form of the grammar. */
+function write(form: string, at: Temporal.ZonedDateTime): string {
+  const inEnglish = (options: Intl.DateTimeFormatOptions) => at.toPlainDate().toLocaleString("en-US", options);
+  const ordinals: Record<string, string> = { one: "st", two: "nd", few: "rd", other: "th" };
+  const parts: Record<string, string | number> = {
+    ...{ YYYY: at.year, YY: String(at.year).slice(2), MM: String(at.month).padStart(2, "0"), M: at.month },
+    ...{ Month: inEnglish({ month: "long" }), Mon: inEnglish({ month: "short" }) },
+    ...{ Weekday: inEnglish({ weekday: "long" }), Wdy: inEnglish({ weekday: "short" }) },
+    ...{ DD: String(at.day).padStart(2, "0"), D: at.day },
+    Dth: `${at.day}${ordinals[new Intl.PluralRules("en", { type: "ordinal" }).select(at.day)]}`,
+    ...{ hh: String(at.hour).padStart(2, "0"), H: at.hour % 12 || 12 },
+    ...{ mm: String(at.minute).padStart(2, "0"), ss: String(at.second).padStart(2, "0") },
+    ...{ A: at.hour < 12 ? "A" : "P", a: at.hour < 12 ? "a" : "p" },
+  };
+  const names = /YYYY|YY|Month|Mon|MM|M(?=[-/]|\.Y)|Weekday|Wdy|DD|Dth|D|hh|H|mm|ss|A(?=[M. ])|a(?=[m.])/g;
+  return form.replace(names, (part) => String(parts[part]));
+}
+
+test.each(["month first", "day first"] as const)(
+  "any date, read %s, with any clock and zone is read to the second; its zone precedes that of the import",
+  (order) => {
+    const oneOf = (texts: string) => fc.constantFrom(...texts.split("|"));
+    const zone = fc
+      .constantFrom(...zones)
+      .chain(([zone, texts]) => fc.tuple(fc.constant(zone), fc.option(oneOf(texts))));
+    const form = fc
+      .tuple(oneOf(`${dates}|${numericDates[order]}`), oneOf(gaps), oneOf(clocks))
+      .map((all) => all.join(""));
+    const second = fc.integer({ min: Date.UTC(2001) / 1000, max: Date.UTC(2050) / 1000 });
+    fc.assert(
+      fc.property(form, zone, second, (form, [zone, named], second) => {
+        const at = Temporal.Instant.fromEpochMilliseconds(second * 1000).toZonedDateTimeISO(zone);
+        // Of an hour that occurs twice, the first is read.
+        fc.pre(at.toPlainDateTime().toZonedDateTime(zone).epochMilliseconds === second * 1000);
+        const text = named === null ? write(form, at) : `${write(form, at)} ${named}`;
+        const reading = { order, zone: named === null ? zone : "Asia/Tokyo" };
+        expect([text, read(text, reading)]).toEqual([text, new Date(second * 1000).toISOString()]);
+      }),
+      { numRuns: 1500 },
+    );
+  },
+);
+
+const quarterPastNine =
+  "2026-01-31 09:15|2026-01-31 9:15|1/31/2026 9:15|1769850900|1769850900000|1769850900.0|1769850900000000|" +
+  "46053.385416666664|46053.38542|46053,38542|46053 9:15|2026-01-31t09:15:00z|20260131T091500Z|20260131T041500-0500|" +
+  "20260131 09:15:00|2026-01-31T04:15:00-05:00[America/New_York]|2026-01-31T04:15:00[America/New_York]|" +
+  "2026-01-31T09:15:00Z[Europe/Berlin][u-ca=gregory]|2026-01-31T09:14:60Z|Sat, 31 Jan 2026 01:15:00 -0800 (PST)|" +
+  "Sat Jan 31 2026 04:15:00 GMT-0500 (Eastern Standard Time)|2026-01-31 4:15am (EST)|1/31/2026 4:15AM ET";
+
+test.each(quarterPastNine.split("|"))("%s is 2026-01-31 09:15", (text) => {
   expect(read(text)).toBe("2026-01-31T09:15:00.000Z");
 });
 
 test.each([
   ["2026-01-31", "2026-01-31T00:00:00.000Z"],
-  ["2026-1-5", "2026-01-05T00:00:00.000Z"],
   ["1/5/26", "2026-01-05T00:00:00.000Z"],
   ["46053", "2026-01-31T00:00:00.000Z"],
   ["46053.5", "2026-01-31T12:00:00.000Z"],
   ["46053.500001446759", "2026-01-31T12:00:00.125Z"],
-  ["01/31/2026", "2026-01-31T00:00:00.000Z"],
   ["2024-02-29", "2024-02-29T00:00:00.000Z"],
-  ["01/31/2026 12:00 AM", "2026-01-31T00:00:00.000Z"],
-  ["01/31/2026 12:30 PM", "2026-01-31T12:30:00.000Z"],
-  ["January 5th, 2026", "2026-01-05T00:00:00.000Z"],
-  ["Monday, 5 Jan 2026", "2026-01-05T00:00:00.000Z"],
   ["20260105", "2026-01-05T00:00:00.000Z"],
   ["Jan 5 2026 3pm", "2026-01-05T15:00:00.000Z"],
   ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
-  ["2026-01-31T09:15:00.123999Z", "2026-01-31T09:15:00.123Z"],
   ["2026-01-31 09:15:00,5", "2026-01-31T09:15:00.500Z"],
+  ["2026-01-31 09:15:00.123999", "2026-01-31T09:15:00.123Z"],
   ["1769850900.123456", "2026-01-31T09:15:00.123Z"],
   ["1769850900123", "2026-01-31T09:15:00.123Z"],
   ["1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
@@ -129,68 +132,33 @@ test.each(["Mon, 31 Jan 2026 09:15:00 UTC", "Sat, 31 Foo 2026 09:15:00 UTC", "Sa
   },
 );
 
-describe("with --day-first", () => {
-  test.each([
-    ["01/02/2026", "2026-02-01T00:00:00.000Z"],
-    ["31/01/2026 9:15 PM", "2026-01-31T21:15:00.000Z"],
-    ["31.01.2026 09:15", "2026-01-31T09:15:00.000Z"],
-    ["2026-01-02", "2026-01-02T00:00:00.000Z"],
-    ["31.1.26", "2026-01-31T00:00:00.000Z"],
-    ["1/2/26", "2026-02-01T00:00:00.000Z"],
-  ])("%s is %s", (text, moment) => {
-    expect(read(text, { order: "day first" })).toBe(moment);
-  });
-
-  test("01/31/2026 is refused", () => {
-    expect(read("01/31/2026", { order: "day first" })).toBeNull();
-  });
+test("01/31/2026 is refused with --day-first", () => {
+  expect(read("01/31/2026", { order: "day first" })).toBeNull();
 });
 
-describe("with --timezone", () => {
-  const zone = "America/New_York";
-  test.each([
-    ["2026-01-31 09:15:00", "2026-01-31T14:15:00.000Z"],
-    ["2026-07-31 09:15:00", "2026-07-31T13:15:00.000Z"],
-    ["2026-01-31", "2026-01-31T05:00:00.000Z"],
-    ["01/31/2026 9:15 AM", "2026-01-31T14:15:00.000Z"],
-    ["2026-01-31T09:15:00Z", "2026-01-31T09:15:00.000Z"],
-    ["2026-01-31 09:15:00 +01:00", "2026-01-31T08:15:00.000Z"],
-    ["1769850900", "2026-01-31T09:15:00.000Z"],
-  ])("%s is %s: an offset in the text takes precedence", (text, moment) => {
-    expect(read(text, { zone })).toBe(moment);
-  });
+test.each([
+  ["2026-11-01 01:30:00", "2026-11-01T05:30:00.000Z", "repeated hour"],
+  ["2026-03-08 02:30:00", "2026-03-08T07:30:00.000Z", "skipped hour"],
+])("%s in New York is %s: the earlier of two, or moved forward by the gap", (text, moment, warning) => {
+  const time = readTime(text, { zone: "America/New_York", order: null });
+  expect(time).toEqual({ ms: Date.parse(moment), warning } as typeof time);
+});
 
-  test.each([
-    ["2026-11-01 01:30:00", "2026-11-01T05:30:00.000Z", "repeated hour"],
-    ["2026-03-08 02:30:00", "2026-03-08T07:30:00.000Z", "skipped hour"],
-  ])("%s is %s: the earlier of two, or moved forward by the gap", (text, moment, warning) => {
-    const time = readTime(text, { zone, order: null });
-    expect(time).toEqual({ ms: Date.parse(moment), warning } as typeof time);
-  });
+test.each(["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"])("--timezone takes %s", (name) => {
+  expect(isZone(name)).toBe(true);
+});
 
-  test.each(["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"])("%s is a zone", (name) => {
-    expect(isZone(name)).toBe(true);
-  });
-
-  test.each(["", "Mars/Olympus", "+02:00", "New York", "9"])("%j is not a zone", (name) => {
-    expect(isZone(name)).toBe(false);
-  });
+test.each(["", "Mars/Olympus", "+02:00", "New York", "9"])("--timezone refuses %j", (name) => {
+  expect(isZone(name)).toBe(false);
 });
 
 describe("a zone in a column of its own", () => {
-  test.each([
-    ["America/New_York", "America/New_York"],
-    ["EST", "-05:00"],
-    ["CET", "+01:00"],
-    ["GMT+5", "+05:00"],
-    ["UTC-05:30", "-05:30"],
-    ["UTC", "UTC"],
-    ["ET", "America/New_York"],
-    ["(UTC-08:00) Pacific Time (US & Canada)", "America/Los_Angeles"],
-    ["Central Standard Time", "America/Chicago"],
-  ])("%s is %s", (text, zone) => {
-    expect(readZone(text)).toBe(zone);
-  });
+  test.each([...zones, ["America/Los_Angeles", "(UTC-08:00) Pacific Time (US & Canada)"]])(
+    "%s is %s",
+    (zone, texts) => {
+      for (const text of texts.split("|")) expect([text, readZone(text)]).toEqual([text, zone]);
+    },
+  );
 
   test.each(["Mars", "5", "+99", "-120", "+530", ""])("%j is not a zone", (text) => {
     expect(readZone(text)).toBeNull();
@@ -211,24 +179,16 @@ describe("a zone in a column of its own", () => {
     ["Timestamp (UTC),Timezone", "2026-01-31 09:15:00,America/New_York", "2026-01-31T09:15:00.000Z"],
     ["Timestamp (EST)", "2026-01-31 09:15:00", "2026-01-31T14:15:00.000Z"],
     ["Visited At (PT)", "2026-01-31 09:15:00", "2026-01-31T17:15:00.000Z"],
-    ["Time (UTC-5)", "2026-01-31 09:15:00", "2026-01-31T14:15:00.000Z"],
     ["Last Seen (UTC)", "2026-01-31 09:15:00", "2026-01-31T09:15:00.000Z"],
     ["Date (America/New_York)", "2026-01-31 09:15:00", "2026-01-31T14:15:00.000Z"],
     ["created_at_utc", "2026-01-31 09:15:00", "2026-01-31T09:15:00.000Z"],
     ["Visit Date,Visit Hour (EST)", "2026-01-31,9:15 AM", "2026-01-31T14:15:00.000Z"],
-    ["Hit Date,Hit Hour", "2026-01-31,9", "2026-01-31T09:00:00.000Z"],
     ["Date,Hour", "20260131,9", "2026-01-31T09:00:00.000Z"],
     ["Date,Time", "20260131,9:15 a. m.", "2026-01-31T09:15:00.000Z"],
     ["Hour of Day,Day", "00,2026-01-31", "2026-01-31T00:00:00.000Z"],
     ["Day of Visit,Time of Day", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],
-    ["Visited Date,Local Time", "2026-01-31,9:15 AM", "2026-01-31T09:15:00.000Z"],
-    ["Session Start Date,Session Start Time", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],
-    ["First Seen Date,First Seen Time", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],
-    ["Last Activity Date,Last Activity Time", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],
-    ["Landing Date,Landing Time", "2026-01-31,09:15", "2026-01-31T09:15:00.000Z"],
     ["Time,Date", "9:15 AM,1/25/26", "2026-01-25T09:15:00.000Z"],
     ["Date,Time", "46053,0.385416667", "2026-01-31T09:15:00.000Z"],
-    ["Visit Date,Visit Time", "Jan 31 2026,9:15", "2026-01-31T09:15:00.000Z"],
     ["Date,Time", "1769850900,10:00", "2026-01-31T09:15:00.000Z"],
     ["Date,Time", "2026-01-31 00:00:00.000,09:15:30", "2026-01-31T09:15:30.000Z"],
     ["Time,Date", "9:15 PM,1/31/2026 12:00:00 AM", "2026-01-31T21:15:00.000Z"],
@@ -265,11 +225,6 @@ test.each([
   },
 );
 
-test("RFC 3339 times are read to the millisecond", () => {
-  const date = fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });
-  fc.assert(fc.property(date, (moment) => expect(read(moment.toISOString())).toBe(moment.toISOString())));
-});
-
 test("a spreadsheet date keeps its milliseconds", () => {
   fc.assert(
     fc.property(fc.integer({ min: 40_000, max: 60_000 }), fc.nat({ max: 86_399_999 }), (day, ms) => {
@@ -295,13 +250,4 @@ test("whatever has the shape of RFC 3339 means the same in a file as in a query"
     }),
     { numRuns: 3000 },
   );
-});
-
-test("a time five minutes ahead becomes the current time, and one a millisecond later is rejected", async () => {
-  const ahead = (ms: number) => new Date(noonMs + 300_000 + ms).toISOString();
-  const readings = await leadsOf(`email,time\na@example.com,${ahead(0)}\nb@example.com,${ahead(1)}\n`);
-  expect(readings).toMatchObject([
-    { lead: { identifiedMs: noonMs, clamped: true } },
-    { fault: expect.stringContaining("in the future") },
-  ]);
 });

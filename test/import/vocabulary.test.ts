@@ -16,7 +16,9 @@ const known: Record<string, string> = {
   identified_at:
     "event_timestamp,EVENT_TIMESTAMP,timestamp,last_seen_at,Last Seen At,seen_at,SeenAt,visited_at,clicked_at,occurred_at," +
     "started_at,created,created_at,first_seen_at,Visit Date,identifiedAt,Visitor Date,Date Captured,Captured On," +
-    "Capture Date,Last Activity,Last Activity Date,Date of Visit,Time Seen,Time Last Seen,Time First Seen,Resolved On",
+    "Capture Date,Last Activity,Last Activity Date,Last Activity Time,Date of Visit,Time Seen,Time Last Seen," +
+    "Time First Seen,First Seen Date,First Seen Time,Session Start Date,Session Start Time,Landing Date,Landing Time," +
+    "Hit Hour,Visited Date,Local Time,Visit Time,Resolved On",
   pixel_id: "pixelId,PIXEL_ID,Pixel ID,pixel",
   first_name: "FIRST_NAME,First Name,firstName,first-name,first.name, First Name ,given_name",
   last_name: "LAST_NAME,Last Name,lastName,surname",
