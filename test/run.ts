@@ -55,7 +55,8 @@ function temporaryFolder(): { readonly TMPDIR?: string } {
 }
 
 const ignored = chosen.length > 0 ? [] : inLab.map((path) => `--path-ignore-patterns=test/${path}`);
-// Many tests wait for a process or a time, so two cores keep five workers busy. The slowest files start first.
+// Many tests wait for a process or a time, so two cores keep five workers busy. The slowest files start first, but after
+// those without a time: so timings.json has all of them (--update-timings writes it).
 const options = ["--parallel=5", "--no-isolate", `--timings=${join(import.meta.dir, "timings.json")}`, ...ignored];
 const child = Bun.spawn([process.execPath, "test", ...options, ...chosen], {
   env: { ...process.env, ...temporaryFolder() },
