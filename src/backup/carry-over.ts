@@ -36,7 +36,11 @@ export function carryOver(database: Connection, nowMs: number, names?: readonly 
       continue;
     }
     for (const statement of prepares) database.run(statement);
-    const count = merges.reduce((sum, merge) => sum + run(database, merge), 0);
+    let count = 0;
+    for (const merge of merges) {
+      database.run(merge);
+      count += changedRows(database);
+    }
     if (count > 0) carried.push({ name, count });
   }
   return { carried, unread };
@@ -46,12 +50,6 @@ export function carryOver(database: Connection, nowMs: number, names?: readonly 
 function tablesOf(statement: SQL): string[] {
   const { sql: text } = new SQLiteSyncDialect().sqlToQuery(statement);
   return [...text.matchAll(/\bold\.(\w+)/g)].map(([, table = ""]) => table);
-}
-
-/** Runs a statement and returns the number of rows that it has changed. */
-function run(database: Connection, statement: SQL): number {
-  database.run(statement);
-  return changedRows(database);
 }
 
 /** Joins a row of `old` with its account: the one with the same ID. */

@@ -15,17 +15,13 @@ interface Retention {
   readonly retainDays: number;
 }
 
-export interface RetentionSurvey {
-  /** The number of leads that are older than the retention period. */
-  readonly older: number;
-  /** The number of leads of the account. */
-  readonly all: number;
-  /** The clock is so far ahead of the last write that it may be wrong. */
-  readonly isFarAhead: boolean;
-}
+export type RetentionSurvey = ReturnType<typeof surveyRetention>;
 
-/** Counts the leads that would be erased if the leads of an account were kept for some days. */
-export function surveyRetention(database: Connection, number: number, days: number, nowMs: number): RetentionSurvey {
+/**
+ * Counts the leads of an account, and those that would be erased if they were kept for some days. `isFarAhead` says that the
+ * clock is so far ahead of the last write that it may be wrong.
+ */
+export function surveyRetention(database: Connection, number: number, days: number, nowMs: number) {
   const older = sql<number>`count(*) FILTER (WHERE ${isTooOld({ number, retainDays: days }, nowMs)})`;
   const counts = database.select({ older, all: count() }).from(leads).where(eq(leads.account, number));
   return { older: 0, all: 0, ...counts.get(), isFarAhead: isFarAhead(database, nowMs) };
