@@ -2,7 +2,7 @@
 import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { insertAct } from "./audit.ts";
-import { type Connection, type LeadDatabase, WriteRefused } from "./connection.ts";
+import { type Connection, type LeadDatabase, tryToWrite } from "./connection.ts";
 import { accounts } from "./schema.ts";
 
 /** The number by which other tables refer to an account; people see its ID. */
@@ -24,13 +24,8 @@ export function findAccount(read: Connection, idOrName: string): Account | null 
 /** Creates an account with an active subscription; null if the name is taken. */
 export async function createAccount(database: LeadDatabase, name: string, nowMs: number): Promise<Account | null> {
   const id = `acc_${randomText(16)}`;
-  try {
-    const row = { id, name, active: true, createdAt: nowMs };
-    await database.write([database.read.insert(accounts).values(row)]);
-  } catch (cause) {
-    if (cause instanceof WriteRefused) return null;
-    throw cause;
-  }
+  const row = { id, name, active: true, createdAt: nowMs };
+  await tryToWrite(database, [database.read.insert(accounts).values(row)]);
   return findAccount(database.read, id);
 }
 

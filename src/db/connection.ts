@@ -48,6 +48,17 @@ export class WriteRefused extends Error {
   override readonly name = "WriteRefused";
 }
 
+/** Writes statements like `write`. Returns false if they violate a constraint, as a name that is taken does. */
+export async function tryToWrite(database: LeadDatabase, statements: readonly Statement[]): Promise<boolean> {
+  try {
+    await database.write(statements);
+    return true;
+  } catch (cause) {
+    if (cause instanceof WriteRefused) return false;
+    throw cause;
+  }
+}
+
 /** A statement that fails if a condition does not hold when the transaction is written, and the transaction with it. */
 export function premise(condition: SQL): Statement {
   // A column that takes no null.

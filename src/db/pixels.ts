@@ -2,7 +2,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { Pixel } from "../contract/pixel.ts";
 import type { AccountNumber } from "./accounts.ts";
-import { type Connection, type LeadDatabase, WriteRefused } from "./connection.ts";
+import { type Connection, type LeadDatabase, tryToWrite } from "./connection.ts";
 import { placeholder } from "./placeholder.ts";
 import { pixels } from "./schema.ts";
 
@@ -33,19 +33,13 @@ export function listPixels(read: Connection, account: AccountNumber): Pixel[] {
 }
 
 /** Creates a pixel; false if the account has one with this ID. */
-export async function createPixel(
+export function createPixel(
   database: LeadDatabase,
   account: AccountNumber,
   pixel: Pixel,
   nowMs: number,
 ): Promise<boolean> {
-  try {
-    await database.write([insertPixel(database.read, account, pixel, nowMs)]);
-    return true;
-  } catch (cause) {
-    if (cause instanceof WriteRefused) return false;
-    throw cause;
-  }
+  return tryToWrite(database, [insertPixel(database.read, account, pixel, nowMs)]);
 }
 
 /** Changes the status of a pixel; false if the account has no such pixel. */

@@ -1,6 +1,6 @@
 /** Splits long work into short steps, so that other writers do not wait for long. */
 import { and, asc, gte, inArray, type SQL } from "drizzle-orm";
-import { changedExactly, type LeadDatabase, type Statement, WriteRefused } from "./connection.ts";
+import { changedExactly, type LeadDatabase, type Statement, tryToWrite } from "./connection.ts";
 import { leads } from "./schema.ts";
 
 /** The bounds of a step, in leads, and the times that make the next one larger or smaller. */
@@ -48,13 +48,9 @@ export async function* deleteLeads(
     // By number, so that the lock is not held while leads that are kept are scanned.
     const numbers = found.map(({ number }) => number);
     const some = and(inArray(leads.number, numbers), those);
-    try {
-      await database.write([read.delete(leads).where(some), changedExactly(numbers.length), alsoRun(read)]);
-    } catch (cause) {
-      // Others have deleted some of them, or added others.
-      if (cause instanceof WriteRefused) continue;
-      throw cause;
-    }
+    const statements = [read.delete(leads).where(some), changedExactly(numbers.length), alsoRun(read)];
+    // If it is refused, others have deleted some of them, or added others.
+    if (!(await tryToWrite(database, statements))) continue;
     const tookMs = performance.now() - startedMs;
     size = nextSize(size, tookMs, steps);
     fromMs = last.ms;
