@@ -38,16 +38,14 @@ const maxStepsEach = 1700;
 
 async function run({ build, folder, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
   // The build that is attacked has a world of its own.
-  const { openWorld }: typeof import("../../../../test/privacy/disclosures/world.ts") = await import(
-    join(build, "test/privacy/disclosures/world.ts")
-  );
+  const { World }: typeof import("./world.ts") = await import(join(build, "lab/faults/attacks/privacy/world.ts"));
   const total = { pages: 0, received: 0, unrecorded: 0 };
   const unchanged = { received: 0, possiblyTooMuch: 0 };
   for (let round = 0; total.pages < times && goesOn(); round++) {
     const place = join(folder, `world-${round}`);
     mkdirSync(place);
     const changes = round % 2 === 1;
-    const world = openWorld(join(place, "leadfile.db"), random.branch(round).below, changes);
+    const world = new World(join(place, "leadfile.db"), random.branch(round), changes);
     for (let step = 0; step < Math.min(times, maxStepsEach); step++) await world.step();
     const { missed, surelyTooMuch, ...rest } = await world.compare();
     world.close();
