@@ -40,3 +40,25 @@ export function* readLeadGroups(
     from = last[0] + 1;
   }
 }
+
+/** Receives the number of leads that were read, from time to time. */
+export type OnRead = (leads: number) => void;
+
+const leadsUntilCollected = 20_000;
+
+interface Reading {
+  readonly fromMs?: number;
+  readonly onRead?: OnRead;
+}
+
+/** Yields the leads of an account, oldest first. However many there are, the memory stays small. */
+export function* readLeads(database: Connection, account: AccountNumber, { fromMs, onRead }: Reading = {}) {
+  let read = 0;
+  for (const some of readLeadGroups(database, account, fromMs)) {
+    yield* some;
+    read += some.length;
+    // On its own, the engine collects only after half a gigabyte.
+    if (read % leadsUntilCollected === 0) Bun.gc(true);
+    onRead?.(read);
+  }
+}

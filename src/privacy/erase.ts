@@ -12,6 +12,7 @@ import {
   type FoundLeads,
   findLeads,
   findRemaining,
+  noLeads,
   openLeadAt,
   type RemainingLeads,
   type Search,
@@ -67,7 +68,7 @@ export class Erasure {
     await database.catchUp();
     if (Bun.deepEquals(importsWritten(database.read, account.number), importsBefore)) return;
     const again = findLeads(database.read, account.number, references, search, this.#blocked);
-    yield* this.#eraseFound([...new Set([...again.own.keys(), ...again.mentions.keys()])], again);
+    yield* this.#eraseFound([...again.keys()], again);
   }
 
   /** Leads were removed. */
@@ -102,7 +103,7 @@ export class Erasure {
     return findRemaining(database.read, account, createMatcher(this.#named), blocked, search.onRead);
   }
 
-  async *#eraseFound(persons: readonly PersonReference[], found: FoundLeads): AsyncGenerator<number> {
+  async *#eraseFound(persons: readonly PersonReference[], found: Found): AsyncGenerator<number> {
     for (let at = 0; at < persons.length; at += personsAtOnce) {
       await this.#eraseSome(persons.slice(at, at + personsAtOnce), found);
       yield this.#done.size;
@@ -110,12 +111,14 @@ export class Erasure {
   }
 
   /** Erases some persons in one transaction. Leads are read anew, because somebody may have changed them since. */
-  async #eraseSome(persons: readonly PersonReference[], found: FoundLeads): Promise<void> {
+  async #eraseSome(persons: readonly PersonReference[], found: Found): Promise<void> {
     const { database, account, references, nowMs } = this;
     for (let tries = 1; ; tries++) {
       const gone = new Set<string>();
       const planRemoval = openRemoval(database.read, account, nowMs);
-      const removals = persons.map((person) => planRemoval(person, found, gone, this.#done.get(person)?.identity));
+      const removals = persons.map((person) =>
+        planRemoval(person, found.get(person) ?? noLeads, gone, this.#done.get(person)?.identity),
+      );
       const detail = { ...detailOf(references, persons.length), erased: gone.size };
       const act = insertAct(database.read, { atMs: nowMs, act: "lead.erase", account: account.id, detail });
       const residue = gone.size > 0 ? [residueStatement(database.read)] : [];
@@ -139,6 +142,7 @@ export class Erasure {
   }
 }
 
+type Found = ReadonlyMap<PersonReference, FoundLeads>;
 type Removal = ReturnType<ReturnType<typeof openRemoval>>;
 
 /** Prepares the removal of one person after the other, with an earlier receipt to extend. It adds the IDs to those gone. */
@@ -154,9 +158,10 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
   return (person: PersonReference, found: FoundLeads, gone: Set<string>, earlier: Buffer | undefined) => {
     // An earlier person may have the same leads, and another lead may have taken the place of one that was found.
     const isLeft = ({ lead }: StoredLead) => !gone.has(lead.id);
-    const own = (found.own.get(person) ?? []).flatMap(leadAt).filter((one) => isOf(one.lead, person) && isLeft(one));
-    const mentions = [...(found.mentions.get(person) ?? [])];
-    const others = mentions.flatMap(([ms, id]) => leadAt(ms).filter((one) => one.lead.id === id && isLeft(one)));
+    const own = found.own.flatMap(leadAt).filter((one) => isOf(one.lead, person) && isLeft(one));
+    const others = [...found.mentions].flatMap(([ms, id]) =>
+      leadAt(ms).filter((one) => one.lead.id === id && isLeft(one)),
+    );
     const removed = [...own, ...others];
     for (const { lead } of removed) gone.add(lead.id);
     const given = identifiersIn(person);

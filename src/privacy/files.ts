@@ -40,6 +40,7 @@ export async function searchFile(path: string, matcher: Matcher<unknown>): Promi
     for await (const text of textsOf(path)) if (matcher(text).size > 0) return true;
     return false;
   } catch {
+    // The file is gone, of another user, or a damaged archive: the caller names it.
     return null;
   }
 }

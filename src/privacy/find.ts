@@ -3,7 +3,7 @@ import { and, count, eq, isNotNull } from "drizzle-orm";
 import { type Lead, leadFields } from "../contract/lead.ts";
 import { readDocument } from "../contract/stored-lead.ts";
 import { formatTime } from "../contract/time.ts";
-import { readLeadGroups, type StoredDocument } from "../db/all-leads.ts";
+import { type OnRead, readLeads, type StoredDocument } from "../db/all-leads.ts";
 import { recordReading } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { placeholder } from "../db/placeholder.ts";
@@ -21,12 +21,14 @@ import {
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
 import { openSuppressions, type SuppressedAccount } from "./suppressions.ts";
 
-/** A lead is named by its timestamp, which is unique in an account. A person who is listed twice is the first of them. */
+/** The leads of a person, by their timestamps, which are unique in an account. */
 export interface FoundLeads {
-  readonly own: ReadonlyMap<PersonReference, readonly number[]>;
+  readonly own: readonly number[];
   /** Leads of others that contain an identifier of the person, such as in page_url: their IDs by their timestamps. */
-  readonly mentions: ReadonlyMap<PersonReference, ReadonlyMap<number, string>>;
+  readonly mentions: ReadonlyMap<number, string>;
 }
+
+export const noLeads: FoundLeads = { own: [], mentions: new Map() };
 
 export interface Search {
   /** Also finds mentions. */
@@ -34,12 +36,9 @@ export interface Search {
   readonly onRead: OnRead;
 }
 
-/** Receives the number of leads that were read, from time to time. */
-type OnRead = (leads: number) => void;
-
 /**
  * Finds persons in one pass over the leads of an account. Mentions take a second pass, because the persons' own leads have
- * further identifiers; `before` has those of leads that are gone.
+ * further identifiers; `before` has those of leads that are gone. Of a person who is listed twice, the first one has the leads.
  */
 export function findLeads(
   database: Connection,
@@ -47,9 +46,10 @@ export function findLeads(
   persons: readonly PersonReference[],
   { withMentions, onRead }: Search,
   before: readonly Wanted<PersonReference>[] = [],
-): FoundLeads {
-  const own = new Map<PersonReference, number[]>();
-  const mentions = new Map<PersonReference, Map<number, string>>();
+): Map<PersonReference, FoundLeads> {
+  const found = new Map<PersonReference, { readonly own: number[]; readonly mentions: Map<number, string> }>();
+  const foundOf = (person: PersonReference) =>
+    found.getOrInsertComputed(person, () => ({ own: [], mentions: new Map() }));
   const byName = personsByName(persons);
   const withDigests = persons.some(({ kind }) => kind === "digest");
   const wanted = [...before, ...persons.flatMap(wantedOf)];
@@ -63,23 +63,21 @@ export function findLeads(
   for (const { ms, doc } of readLeads(database, account, { onRead })) {
     const lead = readDocument(doc);
     for (const owner of ownersOf(lead)) {
-      own.getOrInsertComputed(owner, () => []).push(ms);
+      foundOf(owner).own.push(ms);
       const further = blockedWith(owner, lead).filter((one) => !byName.has(nameOf(one)));
       wanted.push(...further.map((one) => ({ ...one, owner })));
     }
   }
-  if (!withMentions) return { own, mentions };
+  if (!withMentions) return found;
   const matcher = createMatcher(wanted);
   for (const { ms, doc } of readLeads(database, account, { onRead })) {
     const lead = readDocument(doc);
     const mentioned = mentionedIn(lead, matcher)
       .values()
       .map((person) => byName.get(nameOf(person)) ?? person);
-    for (const person of new Set(mentioned).difference(ownersOf(lead))) {
-      mentions.getOrInsertComputed(person, () => new Map()).set(ms, lead.id);
-    }
+    for (const person of new Set(mentioned).difference(ownersOf(lead))) foundOf(person).mentions.set(ms, lead.id);
   }
-  return { own, mentions };
+  return found;
 }
 
 /** Returns everything that names a person, to look for it in texts. */
@@ -108,25 +106,6 @@ function mentionedIn<Owner>(lead: Lead, matcher: Matcher<Owner>): Set<Owner> {
     if (text !== null && text.length > 3) for (const owner of matcher(text)) mentioned.add(owner);
   }
   return mentioned;
-}
-
-const leadsUntilCollected = 20_000;
-
-interface Reading {
-  readonly fromMs?: number;
-  readonly onRead?: OnRead;
-}
-
-/** Reads the leads of an account, oldest first. */
-export function* readLeads(database: Connection, account: number, { fromMs, onRead }: Reading = {}) {
-  let read = 0;
-  for (const some of readLeadGroups(database, account, fromMs)) {
-    yield* some;
-    read += some.length;
-    // On its own, the engine collects only after half a gigabyte.
-    if (read % leadsUntilCollected === 0) Bun.gc(true);
-    onRead?.(read);
-  }
 }
 
 export type StoredLead = StoredDocument & { readonly lead: Lead };
@@ -163,8 +142,8 @@ export async function* findPersons(
   onRead: OnRead,
 ): AsyncGenerator<PersonalData> {
   const { read } = database;
-  const { own, mentions } = findLeads(read, account.number, persons, { withMentions: true, onRead });
-  const timestamps = [...own.values()].flat();
+  const all = findLeads(read, account.number, persons, { withMentions: true, onRead });
+  const timestamps = [...all.values()].flatMap(({ own }) => own);
   const detail = { ...detailOf(persons, persons.length), leads: timestamps.length };
   await recordReading(database, "search", { atMs: nowMs, act: "lead.find", account: account.id, detail });
   const leadAt = openLeadAt(read, account.number);
@@ -174,8 +153,8 @@ export async function* findPersons(
   const disclosedAt = new Map(disclosed.entries().map(([{ ms }, one]) => [ms, one]));
   const byName = personsByName(persons);
   for (const person of persons) {
-    const first = byName.get(nameOf(person)) ?? person;
-    const found = (own.get(first) ?? []).toReversed().flatMap(leadAt);
+    const { own, mentions } = all.get(byName.get(nameOf(person)) ?? person) ?? noLeads;
+    const found = own.toReversed().flatMap(leadAt);
     const theirs = found.map(({ ms, lead }) => ({ id: lead.id, received: [], gaps: [], ...disclosedAt.get(ms) }));
     yield {
       person,
@@ -184,7 +163,7 @@ export async function* findPersons(
       received: theirs.flatMap(({ id, received }) => received.map((one) => ({ id, ...one }))),
       gaps: gapsOf(theirs),
       imports: [...new Set(found.map(({ batch }) => batch))].flatMap((batch) => importNamed(read, batch)),
-      mentions: [...(mentions.get(first)?.values() ?? [])],
+      mentions: [...mentions.values()],
     };
   }
 }
@@ -211,17 +190,17 @@ export function surveyErasure(
   persons: readonly PersonReference[],
   onRead: OnRead,
 ) {
-  const { own, mentions } = findLeads(database, account, persons, { withMentions: true, onRead });
+  const all = findLeads(database, account, persons, { withMentions: true, onRead });
   const leadAt = openLeadAt(database, account);
   const found = persons.map((person) => {
-    const theirs = (own.get(person) ?? []).flatMap(leadAt);
+    const theirs = (all.get(person) ?? noLeads).own.flatMap(leadAt);
     return { person, leads: theirs.length, people: countPeople(theirs.map(({ lead }) => lead)) };
   });
   return {
     /** The number of leads of each person, in their order, and of the different people that they name. */
     found,
     /** The IDs of other leads that contain an identifier of a person. */
-    mentions: [...new Set([...mentions.values()].flatMap((ids) => [...ids.values()]))],
+    mentions: [...new Set([...all.values()].flatMap(({ mentions }) => [...mentions.values()]))],
   };
 }
 

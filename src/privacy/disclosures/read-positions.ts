@@ -1,9 +1,9 @@
 /** The read positions of clients, and the late leads that they have missed. */
 import { and, asc, eq, gt, gte, isNull, max, or } from "drizzle-orm";
 import { readDocument } from "../../contract/stored-lead.ts";
+import { readLeads } from "../../db/all-leads.ts";
 import type { Connection } from "../../db/connection.ts";
 import { disclosures, imports, keys } from "../../db/schema.ts";
-import { readLeads } from "../find.ts";
 import { oldestKeptDay } from "./ledger.ts";
 import { readFilter } from "./pending-pages.ts";
 import { arrivedLead } from "./recipients.ts";
