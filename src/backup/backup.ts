@@ -1,11 +1,9 @@
 /** Makes a backup: a consistent copy of the database, made while others use it, with its manifest next to it. */
-import { Database } from "bun:sqlite";
 import { existsSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/bun-sqlite";
 import { formatTime } from "../contract/time.ts";
-import { type Connection, closing } from "../db/connection.ts";
+import { type Connection, closing, connectTo } from "../db/connection.ts";
 import { codeOf, explainFailure, isDamaged, noDatabase } from "../db/failure.ts";
 import { createDraftFolder, fileDigestOf, filesOf, publish, sync } from "../db/files.ts";
 import { refuseUnusable, schemaVersion } from "../db/migrate.ts";
@@ -70,8 +68,7 @@ export async function copyDatabase({ path, file, draft, nowMs }: Copying): Promi
 
 /** Copies the database as it is, not upgraded, with a manifest. */
 export async function copyUnchanged(path: string, file: string, nowMs: number): Promise<Manifest> {
-  using client = new Database(path, { readwrite: true });
-  const database = drizzle({ client });
+  using database = connectTo(path, "readwrite");
   refuseUnusable(database, path);
   return await copyInto(file, database, nowMs);
 }
@@ -101,8 +98,7 @@ function publishBackup(draft: string, file: string): void {
 
 async function describe(file: string, nowMs: number): Promise<Manifest> {
   const digest = await fileDigestOf(file);
-  using client = new Database(file, { readonly: true });
-  const database = drizzle({ client });
+  using database = connectTo(file, "readonly");
   const schema = schemaVersion(database);
   return { file: basename(file), ...digest, schema, made_at: formatTime(nowMs), ...contentOf(database) };
 }

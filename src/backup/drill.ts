@@ -1,11 +1,9 @@
 /** Tests a backup or an upgrade on a copy: with the code of a restore, in a temporary folder, comparing every lead. */
-import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
-import { type Connection, closing, DatabaseUnavailable } from "../db/connection.ts";
+import { type Connection, connectTo, DatabaseUnavailable } from "../db/connection.ts";
 import { noDatabase } from "../db/failure.ts";
 import { createDraftFolder, freeBytesAt } from "../db/files.ts";
 import { lastBuild, pendingMigrations } from "../db/migrate.ts";
@@ -32,7 +30,7 @@ interface Trial {
 export async function drillBackup({ file, folder, nowMs }: Trial & { readonly file: string }): Promise<Backup> {
   try {
     const manifest = readManifest(file);
-    using database = closing(await openDraft(file, join(folder, "leadfile.db"), manifest));
+    using database = await openDraft(file, join(folder, "leadfile.db"), manifest);
     rememberErasures(database);
     merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
     const differing = countDiffering(database, file, nowMs);
@@ -81,8 +79,7 @@ export async function upgradeCopy({ path, folder, nowMs }: Trial & { readonly pa
   const copy = join(folder, "copy.db");
   const { bytes } = await copyUnchanged(path, copy, nowMs);
   const { leads } = await drillBackup({ file: copy, folder, nowMs });
-  using client = new Database(copy, { readonly: true });
-  const database = drizzle({ client });
+  using database = connectTo(copy, "readonly");
   return {
     // The build that wrote the file last, and this one.
     from: lastBuild(database),

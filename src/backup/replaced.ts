@@ -1,9 +1,7 @@
 /** The file that a restore replaces: attached as `old`, locked, and compared with the backup. */
-import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { type SQL, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/bun-sqlite";
-import type { Connection } from "../db/connection.ts";
+import { type Connection, connectTo } from "../db/connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../db/failure.ts";
 import { lockWaitMs } from "../db/locks.ts";
 import { migrateSchema } from "../db/migrate.ts";
@@ -61,9 +59,9 @@ function isOlder(database: Connection): boolean {
 /** Attaches an upgraded copy as `old`, so that all of an earlier version's file can be carried over. */
 function attachUpgraded(database: Connection, target: string, copy: string): void {
   database.run(sql`VACUUM locked INTO ${copy}`);
-  const client = new Database(copy, { readwrite: true });
-  migrateSchema(drizzle({ client }), target, "no copy");
-  client.close();
+  const upgraded = connectTo(copy, "readwrite");
+  migrateSchema(upgraded, target, "no copy");
+  upgraded.$client.close();
   database.run(sql`ATTACH ${copy} AS old`);
 }
 

@@ -2,15 +2,13 @@
  * Restores a backup: it becomes the database, completely or not at all. Everything is checked and prepared in a draft next
  * to the database. Renaming the draft is the only step that changes anything.
  */
-import { Database } from "bun:sqlite";
 import { copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { eq, inArray, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/bun-sqlite";
 import { dayMs } from "../contract/calendar.ts";
 import { formatTime } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
-import { type Connection, changedRows, closing } from "../db/connection.ts";
+import { type Connection, changedRows, connectTo } from "../db/connection.ts";
 import { explainFailure, isDamaged, isFull, underlying } from "../db/failure.ts";
 import {
   createDraftFolder,
@@ -148,7 +146,7 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
   const draft = join(folder, "restored.db");
   let release = () => {};
   try {
-    using database = closing(await openDraft(file, draft, manifest));
+    using database = await openDraft(file, draft, manifest);
     rememberErasures(database);
     // It may take long to bring them. The database that is replaced stays in use until then.
     const newer = await carryFromNewer(database, found, work);
@@ -257,7 +255,7 @@ function leaveOutOlder(database: Connection, nowMs: number): number {
 }
 
 /** Copies a backup and upgrades the copy to this version's schema; throws a UserError if it is not a sound backup. */
-export async function openDraft(file: string, draft: string, manifest: Manifest): Promise<Connection> {
+export async function openDraft(file: string, draft: string, manifest: Manifest): Promise<Connection & Disposable> {
   copyFileSync(file, draft);
   const { sha256, bytes } = await fileDigestOf(draft);
   if (bytes !== manifest.bytes) {
@@ -270,15 +268,14 @@ export async function openDraft(file: string, draft: string, manifest: Manifest)
     throw new UserError(`${file} differs from its manifest in the SHA-256.`, "The backup is damaged. Use another one.");
   }
   if (!isSqlite(draft)) throw notABackup(`${file} is not a Leadfile database.`);
-  const client = new Database(draft, { readwrite: true });
+  const database = connectTo(draft, "readwrite");
   try {
-    const database = drizzle({ client });
     refuseUnusable(database, file);
-    client.run("PRAGMA journal_mode = DELETE");
+    database.run("PRAGMA journal_mode = DELETE");
     // The draft is written to the disk before it gets the name of the database.
-    client.run("PRAGMA synchronous = OFF");
-    client.run("PRAGMA secure_delete = ON");
-    client.run("PRAGMA temp_store = MEMORY");
+    database.run("PRAGMA synchronous = OFF");
+    database.run("PRAGMA secure_delete = ON");
+    database.run("PRAGMA temp_store = MEMORY");
     const [[reason = "nothing can be read"] = []] = database.values<[string]>(sql`PRAGMA integrity_check(1)`);
     if (reason !== "ok") throw new UserError(`${file} is damaged (${reason}).`, "Use another backup.");
     migrateSchema(database, file, "no copy");
@@ -288,7 +285,7 @@ export async function openDraft(file: string, draft: string, manifest: Manifest)
       throw new UserError(`${file} has other content than its manifest says.`, "Use another backup.");
     return database;
   } catch (cause) {
-    client.close();
+    database.$client.close();
     throw cause;
   }
 }

@@ -2,10 +2,10 @@
  * The open database. `LeadDatabase` is the seam of the core: what it needs from a database that somebody else may
  * write, such as the local rqlite node of a cluster. open.ts implements it on the file.
  */
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { dirname } from "node:path";
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
-import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { UserError } from "../user-error.ts";
 
 /** The SQLite file, as Drizzle and Bun see it. */
@@ -68,6 +68,12 @@ export function premise(condition: SQL): Statement {
 /** The premise that the previous statement changed exactly this number of rows. */
 export function changedExactly(rows: number): Statement {
   return premise(sql`changes() = ${rows}`);
+}
+
+/** Opens a file as it is, without a look at its content, until the end of the block that uses it. */
+export function connectTo(path: string, mode: number | "readonly" | "readwrite"): Connection & Disposable {
+  const options = typeof mode === "number" ? mode : { [mode]: true };
+  return closing(drizzle({ client: new Database(path, options) }));
 }
 
 /** Makes a connection usable with `using`: it is closed at the end of the block. */

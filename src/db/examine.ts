@@ -1,14 +1,13 @@
 /** Looks at a database file in whatever state it is, without changing it or creating files next to it. */
-import { constants, Database } from "bun:sqlite";
+import { constants } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { and, eq, exists, getTableName, getViewName, inArray, is, isNull, max, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/bun-sqlite";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { lastAct } from "./audit.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, connectTo } from "./connection.ts";
 import { codeOf, isDatabaseFailure, noDatabase, underlying } from "./failure.ts";
 import { isSqlite, shmOf, sizeOf, walOf } from "./files.ts";
 import { hasBrought } from "./imports.ts";
@@ -64,9 +63,8 @@ function examineOnce(path: string, isOpen: boolean, full: boolean): Contents {
   // Opened as usual, SQLite would create a log and its index next to the file, owned by whoever runs this.
   const url = pathToFileURL(path);
   if (!isOpen) url.searchParams.set("immutable", "1");
-  using client = new Database(url.href, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
-  client.run(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`);
-  const database = drizzle({ client });
+  using database = connectTo(url.href, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  database.run(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`);
   return readContents(database, refuseUnusable(database, path), full);
 }
 
