@@ -150,7 +150,7 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
     rememberErasures(database);
     // It may take long to bring them. The database that is replaced stays in use until then.
     const newer = await carryFromNewer(database, found, work);
-    if (!dryRun) release = takeLock(target, true) ?? refuseOpen(path);
+    if (!dryRun) release = takeLock(target, { isAlone: true }) ?? refuseOpen(path);
     const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive", join(folder, "upgraded.db"));
     const merged = merge(database, { replaced, receipts, manifest, nowMs });
     const time = formatTime(nowMs).replaceAll(/[:.]/g, "-");

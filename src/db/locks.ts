@@ -102,13 +102,20 @@ export function openLockRequests(path: string) {
   };
 }
 
+interface LockOptions {
+  /** Also keeps other processes from opening the file (`whileInPlace`), as a restore must. */
+  readonly isAlone?: boolean;
+  /** The time to wait while another process has the lock. */
+  readonly waitMs?: number;
+}
+
 /**
  * Acquires a lock that only one process can hold: the server of a file, because it counts the requests per minute and a
- * restore must know that it runs; or the import of a folder. A restore acquires it alone: then no process opens the file
- * either (`whileInPlace`). Waits up to waitMs. Returns a function that releases it, as the end of the process does, or null
- * if another process holds it. Keep that function, or the connection is collected as garbage, with its lock.
+ * restore must know that it runs; or the import of a folder. Returns a function that releases it, as the end of the process
+ * does, or null if another process holds it. Keep that function, or the connection is collected as garbage, with its lock.
  */
-export function takeLock(path: string, isAlone = false, waitMs: number = lockWaitMs.toServe): (() => void) | null {
+export function takeLock(path: string, options: LockOptions = {}): (() => void) | null {
+  const { isAlone = false, waitMs = lockWaitMs.toServe } = options;
   try {
     // Nothing is ever written: only the lock of the operating system is needed.
     const client = lockAt(path, waitMs, isAlone ? "BEGIN EXCLUSIVE" : "BEGIN IMMEDIATE");
@@ -121,7 +128,7 @@ export function takeLock(path: string, isAlone = false, waitMs: number = lockWai
 
 /** Returns whether a server has a file, or a restore replaces it. */
 export function isServed(path: string): boolean {
-  const release = takeLock(path, false, 0);
+  const release = takeLock(path, { waitMs: 0 });
   release?.();
   return release === null;
 }
