@@ -5,12 +5,13 @@ import { sql } from "drizzle-orm";
 import { formatTime } from "../contract/time.ts";
 import { type Connection, closing, connectTo } from "../db/connection.ts";
 import { codeOf, explainFailure, isDamaged, noDatabase } from "../db/failure.ts";
-import { createDraftFolder, fileDigestOf, filesOf, publish, sync } from "../db/files.ts";
+import { createDraftFolder, filesOf, sync } from "../db/files.ts";
 import { refuseUnusable, schemaVersion } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
-import { contentOf, type Manifest, manifestPath, writeManifest } from "./manifest.ts";
+import { contentOf, fileDigestOf, type Manifest, manifestPath, writeManifest } from "./manifest.ts";
+import { publish } from "./publish.ts";
 import { inThread } from "./thread.ts";
 
 /** A backup as it is reported. */

@@ -2,11 +2,11 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { dayMs } from "../contract/calendar.ts";
-import { createDraftFolder, fileDigestOf } from "../db/files.ts";
+import { createDraftFolder } from "../db/files.ts";
 import type { Backup } from "./backup.ts";
 import { drill } from "./drill.ts";
 import { encryptedSuffix, encryptFile } from "./encryption.ts";
-import { manifestPath, readManifest, writeManifest } from "./manifest.ts";
+import { fileDigestOf, manifestPath, readManifest, writeManifest } from "./manifest.ts";
 import { backupName, type Place } from "./places.ts";
 import type { Backups } from "./restore.ts";
 import { untilStopped } from "./thread.ts";

@@ -55,6 +55,13 @@ export function parseManifest(text: string): Manifest | null {
   return Value.Check(Manifest, manifest) ? manifest : null;
 }
 
+/** The SHA-256 and the length of a file. */
+export async function fileDigestOf(path: string): Promise<{ sha256: string; bytes: number }> {
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const chunk of Bun.file(path).stream()) hash.update(chunk);
+  return { sha256: hash.digest("hex"), bytes: Bun.file(path).size };
+}
+
 /** Counts the rows, and computes a digest of their content that no migration changes. */
 export function contentOf(database: Connection): Pick<Manifest, "counts" | "content"> {
   const hash = createHash("sha256");

@@ -4,11 +4,12 @@ import { basename, dirname, join, resolve } from "node:path";
 import { S3Client } from "bun";
 import { formatTime } from "../contract/time.ts";
 import { codeOf, isFull } from "../db/failure.ts";
-import { isFolder, publish, sizeOf, sync } from "../db/files.ts";
+import { isFolder, sizeOf, sync } from "../db/files.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { decryptFile, encryptedSuffix } from "./encryption.ts";
 import { manifestPath, parseManifest, readManifest, writeManifest } from "./manifest.ts";
+import { publish } from "./publish.ts";
 
 /** The address of an object store, and the key to it. A folder needs none. */
 interface S3Access {

@@ -2,7 +2,7 @@
  * Restores a backup: it becomes the database, completely or not at all. Everything is checked and prepared in a draft next
  * to the database. Renaming the draft is the only step that changes anything.
  */
-import { copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { eq, inArray, sql } from "drizzle-orm";
 import { dayMs } from "../contract/calendar.ts";
@@ -10,18 +10,7 @@ import { formatTime } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import { type Connection, changedRows, connectTo } from "../db/connection.ts";
 import { explainFailure, isDamaged, isFull, underlying } from "../db/failure.ts";
-import {
-  createDraftFolder,
-  fileDigestOf,
-  filesOf,
-  giveToOwner,
-  isSqlite,
-  isUnlinkable,
-  removeAbandonedDrafts,
-  shmOf,
-  sizeOf,
-  sync,
-} from "../db/files.ts";
+import { createDraftFolder, isSqlite, removeAbandonedDrafts, sizeOf, sync } from "../db/files.ts";
 import { isServed, takeLock } from "../db/locks.ts";
 import { migrateSchema, refuseUnusable } from "../db/migrate.ts";
 import { ensureInstance } from "../db/open.ts";
@@ -34,8 +23,9 @@ import { UserError } from "../user-error.ts";
 import { type Backup, makeBackup } from "./backup.ts";
 import { type CarriedPart, carryOver } from "./carry-over.ts";
 import { applyReceipts, readReceipts, rememberErasures, repeatErasures } from "./erasures.ts";
-import { contentOf, type Manifest, readManifest } from "./manifest.ts";
+import { contentOf, fileDigestOf, type Manifest, readManifest } from "./manifest.ts";
 import { type FetchOptions, type FoundBackup, findBackup, unreadText } from "./places.ts";
+import { freeName, replaceDatabase } from "./publish.ts";
 import {
   attachReplaced,
   detach,
@@ -160,7 +150,8 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
     if (dryRun) return report;
     sync(draft);
     await confirm(report);
-    putInPlace(draft, target, kept, replaced);
+    if (replaced === "nothing there" && sizeOf(target) > 0) refuseOpen(target);
+    replaceDatabase(draft, target, { kept, isLogCopied: replaced === "attached" });
     // The lock on the replaced file ends here, when it no longer has the path. Closing alone may leave it to the thread's end.
     if (replaced === "attached") detach(database);
     return report;
@@ -287,35 +278,6 @@ export async function openDraft(file: string, draft: string, manifest: Manifest)
   } catch (cause) {
     database.$client.close();
     throw cause;
-  }
-}
-
-/** Gives the draft the name of the database, and the replaced file the name `kept`. One of the two always has the path. */
-function putInPlace(draft: string, target: string, kept: string | null, replaced: Replaced): void {
-  if (replaced === "nothing there" && sizeOf(target) > 0) refuseOpen(target);
-  giveToOwner(draft, target);
-  if (kept !== null) keep(target, kept);
-  // SQLite would read the old log into the new file. If the old file lacks some of it, it is kept with that file.
-  for (const file of filesOf(target).slice(1).filter(existsSync)) {
-    if (kept !== null && replaced !== "attached" && file !== shmOf(target))
-      renameSync(file, kept + file.slice(target.length));
-    else rmSync(file);
-  }
-  renameSync(draft, target);
-  sync(dirname(target));
-}
-
-function freeName(name: string): string {
-  for (let number = 2, free = name; ; free = `${name}-${number++}`) if (!existsSync(free)) return free;
-}
-
-function keep(target: string, kept: string): void {
-  try {
-    linkSync(target, kept);
-  } catch (cause) {
-    if (!isUnlinkable(cause)) throw cause;
-    // A file system without hard links: until the draft has the name, nothing has it.
-    renameSync(target, kept);
   }
 }
 

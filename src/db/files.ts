@@ -1,18 +1,16 @@
-/** The files of a database, and files that appear complete or not at all. */
+/** The files of a database, and folders next to it for files that are not complete yet. */
 import {
   closeSync,
   type DisposableTempDir,
   existsSync,
   fsyncSync,
   lchownSync,
-  linkSync,
   lstatSync,
   mkdtempDisposableSync,
   openSync,
   readdirSync,
   readFileSync,
   readSync,
-  renameSync,
   rmSync,
   statfsSync,
   statSync,
@@ -116,13 +114,6 @@ export function beginsLikeSqlite(file: number): boolean {
   return head.equals(signature);
 }
 
-/** The SHA-256 and the length of a file. */
-export async function fileDigestOf(path: string): Promise<{ sha256: string; bytes: number }> {
-  const hash = new Bun.CryptoHasher("sha256");
-  for await (const chunk of Bun.file(path).stream()) hash.update(chunk);
-  return { sha256: hash.digest("hex"), bytes: Bun.file(path).size };
-}
-
 /** Writes a file, or the names in a folder, to the disk. */
 export function sync(path: string): void {
   const file = openSync(path, "r");
@@ -144,24 +135,6 @@ export function giveToOwner(path: string, database: string): void {
   } catch (cause) {
     if (before !== undefined || codeOf(cause) !== "EPERM") throw cause;
   }
-}
-
-/** Gives a complete file its name. Throws if that is taken: no file is ever overwritten. */
-export function publish(draft: string, path: string): void {
-  try {
-    linkSync(draft, path);
-    rmSync(draft);
-  } catch (cause) {
-    if (!isUnlinkable(cause)) throw cause;
-    // A file system without hard links, such as a memory stick: an empty file takes the name first.
-    closeSync(openSync(path, "wx", 0o600));
-    renameSync(draft, path);
-  }
-}
-
-/** Returns whether a file system has no hard links. */
-export function isUnlinkable(cause: unknown): boolean {
-  return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(codeOf(cause));
 }
 
 const draftFolder = /^\.leadfile-draft-(\d+)-/;
