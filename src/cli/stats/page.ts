@@ -5,7 +5,7 @@ import type { Account } from "../../db/accounts.ts";
 import type { Share, Stats } from "../../db/stats.ts";
 import { orElse } from "../../user-error.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { type Chart, leadCharts, lengthsOf, requestCharts, sumOf } from "./charts.ts";
+import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
 import css from "./page.css" with { type: "text" };
 
 export interface Figures {
@@ -20,8 +20,7 @@ export interface Figures {
 export function statsPage({ account, period, stats, nowMs }: Figures): string {
   const name = Bun.escapeHTML(account.name);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const shown = { ...stats, bySource: withoutPersons(stats.bySource) };
-  const charts = [...leadCharts(period, shown), ...requestCharts(period, stats)];
+  const charts = chartsOf(period, { ...stats, bySource: withoutPersons(stats.bySource) });
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -70,15 +69,17 @@ function decoded(text: string): string {
   return once === text ? text : decoded(once);
 }
 
+const nothing = "<p>There is nothing in this period.</p>";
+
 /** A table with a bar in each row. */
-function chartFigure({ title, label, bars, nothing }: Chart): string {
-  if (bars.length === 0) return figure(title, `<p>${nothing}</p>`);
+function chartFigure({ title, label, bars }: Chart): string {
+  if (bars.length === 0) return figure(title, nothing);
   const rows = bars.map(({ label, count }) => [label, grouped(count)]);
   return figure(title, table([label, "count"], rows, lengthsOf(bars)));
 }
 
 function importsFigure(imports: Stats["imports"]): string {
-  if (imports.length === 0) return figure("Imports", "<p>There are no imports in this period.</p>");
+  if (imports.length === 0) return figure("Imports", nothing);
   const rows = imports.map(({ number, atMs, imported, late }) => {
     return [String(number), formatTime(atMs).slice(0, 16).replace("T", " "), grouped(imported), grouped(late)];
   });

@@ -1,21 +1,18 @@
 /** bun admin stats: leads by day, pixel, state, and source, and requests by key, as charts in the terminal or as a page. */
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
-import { readDatabasePath } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { codeOf } from "../../db/failure.ts";
 import { readStats, type Share, type Stats } from "../../db/stats.ts";
-import { UserError } from "../../user-error.ts";
-import { commandOnAccount, typedPath, wholeNumber } from "../arguments.ts";
+import { printable, UserError } from "../../user-error.ts";
+import { commandOnAccount, refuseDatabaseFile, typedPath, wholeNumber } from "../arguments.ts";
 import { type CommandContext, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { type Chart, draw, leadCharts, requestCharts, sumOf } from "./charts.ts";
+import { columnsOf, pad } from "../terminal/table.ts";
+import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
 import { type Figures, statsPage } from "./page.ts";
-
-const maxDays = 3_660;
 
 interface StatsOptions {
   readonly days: number;
@@ -25,7 +22,7 @@ interface StatsOptions {
 
 export function statsCommand(context: CommandContext): Command {
   return commandOnAccount(context, "stats")
-    .option("--days <N>", "number of UTC days, including today", wholeNumber("--days", 1, maxDays), 30)
+    .option("--days <N>", "number of UTC days, including today", wholeNumber("--days", 1, 3_660), 30)
     .option("--html <FILE>", "write the charts to a web page without personal data or external resources", typedPath)
     .examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json")
     .action((account: Account, options: StatsOptions) => {
@@ -46,39 +43,37 @@ function statsText(account: Account, period: readonly string[], stats: Stats): s
   if (stats.newestMs === null) return `${account.name} has no leads yet.`;
   const inPeriod = sumOf(stats.byDay);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const leads = inPeriod > 0 ? leadCharts(period, stats).map(textOf) : [adviceFor(stats.newestMs, period.at(-1) ?? "")];
+  const newest = inPeriod > 0 ? "" : ` The newest lead is from ${dayOf(stats.newestMs)}.`;
   return [
-    `${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads are from ${span}.`,
-    ...leads,
-    ...requestCharts(period, stats).map(textOf),
+    `${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads are from ${span}.${newest}`,
+    ...chartsOf(period, stats).map(({ title, bars }) => `${title}\n${bars.length === 0 ? "none" : draw(bars)}`),
   ].join("\n\n");
 }
 
-function textOf({ title, bars, nothing }: Chart): string {
-  return bars.length === 0 ? nothing : `${title}\n${draw(bars)}`;
+const maxWidth = 80;
+const maxLabelWidth = 28;
+
+/** Draws one line for each bar. The longest fills the width; a count above 0 shows at least one character. */
+function draw(bars: Chart["bars"]): string {
+  const labels = bars.map(({ label }) => printable(label));
+  const labelWidth = Math.min(maxLabelWidth, Math.max(...labels.map((label) => Bun.stringWidth(label))));
+  const numberWidth = Math.max(...bars.map(({ count }) => grouped(count).length));
+  const width = Math.min(columnsOf(process.stdout) ?? maxWidth, maxWidth);
+  const barWidth = Math.max(1, width - labelWidth - numberWidth - 4);
+  const lengths = lengthsOf(bars).map((length) => Math.ceil(length * barWidth));
+  const lines = bars.map(({ count }, place) => {
+    const number = grouped(count).padStart(numberWidth);
+    return `${pad(labels[place] ?? "", labelWidth)}  ${number}  ${"█".repeat(lengths[place] ?? 0)}`.trimEnd();
+  });
+  return lines.join("\n");
 }
 
-/** Names the newest lead and, if one is long enough, a period that contains it: months of 30 days. */
-function adviceFor(newestMs: number, today: string): string {
-  const newest = dayOf(newestMs);
-  const days = (Date.parse(today) - Date.parse(newest)) / dayMs + 1;
-  const advice = days > maxDays ? "" : `; try --days ${Math.ceil(days / 30) * 30}`;
-  return `The newest lead is from ${newest}${advice}.`;
-}
-
-/** Writes the whole page or nothing. Throws a UserError if it cannot, or if the file belongs to the database. */
+/** Throws a UserError if the page cannot be written, or if the file belongs to the database. */
 function writePage(file: string, figures: Figures): void {
-  if (resolve(file).startsWith(resolve(readDatabasePath()))) {
-    throw new UserError(`${file} belongs to the database.`, "Name another file.", 2);
-  }
-  const page = statsPage(figures);
-  const draft = `${file}.draft-${process.pid}`;
+  refuseDatabaseFile("--html", file);
   try {
-    // In a folder that others can write to, the name could be that of a link.
-    writeFileSync(draft, page, { flag: "wx" });
-    renameSync(draft, file);
+    writeFileSync(file, statsPage(figures));
   } catch (cause) {
-    if (existsSync(draft)) rmSync(draft);
     const advice = "Check that its folder exists, and that this user can write to it.";
     throw new UserError(`${file} cannot be written (${codeOf(cause)}).`, advice);
   }
