@@ -1,6 +1,7 @@
 /** The process: how it ends, its standard streams, and its priority. */
 import { existsSync, readdirSync, writeSync } from "node:fs";
 import { setPriority } from "node:os";
+import { adminCommand } from "./program-name.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 
 /** Ends the process after its reason was printed. */
@@ -35,9 +36,40 @@ export function writeNow(stream: 1 | 2, text: string): string | null {
   return null;
 }
 
-/** Prints a message for a person on standard error. */
+/** Prints a message for a person on standard error. On a terminal, its lines break between words. */
 export function printMessage(text: string): void {
-  writeNow(2, `${text}\n`);
+  writeNow(2, `${wrapped(text, process.stderr)}\n`);
+}
+
+/**
+ * Breaks the lines of a text between words if the stream is a terminal, which would break them within words. Columns, JSON,
+ * indented lines, and commands with a pipe stay as they are.
+ */
+export function wrapped(text: string, stream: NodeJS.WriteStream): string {
+  const width = columnsOf(stream);
+  if (width === null) return text;
+  return text.replaceAll(/^(?![\s{[])(?!.*(?: {2}| \| )).+$/gm, (line) => wrapAt(width, line));
+}
+
+/** A command in a text, up to the end of its sentence, or an option with its value. */
+const unbroken = new RegExp(
+  `\\b(?:${adminCommand}|leadfile-admin|bun start|chmod|chown) .*?(?=[.,;:)]?$|[.,;:)] | \\()|--[\\w-]+ \\S+`,
+  "gm",
+);
+/** Takes the place of a space that must not become a line break. */
+const glue = "\u{e000}";
+
+/** Breaks a text between words. A command stays on one line, so that it can be copied. */
+export function wrapAt(width: number, text: string): string {
+  return Bun.wrapAnsi(
+    text.replaceAll(unbroken, (found) => found.replaceAll(" ", glue)),
+    width,
+  ).replaceAll(glue, " ");
+}
+
+/** The width of a terminal; null if the stream is none. */
+export function columnsOf(stream: NodeJS.WriteStream): number | null {
+  return stream.isTTY && stream.columns > 0 ? stream.columns : null;
 }
 
 /** Returns the error code of a system error, such as ENOENT; null for any other error. */

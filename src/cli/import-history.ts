@@ -28,9 +28,9 @@ function listCommand(context: CommandContext): Command {
     .examples("import list acme", "import list acme --json")
     .action(({ number }: Account, options) => {
       const batches = listBatches(context.database().read, number);
-      const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", "FILE", "OLDEST", "NEWEST", "BY"];
+      const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
       const output = outputOf(options);
-      const text = table(header, batches.map(cells), "The account has no imports.");
+      const text = table(header, batches.map(cells), "The account has no imports.", lesser);
       output.result(batches.map(toJson), text);
       const [cutShort] = batches.filter((batch, place) => isCutShort(batch, batches.slice(0, place)));
       if (cutShort !== undefined) {
@@ -107,12 +107,15 @@ function orNull(ms: number | null): string | null {
   return ms === null ? null : formatTime(ms);
 }
 
+/** The days of the leads that an import added, and who ran it: what does not fit a terminal of 80 columns. */
+const lesser = ["OLDEST", "NEWEST", "BY"];
+
 /** The columns of a table; --json has the rest. */
 function cells(batch: Batch): string[] {
   const { number, startedMs, imported, replaced, oldestMs, newestMs, by, file } = batch;
   const at = formatTime(startedMs).slice(0, 19).replace("T", " ");
   const [oldest = "", newest = ""] = [oldestMs, newestMs].map((ms) => (ms === null ? "" : dayOf(ms)));
-  return [String(number), at, stateOf(batch), grouped(imported), grouped(replaced), file, oldest, newest, by];
+  return [String(number), at, stateOf(batch), grouped(imported), grouped(replaced), oldest, newest, by, file];
 }
 
 /** A running import and one that was killed look the same here. */

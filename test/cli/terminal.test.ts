@@ -1,5 +1,7 @@
 /** bun admin on a terminal: width, colors, questions, and Ctrl-C. */
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { wrapAt } from "../../src/process.ts";
 import { anAdmin } from "../support/admin.ts";
 import { openAdminStore } from "../support/admin-store.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
@@ -19,30 +21,39 @@ async function shownBy(file: string, words: string[], columns = 80, settings: Re
 }
 
 describe("a table", () => {
-  test("is complete at 200 columns, and the ends of its lines are cut at 60", async () => {
+  test("is complete at 200 columns, cut at 60, and lines of title and value at 40", async () => {
     const { file } = anAdmin(["acme", ...awkward]);
-    const shownAt = async (columns: number) => (await shownBy(file, ["account", "list"], columns)).lines;
+    const shown = new Map<number, string[]>();
+    for (const columns of [200, 80, 60, 40])
+      shown.set(columns, (await shownBy(file, ["account", "list"], columns)).lines);
     for (const columns of [200, 80, 60]) {
-      const lines = await shownAt(columns);
-      expect(lines).toHaveLength(5);
+      const lines = shown.get(columns) ?? [];
       expect(lines.filter((line) => Bun.stringWidth(line) > columns)).toEqual([]);
+      expect(lines.join("\n")).toMatch(/acme.*Müller/s);
     }
-    expect((await shownAt(200)).join("\n")).toContain("丸の内");
-    expect((await shownAt(60)).filter((line) => line.endsWith("…"))).toHaveLength(2);
+    expect(shown.get(200)?.join("\n")).toContain("丸の内");
+    expect(shown.get(60)?.filter((line) => line.endsWith("…")).length).toBeGreaterThan(0);
+    expect(shown.get(40)?.slice(0, 5)).toEqual([
+      expect.stringMatching(/^ID {12}acc_\w+$/),
+      "SUBSCRIPTION  active",
+      "KEEPS         all",
+      "NAME          acme",
+      "",
+    ]);
   });
 
-  test("of keys has what matters most in its first 80 columns, and the rest behind it", async () => {
+  test("of keys leaves out lesser columns at 80 columns, and none at 40 and 200", async () => {
     const admin = anAdmin();
     await admin.run("key", "create", "acme", "--label", "the dashboard of the sales team");
     const shownAt = async (columns: number) => (await shownBy(admin.file, ["key", "list", "acme"], columns)).lines;
     expect(await shownAt(80)).toEqual([
-      expect.stringMatching(/^ID +STATE +LAST USED +READ UP TO +LABEL +…$/),
-      expect.stringMatching(/^key_\w+ {2}active {2}never +nothing +the dashboard of the sales tea.*…$/),
+      expect.stringMatching(/^ID +KEY +STATE +EXPIRES +LAST USED +LABEL$/),
+      expect.stringMatching(/^key_\w+ {2}lf_\w+ {2}active {2}never +never +the dashboard .*…$/),
     ]);
-    expect(await shownAt(200)).toEqual([
-      expect.stringMatching(/^ID +STATE +LAST USED +READ UP TO +LABEL +EXPIRES +CREATED +REQUESTS +KEY$/),
-      expect.stringMatching(/^key_.*the dashboard of the sales team +never +[\d-]+ +0 this month +lf_\w+$/),
-    ]);
+    const header = /^ID +KEY +STATE +CREATED +EXPIRES +LAST USED +READ UP TO +REQUESTS +LABEL$/;
+    expect((await shownAt(40)).map((line) => line.slice(0, 12).trimEnd()).join(" ")).toMatch(header);
+    const row = expect.stringMatching(/^key_.*the dashboard of the sales team$/);
+    expect(await shownAt(200)).toEqual([expect.stringMatching(header), row]);
   });
 
   test("is never cut for a program", async () => {
@@ -132,11 +143,52 @@ describe("key revoke", () => {
   });
 });
 
+describe("words of a message", () => {
+  const words = ["key", "revoke", "key_that_nobody_has", "--yes"];
+
+  test.each([
+    ["the help", ["key", "--help"], /^Usage: /],
+    ["findings of doctor", ["doctor"], /^fine /],
+    [
+      "an error, whose command to copy stays together",
+      words,
+      /^There is no key "key_that_nobody_has"\. To list the IDs, run:\nbun admin key list ACCOUNT\n$/,
+    ],
+  ])("are not broken on a terminal: %s", async (_, args, says) => {
+    const admin = anAdmin();
+    const { lines, plain } = await shownBy(admin.file, args, 60);
+    expect(plain).toMatch(says);
+    // A path has no space to break at.
+    expect(lines.filter((line) => line.length > 60 && !line.includes(admin.folder))).toEqual([]);
+  });
+
+  test("stay in their order, in lines that fit, and with commands and options in one piece", () => {
+    const command = "bun admin key list ACCOUNT --json.";
+    const words = fc.array(fc.constantFrom("a", "word", "--days 90", "(2026-01-31)", command, "株式会社"));
+    fc.assert(
+      fc.property(words, fc.integer({ min: 36, max: 100 }), (words, width) => {
+        const text = words.join(" ");
+        const lines = wrapAt(width, text).split("\n");
+        expect(lines.join(" ")).toBe(text);
+        expect(lines.filter((line) => Bun.stringWidth(line) > width)).toEqual([]);
+        const count = (part: string) => lines.reduce((sum, line) => sum + line.split(part).length - 1, 0);
+        for (const part of [command, "--days 90"])
+          expect(count(part)).toBe(words.filter((word) => word === part).length);
+      }),
+    );
+  });
+
+  test("are on one line where no terminal reads them", async () => {
+    const { stderr } = await anAdmin().run(...words);
+    expect(stderr).toMatch(/^There is no key "key_that_nobody_has"\. To list the IDs, .* ACCOUNT\n$/);
+  });
+});
+
 test("doctor shows a warning in yellow", async () => {
   const admin = anAdmin();
   await admin.import("email,pixel_id\na@example.com,px_shop");
   const { status, shown } = await shownBy(admin.file, ["doctor"]);
-  expect([status, shown]).toEqual([1, expect.stringContaining("\u001b[33mwarning \u001b[39m backups")]);
+  expect([status, shown]).toEqual([1, expect.stringContaining("\u001b[33mwarning\u001b[39m  backups")]);
 });
 
 test("key check prompts on a terminal", async () => {

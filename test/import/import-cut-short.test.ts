@@ -61,7 +61,7 @@ test("a killed import keeps its rejected rows, and is listed as unfinished until
   await child.exited;
   expect(readFileSync(rejects, "utf8")).toContain("never,px,dana@example.com");
   const cut = await admin.run("import", "list", "acme");
-  expect(cut.stdout).toMatch(/^1 .* not finished .*export\.csv /m);
+  expect(cut.stdout).toMatch(/^1 .* not finished .*export\.csv$/m);
   expect(cut.stderr).toMatch(/^Import 1 is not finished\. .*import its file again to complete it\.\n$/);
   expect((await admin.run(...args)).status).toBe(3);
   const { json, stderr } = await admin.run("import", "list", "acme", "--json");

@@ -51,8 +51,10 @@ export function startOnTerminal(command: string[], settings: Readonly<Record<str
     shown: () => shown,
     /** Waits until something is shown. */
     async seen(pattern: RegExp): Promise<void> {
-      await until(() => pattern.test(shown) || isOver, 1);
-      if (!pattern.test(shown)) throw new Error(`it ended without it: ${shown}`);
+      // A message may be broken at any space.
+      const isSeen = () => pattern.test(shown) || pattern.test(shown.replaceAll("\r\n", " "));
+      await until(() => isSeen() || isOver, 1);
+      if (!isSeen()) throw new Error(`it ended without it: ${shown}`);
     },
     type: (keys: string) => void child.terminal?.write(keys),
     /** As if its window were closed. */

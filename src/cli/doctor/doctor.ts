@@ -7,6 +7,7 @@ import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../user-error.ts";
 import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
 import { paintCell } from "../terminal/output.ts";
+import { labelled } from "../terminal/table.ts";
 import { checkDatabase } from "./database.ts";
 import { checkFiles } from "./files.ts";
 import { broken, type Examined, type Finding } from "./finding.ts";
@@ -54,8 +55,9 @@ function failed(cause: unknown): Finding[] {
 
 function text(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ level, thing, what, advice }) => {
-    const said = `${paintCell(level.padEnd(8))} ${thing.padEnd(12)} ${printable(what)}`;
-    return advice === "" ? [said] : [said, `${" ".repeat(22)}→ ${advice}`];
+    const label = `${level.padEnd(8)} ${thing.padEnd(12)} `;
+    const said = paintCell(level) + labelled(label, printable(what)).slice(level.length);
+    return advice === "" ? [said] : [said, labelled(`${" ".repeat(label.length)}→ `, advice)];
   });
   const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
   const [warnings, breakages] = [count("warning"), count("broken")];

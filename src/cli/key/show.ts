@@ -76,15 +76,15 @@ export function viewOf(context: CommandContext, record: KeyRecord) {
 function listText(keys: readonly ReturnType<typeof viewOf>[]): string {
   const rows = keys.map((key) => [
     key.id,
+    key.prefix,
     key.state,
+    key.created_at.slice(0, 10),
+    key.expires_at?.slice(0, 10) ?? "never",
     key.last_used ?? "never",
     key.read_up_to?.slice(0, 16).replace("T", " ") ?? "nothing",
-    key.label ?? "",
-    key.expires_at?.slice(0, 10) ?? "never",
-    key.created_at.slice(0, 10),
     `${grouped(key.requests_this_month)} this month`,
-    key.prefix,
+    key.label ?? "",
   ]);
-  const header = ["ID", "STATE", "LAST USED", "READ UP TO", "LABEL", "EXPIRES", "CREATED", "REQUESTS", "KEY"];
-  return table(header, rows, "The account has no keys.");
+  const header = ["ID", "KEY", "STATE", "CREATED", "EXPIRES", "LAST USED", "READ UP TO", "REQUESTS", "LABEL"];
+  return table(header, rows, "The account has no keys.", ["CREATED", "READ UP TO", "REQUESTS"]);
 }

@@ -6,11 +6,12 @@ import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { codeOf } from "../../db/failure.ts";
 import { readStats, type Share, type Stats } from "../../db/stats.ts";
+import { columnsOf } from "../../process.ts";
 import { printable, UserError } from "../../user-error.ts";
 import { commandOnAccount, refuseDatabaseFile, typedPath, wholeNumber } from "../arguments.ts";
 import { type CommandContext, outputOf } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
-import { columnsOf, pad } from "../terminal/table.ts";
+import { pad } from "../terminal/table.ts";
 import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
 import { type Figures, statsPage } from "./page.ts";
 

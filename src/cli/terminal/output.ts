@@ -1,7 +1,7 @@
 /** The output of a command: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { styleText } from "node:util";
-import { printMessage, writeNow } from "../../process.ts";
+import { printMessage, wrapped, writeNow } from "../../process.ts";
 import { inEscapes, orElse, UserError } from "../../user-error.ts";
 
 export interface Output {
@@ -17,7 +17,7 @@ export function createOutput(json: boolean): Output {
   return {
     json,
     result(value, text) {
-      const said = json ? forTerminal(JSON.stringify(value)) : text;
+      const said = json ? forTerminal(JSON.stringify(value)) : wrapped(text, process.stdout);
       return said === "" || print(`${said}\n`);
     },
     say(text) {

@@ -1,6 +1,6 @@
 /** Questions to a person at a terminal, and reading standard input. */
 import { open } from "node:fs/promises";
-import { printMessage } from "../../process.ts";
+import { printMessage, wrapped } from "../../process.ts";
 import { UserError } from "../../user-error.ts";
 
 /** Asks at a terminal whether to go on; throws a UserError if the answer is no. A script is not asked. */
@@ -17,7 +17,7 @@ export async function confirm(
 
 /** Asks a person at a terminal, and returns the answer. */
 export async function ask(question: string): Promise<string> {
-  process.stderr.write(`${question.trimEnd()} `);
+  process.stderr.write(`${wrapped(question.trimEnd(), process.stderr)} `);
   return (await readLine()).trim();
 }
 

@@ -9,6 +9,7 @@ import type { Passed } from "../../../privacy/disclosures/read-positions.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { printable } from "../../../user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
+import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 
 /** The reasons of the first rejected rows, and the number of empty ones. */
@@ -62,7 +63,7 @@ export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest
   const listed = meanings.filter(([name]) => counts[name] > 0 || name === "read" || name === "imported");
   const width = Math.max(...listed.map(([name]) => grouped(counts[name]).length));
   const text = listed
-    .map(([name, meaning]) => `${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  ${meaning}`)
+    .map(([name, meaning]) => labelled(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
     .join("\n");
   if (dryRun === true) return `Nothing was changed. The import would give:\n${text}`;
   return [text, ...batchText(imported)].join("\n");
