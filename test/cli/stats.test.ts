@@ -36,10 +36,14 @@ test("an account without leads has one line, and empty lists", async () => {
   expect(json).toMatchObject({ ...none, by_day: [{ leads: 0 }, { day: today, leads: 0 }] });
 });
 
-test("a period that begins after the newest lead names the day of that lead", async () => {
-  const stdout = await printedFor([`a@example.com,${daysAgo(40)},px_a,CA,google`]);
-  const said = `acme: 0 of 1 leads are from 2026-04-21 to 2026-05-20 (UTC). The newest lead is from ${dayAgo(40)}.`;
-  expect(stdout).toStartWith(`${said}\n\nLeads per day\nnone\n\n`);
+test.each([
+  [40, "; try --days 60"],
+  [80, "; try --days 90"],
+  [4_000, ""],
+])("a period that begins after the newest lead, which is %d days old, names its day", async (days, advice) => {
+  const stdout = await printedFor([`a@example.com,${daysAgo(days)},px_a,CA,google`]);
+  const newest = `The newest lead is from ${dayAgo(days)}${advice}.`;
+  expect(stdout).toStartWith(`acme: 0 of 1 leads are from 2026-04-21 to 2026-05-20 (UTC). ${newest}\n\n`);
 });
 
 test("--json has every day of the period, and the largest counts first", async () => {

@@ -15,6 +15,8 @@ import { pad } from "../terminal/table.ts";
 import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
 import { type Figures, statsPage } from "./page.ts";
 
+const maxDays = 3_660;
+
 interface StatsOptions {
   readonly days: number;
   readonly html?: string;
@@ -23,7 +25,7 @@ interface StatsOptions {
 
 export function statsCommand(context: CommandContext): Command {
   return commandOnAccount(context, "stats")
-    .option("--days <N>", "number of UTC days, including today", wholeNumber("--days", 1, 3_660), 30)
+    .option("--days <N>", "number of UTC days, including today", wholeNumber("--days", 1, maxDays), 30)
     .option("--html <FILE>", "write the charts to a web page without personal data or external resources", typedPath)
     .examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json")
     .action((account: Account, options: StatsOptions) => {
@@ -44,11 +46,19 @@ function statsText(account: Account, period: readonly string[], stats: Stats): s
   if (stats.newestMs === null) return `${account.name} has no leads yet.`;
   const inPeriod = sumOf(stats.byDay);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const newest = inPeriod > 0 ? "" : ` The newest lead is from ${dayOf(stats.newestMs)}.`;
+  const newest = inPeriod > 0 ? "" : ` ${adviceFor(stats.newestMs, period.at(-1) ?? "")}`;
   return [
     `${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads are from ${span}.${newest}`,
     ...chartsOf(period, stats).map(({ title, bars }) => `${title}\n${bars.length === 0 ? "none" : draw(bars)}`),
   ].join("\n\n");
+}
+
+/** Names the newest lead and, if one is long enough, a period that contains it: months of 30 days. */
+function adviceFor(newestMs: number, today: string): string {
+  const newest = dayOf(newestMs);
+  const days = (Date.parse(today) - Date.parse(newest)) / dayMs + 1;
+  const advice = days > maxDays ? "" : `; try --days ${Math.ceil(days / 30) * 30}`;
+  return `The newest lead is from ${newest}${advice}.`;
 }
 
 const maxWidth = 80;
