@@ -243,7 +243,7 @@ test("in any order, with any ties, and interrupted anywhere, files import as lea
       }
     },
   );
-  await fc.assert(property, { numRuns: 30 });
+  await fc.assert(property, { numRuns: 16 });
 });
 
 test("a lead without a time follows the newest of its file, also if one statement inserted all others", async () => {
@@ -322,6 +322,6 @@ test("a client misses only leads counted as late, however imports and polls inte
       }
       expect(poller.missed()).toBeLessThanOrEqual(late.values().reduce((sum, one) => sum + one, 0));
     }),
-    { numRuns: 10 },
+    { numRuns: 6 },
   );
 });
