@@ -14,7 +14,7 @@ import { copyWal, openWal, truncateWal } from "../../db/wal.ts";
  * The bytes that a transaction may add to the log. The first one adds little, so that its commit is quick, and each one that
  * nobody interrupts lets the next one add twice as much. A commit adds what the cache still holds; the log stays below 1 GB.
  */
-const addedBytes = { first: 128 * 1024 * 1024, max: 768 * 1024 * 1024 };
+export const addedBytes = { first: 128 * 1024 * 1024, max: 768 * 1024 * 1024 };
 
 /**
  * While a server has the file, programs that cannot request the lock get their turn too: SQLite's own wait for a lock looks
@@ -43,7 +43,7 @@ export interface Work {
 }
 
 /** Does all of the work. At each step of the generator, one more transaction is on the disk. */
-export async function* inTransactions(database: Connection, work: Work): AsyncGenerator<void> {
+export async function* inTransactions(database: Connection, work: Work, limits = addedBytes): AsyncGenerator<void> {
   const path = database.$client.filename;
   const requests = openLockRequests(path);
   const log = openWal(path);
@@ -56,10 +56,10 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
     return isLeft;
   };
   try {
-    let mayAdd = addedBytes.first;
+    let mayAdd = limits.first;
     for (let isDone = false; !isDone; ) {
       // A full disk keeps room for other writers, such as a revocation, and for the file, into which the log is copied.
-      if (logBytes() > Math.min(addedBytes.first, freeBytesAt(path) / 6)) emptyWal(database);
+      if (logBytes() > Math.min(limits.first, freeBytesAt(path) / 6)) emptyWal(database);
       const fromBytes = logBytes();
       const maxAdded = Math.min(mayAdd, freeBytesAt(path) / 3 - fromBytes);
       const added = () => logBytes() - fromBytes;
@@ -78,7 +78,7 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
       isDone = !isLeft;
       // A large commit takes too long for whoever waits, and a rollback takes a hundredth of a second. What is done again
       // is never more than what was committed since the last request.
-      if (isLeft && requests.isRequested() && added() > addedBytes.first) {
+      if (isLeft && requests.isRequested() && added() > limits.first) {
         database.$client.run("ROLLBACK");
         work.rollBack();
       } else {
@@ -86,7 +86,7 @@ export async function* inTransactions(database: Connection, work: Work): AsyncGe
         database.$client.run("COMMIT");
         await onDisk(database, log.fsync());
       }
-      mayAdd = requests.isRequested() ? addedBytes.first : Math.min(2 * mayAdd, addedBytes.max);
+      mayAdd = requests.isRequested() ? limits.first : Math.min(2 * mayAdd, limits.max);
       await requests.letOthersWrite(isDone ? 0 : pauseMs);
       // A caller that was told to stop ends here, before the next transaction.
       yield;
