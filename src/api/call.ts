@@ -1,10 +1,28 @@
-/** One request, from its arrival to its response. */
+/** One request of a client: what it asks for, and the response with the headers of §8. */
 import { Elysia } from "elysia";
+import { windowMs } from "../contract/limits.ts";
 import { paths, publicPaths } from "../contract/paths.ts";
 import type { KnownKey } from "../db/reader.ts";
 
 const publicOnes: ReadonlySet<string> = new Set(Object.values(publicPaths));
 const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...publicOnes]);
+
+/** What became of a request. */
+export interface Outcome {
+  readonly status: number;
+  /** The error code. */
+  readonly code?: string;
+  /** The cause of a failure, for the log alone. */
+  readonly cause?: string;
+}
+
+export interface Answer extends Outcome {
+  readonly body: string | Uint8Array | Blob;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Records the outcome of a request. */
+export type AccessLog = (call: Call, outcome: Outcome) => void;
 
 /** A request, of which nothing is checked yet. */
 export class Call {
@@ -21,7 +39,7 @@ export class Call {
   readonly isPublic: boolean;
   /** The live key, for logs and metrics; null if there is none. Handlers take `key`, which may read leads as well. */
   key: KnownKey | null = null;
-  /** The version of the database that this request is answered from. It is read with the key (auth.ts). */
+  /** The version of the database that this request is answered from. It is read with the key (admission.ts). */
   databaseVersion = Number.NaN;
   /** Requests left in the window of the key. */
   remaining: number;
@@ -30,6 +48,7 @@ export class Call {
     readonly request: Request,
     readonly limit: number,
     readonly arrivedMs: number,
+    private readonly record: AccessLog,
   ) {
     // The URL begins with `http://`, a host, and a slash.
     const { url } = request;
@@ -41,11 +60,35 @@ export class Call {
     this.isPublic = publicOnes.has(this.path) || this.path.startsWith(`${publicPaths.docs}/`);
     this.remaining = limit;
   }
+
+  /**
+   * Answers with the headers that every response has, and with those of the answer. They are on the Response: Elysia
+   * copies a Response through its body stream if they are in `set.headers`.
+   */
+  send(answer: Answer): Response {
+    this.record(this, answer);
+    const headers = { "X-Content-Type-Options": "nosniff", "X-Request-Id": this.id, ...answer.headers };
+    return new Response(answer.body, { status: answer.status, headers });
+  }
+
+  /** Answers a request of the API: with JSON and the headers of §8, whatever the status. */
+  reply(answer: Answer): Response {
+    const windowEndSeconds = (Math.floor(this.arrivedMs / windowMs) + 1) * (windowMs / 1000);
+    const headers = {
+      "Content-Type": "application/json",
+      "Cache-Control": "no-store",
+      "X-RateLimit-Limit": String(this.limit),
+      "X-RateLimit-Remaining": String(this.remaining),
+      "X-RateLimit-Reset": String(windowEndSeconds),
+      ...answer.headers,
+    };
+    return this.send({ ...answer, headers });
+  }
 }
 
 /**
- * Gives handlers and hooks the call of their request, and routes of the API the key that may read them. onRequest sets
- * both before any other code of the app sees the context.
+ * Gives hooks and handlers the call of their request, and handlers of the API the key that may read leads. onRequest
+ * sets both before any other code of the app sees the context, so that nobody sees the nulls.
  */
 export const calls = new Elysia({ name: "calls" })
   .decorate("call", null as unknown as Call)

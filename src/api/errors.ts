@@ -5,17 +5,14 @@ import { retryAfterSeconds } from "../contract/limits.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { innermost, isDatabaseFailure } from "../db/failure.ts";
 import type { Call } from "./call.ts";
-import type { Reply } from "./reply.ts";
 
-/** Makes the answer to whatever was thrown. The cause goes to the log, and never to the client. */
-export function createErrorReply(baseUrl: string, reply: Reply) {
-  return (call: Call, thrown: unknown): Response => {
-    const error = toApiError(call, thrown);
-    const { code, status, cause } = error;
-    const body = JSON.stringify(errorBody(error, baseUrl));
-    const forLog = cause === undefined ? {} : { cause: innermost(cause) };
-    return reply(call, { status, code, ...forLog, headers: headersOf(code, call), body });
-  };
+/** Answers with the error for whatever was thrown. The cause goes to the log, and never to the client. */
+export function replyWithError(call: Call, thrown: unknown, baseUrl: string): Response {
+  const error = toApiError(call, thrown);
+  const { code, status, cause } = error;
+  const body = JSON.stringify(errorBody(error, baseUrl));
+  const forLog = cause === undefined ? {} : { cause: innermost(cause) };
+  return call.reply({ status, code, ...forLog, headers: headersOf(code, call), body });
 }
 
 function toApiError(call: Call, thrown: unknown): ApiError {

@@ -2,9 +2,8 @@
 import type { Logger } from "pino";
 import type { Redirect } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
-import type { CredentialReader } from "./auth.ts";
+import type { Credential } from "./admission.ts";
 import type { Call } from "./call.ts";
-import type { Reply } from "./reply.ts";
 
 /** A health check that asks by IP address must not be redirected. */
 const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, publicPaths.metrics]);
@@ -21,11 +20,7 @@ export interface HostSettings {
  * Makes a function that redirects a request to the public address, or returns null if it has come there. X-Forwarded-Host
  * and X-Forwarded-Proto count only if they come from a proxy that we trust.
  */
-export function createRedirect(
-  { baseUrl, trustProxy, log }: HostSettings,
-  readCredential: CredentialReader,
-  reply: Reply,
-) {
+export function createRedirect({ baseUrl, trustProxy, log }: HostSettings, readCredential: (call: Call) => Credential) {
   const { hostname, protocol } = new URL(baseUrl);
   const bare = hostname.startsWith("www.") ? hostname.slice("www.".length) : null;
   const refusesPlainHttp = trustProxy && protocol === "https:";
@@ -53,7 +48,7 @@ export function createRedirect(
     else if (!isAtBareDomain(headers)) return null;
     const url = baseUrl + call.path + (call.search === "" ? "" : `?${call.search}`);
     const body: Redirect = { object: "redirect", url };
-    return reply(call, { status: 308, headers: { Location: url }, body: JSON.stringify(body) });
+    return call.reply({ status: 308, headers: { Location: url }, body: JSON.stringify(body) });
   };
 }
 

@@ -11,9 +11,8 @@ import { type DisclosedPage, writeFilter } from "../privacy/disclosures/pending-
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
 import { strictQuery } from "./query.ts";
-import type { Reply } from "./reply.ts";
 
-export function leadRoute(store: RequestStore, reply: Reply) {
+export function leadRoute(store: RequestStore) {
   const pages = createPageCache();
 
   return new Elysia().use(calls).get(
@@ -27,7 +26,7 @@ export function leadRoute(store: RequestStore, reply: Reply) {
         if (query.before === undefined) pages.keep(cacheKey, page);
       }
       if (page.disclosed !== null) store.disclosures.note(key.number, page.disclosed, call.arrivedMs);
-      return reply(call, { status: 200, body: page.body });
+      return call.reply({ status: 200, body: page.body });
     },
     {
       transform: strictQuery(...namesOf(LeadParameters.properties)),

@@ -6,14 +6,13 @@ import { PixelList } from "../contract/pixel.ts";
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
 import { noParameters, strictQuery } from "./query.ts";
-import type { Reply } from "./reply.ts";
 
-export function pixelRoute({ pixels }: RequestStore, reply: Reply) {
+export function pixelRoute({ pixels }: RequestStore) {
   return new Elysia().use(calls).get(
     paths.pixels,
     ({ call, key }) => {
       const list: PixelList = { object: "list", data: pixels.list(key.account) };
-      return reply(call, { status: 200, body: JSON.stringify(list) });
+      return call.reply({ status: 200, body: JSON.stringify(list) });
     },
     {
       transform: strictQuery(),

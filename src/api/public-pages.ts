@@ -8,80 +8,62 @@ import { publicPaths } from "../contract/paths.ts";
 import { innermost } from "../db/failure.ts";
 import { build } from "../program-name.ts";
 import type { RequestStore } from "../served-store.ts";
-import { type Call, calls } from "./call.ts";
+import { type Answer, type Call, calls } from "./call.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsPage } from "./docs/page.ts";
-import type { AccessLog } from "./reply.ts";
 
 interface Parts {
   readonly store: RequestStore;
   readonly server: Pick<Server<undefined>, "requestIP">;
   readonly metrics: Registry;
-  readonly accessLog: AccessLog;
   readonly baseUrl: string;
   readonly limitPerMin: number;
   readonly publicMetrics: boolean;
-}
-
-interface PublicAnswer {
-  readonly status?: number;
-  /** The cause of a failure, for the log alone. */
-  readonly cause?: string;
-  readonly body: string | Blob;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The description of the API does not list these paths. */
 const hide = { detail: { hide: true } };
 
 /** Makes the routes of the public paths. */
-export function createPages({ store, server, metrics, accessLog, baseUrl, limitPerMin, publicMetrics }: Parts) {
-  const send = (call: Call, { status = 200, body, headers, ...failure }: PublicAnswer) => {
-    accessLog(call, { status, ...failure });
-    const always = { "X-Content-Type-Options": "nosniff", "X-Request-Id": call.id };
-    return new Response(body, { status, headers: { ...always, ...headers } });
-  };
-
-  function health(): PublicAnswer {
+export function createPages({ store, server, metrics, baseUrl, limitPerMin, publicMetrics }: Parts) {
+  function health(): Answer {
     const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
     try {
       store.probe();
-      return { body: JSON.stringify({ status: "ok", version: build }), headers };
+      return { status: 200, body: JSON.stringify({ status: "ok", version: build }), headers };
     } catch (failure) {
       const cause = innermost(failure);
       return { status: 503, body: JSON.stringify({ status: "failing", version: build }), headers, cause };
     }
   }
 
-  async function measure({ request }: Call): Promise<PublicAnswer> {
+  async function measure({ request }: Call): Promise<Answer> {
     if (!publicMetrics && !isFromThisMachine(server.requestIP(request)?.address, request.headers)) {
       throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
     }
     const headers = { "Content-Type": metrics.contentType, "Cache-Control": "no-store" };
-    return { body: await metrics.metrics(), headers };
+    return { status: 200, body: await metrics.metrics(), headers };
   }
 
-  let docs: PublicAnswer | null = null;
+  let docs: Answer | null = null;
   // Rendered at the first request: that takes as long as a hundred answers.
-  const docsOnce = () => (docs ??= docsPage(baseUrl));
+  const docsOnce = () => (docs ??= { status: 200, ...docsPage(baseUrl) });
 
   const pages = new Elysia()
     .use(calls)
-    .get(publicPaths.root, ({ call }) => send(call, toDocs), hide)
-    .get(publicPaths.docs, ({ call }) => send(call, docsOnce()), hide)
-    .get(publicPaths.health, ({ call }) => send(call, health()), hide)
-    .get(publicPaths.metrics, async ({ call }) => send(call, await measure(call)), hide)
-    .use(describeApi(baseUrl, limitPerMin, (call, body) => send(call, { body, headers: jsonHeaders })));
-  for (const [path, asset] of Object.entries<PublicAnswer>(explorerAssets)) {
-    pages.get(path, ({ call }) => send(call, asset), hide);
+    .get(publicPaths.root, ({ call }) => call.send(toDocs), hide)
+    .get(publicPaths.docs, ({ call }) => call.send(docsOnce()), hide)
+    .get(publicPaths.health, ({ call }) => call.send(health()), hide)
+    .get(publicPaths.metrics, async ({ call }) => call.send(await measure(call)), hide)
+    .use(describeApi(baseUrl, limitPerMin));
+  for (const [path, asset] of Object.entries(explorerAssets)) {
+    pages.get(path, ({ call }) => call.send({ status: 200, ...asset }), hide);
   }
   return pages;
 }
 
-const jsonHeaders = { "Content-Type": "application/json", "Cache-Control": "no-cache" };
-
-const toDocs: PublicAnswer = {
+const toDocs: Answer = {
   status: 302,
   body: `See ${publicPaths.docs}\n`,
   headers: { "Content-Type": "text/plain", Location: publicPaths.docs },

@@ -6,9 +6,8 @@ import { Usage } from "../contract/usage.ts";
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
 import { noParameters, strictQuery } from "./query.ts";
-import type { Reply } from "./reply.ts";
 
-export function usageRoute({ usage }: RequestStore, reply: Reply) {
+export function usageRoute({ usage }: RequestStore) {
   return new Elysia().use(calls).get(
     paths.usage,
     ({ call, key }) => {
@@ -19,7 +18,7 @@ export function usageRoute({ usage }: RequestStore, reply: Reply) {
         requests_this_month: month,
         rate_limit_per_min: call.limit,
       };
-      return reply(call, { status: 200, body: JSON.stringify(counts) });
+      return call.reply({ status: 200, body: JSON.stringify(counts) });
     },
     {
       transform: strictQuery(),

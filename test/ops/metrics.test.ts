@@ -7,9 +7,9 @@ import { YAML } from "bun";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { Call } from "../../src/api/call.ts";
+import { createAccessLog } from "../../src/api/ops/access-log.ts";
 import { addRequestMetrics } from "../../src/api/ops/metrics.ts";
 import { isFromThisMachine } from "../../src/api/public-pages.ts";
-import { createAccessLog } from "../../src/api/reply.ts";
 import { paths } from "../../src/contract/paths.ts";
 import { anAdmin } from "../support/admin.ts";
 import { noonMs, someLeads } from "../support/builders.ts";
@@ -48,8 +48,10 @@ test("requests are counted by route, status, and error code, and timed; unknown 
 test("a duration is in every bucket that is not below it", async () => {
   const registry = new Registry();
   const record = createAccessLog(pino({ level: "silent" }), addRequestMetrics(registry));
-  const call = new Call(new Request("http://localhost/api/v1/leads"), 60, noonMs);
-  for (const seconds of [0.15, 2]) record({ ...call, startedNs: Bun.nanoseconds() - seconds * 1e9 }, { status: 200 });
+  const call = new Call(new Request("http://localhost/api/v1/leads"), 60, noonMs, record);
+  for (const seconds of [0.15, 2]) {
+    record(Object.assign(call, { startedNs: Bun.nanoseconds() - seconds * 1e9 }), { status: 200 });
+  }
   const text = await registry.metrics();
   const upTo = (le: string) =>
     Number(text.split(`leadfile_request_seconds_bucket{le="${le}",route="/api/v1/leads"} `)[1]?.split("\n")[0]);

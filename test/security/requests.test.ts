@@ -151,5 +151,5 @@ test.each([
   // Bun gives such URLs; nobody else can make a request of them.
   const request = Object.defineProperty(new Request("http://a"), "url", { value: url, configurable: true });
   const readable = withReadableUrl(request);
-  expect(new Call(readable, 60, noonMs)).toMatchObject({ path, search });
+  expect(new Call(readable, 60, noonMs, () => undefined)).toMatchObject({ path, search });
 });

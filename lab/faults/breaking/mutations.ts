@@ -44,10 +44,11 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
     ],
   },
   "src/limiter.ts": { "a window of 61": ["if (used >= limit)", "if (used > limit)", "spec/8-limits"] },
-  "src/api/app.ts": {
+  "src/api/admission.ts": {
+    "a revoked key that passes": ["isActive(key, call.arrivedMs) ? key", "true ? key", "spec/3-states"],
     "a refused request that counts as used": [
       "    if (!allowed) throw",
-      "    if (!allowed) store.usage.count(credential.number, call.arrivedMs);\n    if (!allowed) throw",
+      "    if (!allowed) usage.count(credential.number, call.arrivedMs);\n    if (!allowed) throw",
       "spec/7-precedence",
     ],
     "a key that reads the leads of the first account": [
@@ -61,9 +62,6 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
       "spec/5-authentication",
       "spec/3-states",
     ],
-  },
-  "src/api/auth.ts": {
-    "a revoked key that passes": ["isActive(key, call.arrivedMs) ? key", "true ? key", "spec/3-states"],
   },
   "src/api/leads.ts": { "pages that are kept without their account": ["{key.account} $", "", "spec/5-isolation"] },
   "src/contract/key.ts": {
@@ -127,7 +125,7 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
       "spec/1-host",
     ],
   },
-  "src/api/reply.ts": {
+  "src/api/ops/access-log.ts": {
     "a path in the log as it came": ["path: call.route ?? safePath(call.path)", "path: call.path", "ops/log"],
   },
   "src/db/served-file.ts": {

@@ -8,18 +8,19 @@ import { defaultLimitPerMin, retryAfterSeconds } from "../../contract/limits.ts"
 import { LeadParameters } from "../../contract/parameters.ts";
 import { publicPaths } from "../../contract/paths.ts";
 import { adminCommand } from "../../program-name.ts";
-import { type Call, calls } from "../call.ts";
+import { calls } from "../call.ts";
 
-/** Makes the route of the description. `send` answers with its text. */
-export function describeApi(baseUrl: string, limitPerMin: number, send: (call: Call, body: string) => Response) {
+/** Makes the route of the description. */
+export function describeApi(baseUrl: string, limitPerMin: number) {
   let description: string | null = null;
+  const headers = { "Content-Type": "application/json", "Cache-Control": "no-cache" };
   return (
     new Elysia()
       .use(calls)
       .onAfterHandle(({ call, response }) => {
         if (response instanceof Response) return response;
         description ??= completed(JSON.stringify(response), baseUrl, limitPerMin);
-        return send(call, description);
+        return call.send({ status: 200, body: description, headers });
       })
       // The plugin's page loads from another host. Our explorer takes its path: the last route of a path wins.
       .use(

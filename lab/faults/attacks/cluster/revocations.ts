@@ -30,7 +30,7 @@ export const clusterRevocations: Fault = {
   breakages: [
     broken(
       "a server that does not look for what others wrote",
-      "src/api/auth.ts",
+      "src/api/admission.ts",
       "databaseVersion !== knownVersion || ",
       "",
       { times: 1 },

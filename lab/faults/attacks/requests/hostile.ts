@@ -29,7 +29,7 @@ export const hostile: Fault = {
     ),
     broken(
       "a server that keeps something of every request",
-      "src/api/reply.ts",
+      "src/api/ops/access-log.ts",
       "  return (call, { status, code, cause }) => {\n",
       "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
     ),

@@ -28,21 +28,21 @@ export const revocation: Fault = {
   breakages: [
     broken(
       "a server that does not look whether others have written",
-      "src/api/auth.ts",
+      "src/api/admission.ts",
       "databaseVersion !== knownVersion || ",
       "",
       { times: 1 },
     ),
     broken(
       "a descriptor left open by each request",
-      "src/api/reply.ts",
+      "src/api/ops/access-log.ts",
       "  return (call, { status, code, cause }) => {\n",
       '  return (call, { status, code, cause }) => {\nif (Math.random() < 0.1) require("node:fs").openSync("/dev/null");\n',
       { times: 2 },
     ),
     broken(
       "something kept of each request",
-      "src/api/reply.ts",
+      "src/api/ops/access-log.ts",
       "  return (call, { status, code, cause }) => {\n",
       "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(65_536, 1));\n",
     ),

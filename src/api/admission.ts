@@ -1,19 +1,38 @@
-/** The key of a request (§5). */
+/** The key of a request (§5), and the checks that every request of the API passes before its route. */
+import { plainError } from "../contract/errors.ts";
 import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
 import type { KnownKey } from "../db/reader.ts";
+import type { Limiter } from "../limiter.ts";
 import type { RequestStore } from "../served-store.ts";
 import type { Call } from "./call.ts";
-
-/** At most this many keys are kept in memory. Few instances have more. */
-const maxKeys = 20_000;
 
 /** The content of the Authorization header: a live key, or why there is none. */
 export type Credential = KnownKey | "missing_api_key" | "invalid_api_key" | "revoked_api_key";
 
-export type CredentialReader = (call: Call) => Credential;
+/**
+ * Checks a request of the API in the order of the lines, and returns its key. Throws the error of the first check that
+ * fails. A request with a live key counts, unless its limit is used up.
+ */
+export function admit(call: Call, credential: Credential, limiter: Limiter, { usage }: RequestStore): KnownKey {
+  if (typeof credential !== "string") {
+    call.key = credential;
+    const { allowed, remaining } = limiter.hit(credential.number, call.arrivedMs, call.startedNs / 1e6);
+    call.remaining = remaining;
+    if (!allowed) throw plainError("rate_limit_exceeded");
+    usage.count(credential.number, call.arrivedMs);
+  }
+  if (call.route === null) throw plainError("not_found");
+  if (call.request.method !== "GET") throw plainError("method_not_allowed");
+  if (typeof credential === "string") throw plainError(credential);
+  if (!credential.subscribed) throw plainError("subscription_required");
+  return credential;
+}
+
+/** At most this many keys are kept in memory. Few instances have more. */
+const maxKeys = 20_000;
 
 /** Makes a function that reads the header `Authorization: Bearer <API_KEY>`. */
-export function createCredentialReader(store: RequestStore): CredentialReader {
+export function createCredentialReader(store: RequestStore): (call: Call) => Credential {
   /** The keys that were found in one version of the database, by their digest. */
   const known = new Map<string, KnownKey>();
   let knownVersion = Number.NaN;

@@ -1,0 +1,35 @@
+/** The access log: one line for each response, which the metrics count as well. */
+import type { Logger } from "pino";
+import type { AccessLog } from "../call.ts";
+import type { RequestMetrics } from "./metrics.ts";
+
+/** Makes the function that records the outcome of a request. The line contains no key, query string, or lead data. */
+export function createAccessLog(log: Logger, { requests, seconds }: RequestMetrics): AccessLog {
+  return (call, { status, code, cause }) => {
+    const us = (Bun.nanoseconds() - call.startedNs) / 1000;
+    // An unknown path must not create a new time series.
+    const route = call.route ?? "other";
+    requests.inc({ route, status, code: code ?? "" });
+    seconds.observe({ route }, us / 1e6);
+    const level = status >= 500 ? "error" : "info";
+    if (!log.isLevelEnabled(level)) return;
+    log[level]({
+      method: call.request.method,
+      path: call.route ?? safePath(call.path),
+      status,
+      code,
+      us: Math.round(us),
+      key: call.key?.prefix,
+      id: call.id,
+      cause,
+    });
+  };
+}
+
+/** Masks the parts of a path that may be a key, an email address, or a phone number, so that they are not logged. */
+function safePath(path: string): string {
+  return path
+    .slice(0, 200)
+    .replaceAll(/[^/]*(?:%|@|lf_|(?:\d[-.+()]?){7})[^/]*/gi, "…")
+    .replaceAll(/[0-9A-Za-z]{30,}/g, "…");
+}
