@@ -7,24 +7,22 @@ import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/paramet
 import { paths } from "../contract/paths.ts";
 import { formatTime } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
-import { type DisclosedPage, writeFilter } from "../privacy/disclosures/pending-pages.ts";
+import { writeFilter } from "../privacy/disclosures/pending-pages.ts";
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
+import { createPageCache, type Page } from "./page-cache.ts";
 import { strictQuery } from "./query.ts";
 
 export function leadRoute(store: RequestStore) {
-  const pages = createPageCache();
+  const cached = createPageCache();
 
   return new Elysia().use(calls).get(
     paths.leads,
     ({ call, key, query }) => {
-      const cacheKey = `${key.account} ${call.search}`;
-      let page = pages.get(cacheKey, call.databaseVersion);
-      if (page === null) {
-        page = readPage(store, key.account, toLeadQuery(query));
-        // A page with a cursor is seldom asked for twice.
-        if (query.before === undefined) pages.keep(cacheKey, page);
-      }
+      const read = () => readPage(store, key.account, toLeadQuery(query));
+      // A page with a cursor is seldom asked for twice.
+      const isCached = query.before === undefined;
+      const page = isCached ? cached(`${key.account} ${call.search}`, call.databaseVersion, read) : read();
       if (page.disclosed !== null) store.disclosures.note(key.number, page.disclosed, call.arrivedMs);
       return call.reply({ status: 200, body: page.body });
     },
@@ -64,52 +62,4 @@ function writeEnvelope(documents: readonly Uint8Array[], nextMs: number | null):
   const cursor = nextMs === null ? "null" : `"${formatTime(nextMs)}"`;
   parts.push(Buffer.from(`],"has_more":${nextMs !== null},"next_cursor":${cursor}}`));
   return Buffer.concat(parts);
-}
-
-interface Page {
-  readonly body: Uint8Array;
-  /** The entry for the ledger; null for a page without leads. */
-  readonly disclosed: DisclosedPage | null;
-}
-
-/** The maximum size of the cache. A page of 25 leads has about 15,000 bytes. */
-const maxCacheBytes = 20 * 1024 * 1024;
-
-/** The memory of an entry in addition to its body and its key. */
-const overheadBytes = 250;
-
-/**
- * The maximum length of a cache key. Clients choose the query string in it, so long ones could fill the memory. A query
- * with all filters is shorter.
- */
-const maxCacheKeyLength = 500;
-
-/** Creates the page cache. A write to the database invalidates all entries. */
-export function createPageCache() {
-  const pages = new Map<string, Page>();
-  let bytes = 0;
-  let knownVersion = Number.NaN;
-
-  function clear(): void {
-    pages.clear();
-    bytes = 0;
-  }
-
-  return {
-    /** Returns the page of a key; null if there is none, or the database has changed since. */
-    get(cacheKey: string, databaseVersion: number): Page | null {
-      if (databaseVersion !== knownVersion) clear();
-      knownVersion = databaseVersion;
-      return pages.get(cacheKey) ?? null;
-    },
-    /** Stores a page that was just read. Must be called after get, in the same tick. */
-    keep(cacheKey: string, page: Page): void {
-      if (cacheKey.length > maxCacheKeyLength) return;
-      const added = page.body.byteLength + cacheKey.length + overheadBytes;
-      // Clears the whole cache: popular pages are soon cached again.
-      if (bytes + added > maxCacheBytes) clear();
-      pages.set(cacheKey, page);
-      bytes += added;
-    },
-  };
 }

@@ -1,0 +1,42 @@
+/** The page cache: popular pages as they were served last, until the database changes. */
+import type { DisclosedPage } from "../privacy/disclosures/pending-pages.ts";
+
+/** A page as it is served. */
+export interface Page {
+  readonly body: Uint8Array;
+  /** The entry for the ledger; null for a page without leads. */
+  readonly disclosed: DisclosedPage | null;
+}
+
+/** The maximum size of the cache. A page of 25 leads has about 15,000 bytes. */
+const maxCacheBytes = 20 * 1024 * 1024;
+
+/** The memory of an entry in addition to its body and its name. */
+const overheadBytes = 250;
+
+/** Creates the page cache. Its memory is bounded whatever clients ask for, and a write to the database empties it. */
+export function createPageCache() {
+  const pages = new Map<string, Page>();
+  let bytes = 0;
+  let knownVersion = Number.NaN;
+
+  function clear(): void {
+    pages.clear();
+    bytes = 0;
+  }
+
+  /** Returns the page with a name as this version of the database has it: the cached one, or what `read` returns. */
+  return (name: string, databaseVersion: number, read: () => Page): Page => {
+    if (databaseVersion !== knownVersion) clear();
+    knownVersion = databaseVersion;
+    const cached = pages.get(name);
+    if (cached !== undefined) return cached;
+    const page = read();
+    const added = page.body.byteLength + name.length + overheadBytes;
+    // Clears the whole cache: popular pages are soon cached again.
+    if (bytes + added > maxCacheBytes) clear();
+    pages.set(name, page);
+    bytes += added;
+    return page;
+  };
+}
