@@ -1,5 +1,6 @@
 /** bun run plans: what each combination of filters costs inside the database, as a table and as a chart. */
 import { dayMs } from "../../src/contract/calendar.ts";
+import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { openLeads } from "../../src/db/leads.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { labCommand, readCount } from "../commands.ts";
@@ -15,7 +16,7 @@ const times = 300;
 const goal = 2.5;
 const account = 1;
 
-const nothing = { pixel_id: null, state: null, city: null, has_email: false };
+const { filters: nothing } = toLeadQuery({});
 const usual = { pixel: { pixel_id: "px_shop" }, state: { state: "CA" }, city: { city: "los angeles" } };
 const every: Readonly<Record<string, object>> = { ...usual, "e-mail": { has_email: true } };
 /** The 16 combinations of filters with what most leads match. */
@@ -68,7 +69,7 @@ database.$client.close();
 function medianUs(asked: Case, page: (typeof pages)[number]): number {
   const random = seeded(1);
   const taken = Array.from({ length: times }, () => {
-    const query = { limit: 25, ...nothing, ...asked.filters, ...boundsOf(page, random) };
+    const query = { limit: 25, filters: { ...nothing, ...asked.filters }, ...boundsOf(page, random) };
     const startedNs = Bun.nanoseconds();
     reader.page(account, query);
     return (Bun.nanoseconds() - startedNs) / 1000;

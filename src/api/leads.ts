@@ -2,7 +2,6 @@
 import { Elysia } from "elysia";
 import { ErrorResponse, errorResponses, plainError } from "../contract/errors.ts";
 import { LeadList } from "../contract/lead.ts";
-import { namesOf } from "../contract/names.ts";
 import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/parameters.ts";
 import { paths } from "../contract/paths.ts";
 import { formatTime } from "../contract/time.ts";
@@ -27,8 +26,7 @@ export function leadRoute(store: RequestStore) {
       return call.reply({ status: 200, body: page.body });
     },
     {
-      transform: strictQuery(...namesOf(LeadParameters.properties)),
-      query: LeadParameters,
+      ...strictQuery(LeadParameters),
       response: { 200: LeadList, ...errorResponses, 404: ErrorResponse },
       detail: {
         operationId: "listLeads",
@@ -43,9 +41,10 @@ export function leadRoute(store: RequestStore) {
 }
 
 function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query: LeadQuery): Page {
-  if (query.pixel_id !== null && !pixels.has(account, query.pixel_id)) throw plainError("unknown_pixel");
+  const { pixel_id } = query.filters;
+  if (pixel_id !== undefined && !pixels.has(account, pixel_id)) throw plainError("unknown_pixel");
   const { documents, nextMs, span } = leads.page(account, query);
-  const disclosed = span === null ? null : { filter: writeFilter(query), ...span, beforeMs: query.beforeMs };
+  const disclosed = span === null ? null : { filter: writeFilter(query.filters), ...span, beforeMs: query.beforeMs };
   return { body: writeEnvelope(documents, nextMs), disclosed };
 }
 
@@ -54,12 +53,8 @@ const comma = Buffer.from(",");
 
 /** Joins stored documents into the list (§2.1). No lead is parsed, rebuilt, or even decoded. */
 function writeEnvelope(documents: readonly Uint8Array[], nextMs: number | null): Uint8Array {
-  const parts: Uint8Array[] = [beginning];
-  for (const document of documents) {
-    if (parts.length > 1) parts.push(comma);
-    parts.push(document);
-  }
+  const listed = documents.flatMap((document, place) => (place === 0 ? [document] : [comma, document]));
   const cursor = nextMs === null ? "null" : `"${formatTime(nextMs)}"`;
-  parts.push(Buffer.from(`],"has_more":${nextMs !== null},"next_cursor":${cursor}}`));
-  return Buffer.concat(parts);
+  const end = Buffer.from(`],"has_more":${nextMs !== null},"next_cursor":${cursor}}`);
+  return Buffer.concat([beginning, ...listed, end]);
 }

@@ -1,11 +1,12 @@
 /** GET /api/v1/pixels (§4.2): the pixels of the account, in the order in which they were created. */
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { PixelList } from "../contract/pixel.ts";
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
-import { noParameters, strictQuery } from "./query.ts";
+import { strictQuery } from "./query.ts";
 
 export function pixelRoute({ pixels }: RequestStore) {
   return new Elysia().use(calls).get(
@@ -15,8 +16,7 @@ export function pixelRoute({ pixels }: RequestStore) {
       return call.reply({ status: 200, body: JSON.stringify(list) });
     },
     {
-      transform: strictQuery(),
-      query: noParameters,
+      ...strictQuery(Type.Object({})),
       response: { 200: PixelList, ...errorResponses },
       detail: {
         operationId: "listPixels",

@@ -1,11 +1,12 @@
 /** GET /api/v1/usage (§4.3): the requests of the presented key, this one included. */
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { Usage } from "../contract/usage.ts";
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
-import { noParameters, strictQuery } from "./query.ts";
+import { strictQuery } from "./query.ts";
 
 export function usageRoute({ usage }: RequestStore) {
   return new Elysia().use(calls).get(
@@ -21,8 +22,7 @@ export function usageRoute({ usage }: RequestStore) {
       return call.reply({ status: 200, body: JSON.stringify(counts) });
     },
     {
-      transform: strictQuery(),
-      query: noParameters,
+      ...strictQuery(Type.Object({})),
       response: { 200: Usage, ...errorResponses },
       detail: {
         operationId: "getUsage",

@@ -1,7 +1,6 @@
 /** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
 import { FormatRegistry, Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
 import { pageSize } from "./limits.ts";
-import { namesOf } from "./names.ts";
 import { paths } from "./paths.ts";
 import { cityKey } from "./stored-lead.ts";
 import { parseTime } from "./time.ts";
@@ -87,26 +86,18 @@ export type LeadParameter = keyof LeadParameters;
 export type LeadFilter = Exclude<LeadParameter, "limit" | "before" | "since">;
 
 /**
- * The value of each filter; null and false do not filter. Code that handles filters uses a record over LeadFilter, so
- * that a missing filter is a type error.
+ * The value of each filter, as the database compares it; undefined does not filter. Code that handles filters uses a record
+ * over LeadFilter, so that a missing filter is a type error.
  */
-export type LeadFilters = { readonly [Name in LeadFilter]: NonNullable<LeadParameters[Name]> | null };
+export type LeadFilters = { readonly [Name in LeadFilter]: LeadParameters[Name] | undefined };
 
-const leadFilters = namesOf(LeadParameters.properties).filter(
-  (name): name is LeadFilter => name !== "limit" && name !== "before" && name !== "since",
-);
-
-/** Returns the filters that have an effect, in the order of the parameters. */
-export function usedFilters(filters: Partial<LeadFilters>): LeadFilter[] {
-  return leadFilters.filter((name) => filters[name]);
-}
-
-export interface LeadQuery extends LeadFilters {
+export interface LeadQuery {
   readonly limit: number;
   /** Only leads strictly before this time, in Unix milliseconds. */
   readonly beforeMs: number | null;
   /** Only leads at or after this time, in Unix milliseconds. */
   readonly sinceMs: number | null;
+  readonly filters: LeadFilters;
 }
 
 /** Returns the query of validated parameters. Stored times are whole milliseconds, so a bound between two is rounded up. */
@@ -115,9 +106,12 @@ export function toLeadQuery({ limit, before, since, pixel_id, state, city, has_e
     limit: limit ?? pageSize.default,
     beforeMs: before === undefined ? null : parseTime(before, "up"),
     sinceMs: since === undefined ? null : parseTime(since, "up"),
-    pixel_id: pixel_id ?? null,
-    state: state?.toUpperCase() ?? null,
-    city: city === undefined ? null : cityKey(city),
-    has_email: has_email ?? null,
+    filters: {
+      pixel_id,
+      state: state?.toUpperCase(),
+      city: city === undefined ? undefined : cityKey(city),
+      // False filters nothing.
+      has_email: has_email || undefined,
+    },
   };
 }

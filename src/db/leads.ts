@@ -2,25 +2,21 @@
 import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
-import { type LeadFilter, type LeadQuery, usedFilters } from "../contract/parameters.ts";
+import { namesOf } from "../contract/names.ts";
+import type { LeadFilter, LeadFilters, LeadQuery } from "../contract/parameters.ts";
 import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
 import { imports, leads, pixels } from "./schema.ts";
 
-/** Drizzle does not know the columns of a source that is written as SQL, so they are named as SQL, too. */
-const columns = {
-  // The document is read as bytes, because it is sent as bytes. A text in between cost a tenth of a page.
-  doc: sql<Uint8Array>`CAST(doc AS BLOB)`,
-  identifiedAt: sql<number>`identified_at`,
-};
-
 /** Prepares the statement of one combination of filters, newest lead first. */
 export function preparePage(database: Connection, filters: readonly LeadFilter[]) {
   const ofAccount = eq(leads.account, placeholder.integer("account"));
   const sinceMs = placeholder.integer("sinceMs");
   const beforeMs = placeholder.integer("beforeMs");
+  // Drizzle does not know the columns of a source that is written as SQL.
+  const identifiedAt = sql<number>`identified_at`;
   // The newest import that the page can contain, in the same statement: twice its number, plus one if it is complete.
   const newestImport = database
     .select({ seen: sql<number>`2 * ${imports.number} + (${imports.finishedAt} IS NOT NULL)` })
@@ -30,10 +26,11 @@ export function preparePage(database: Connection, filters: readonly LeadFilter[]
     .limit(1);
   const select = (...conditions: SQL[]) =>
     database
-      .select({ ...columns, seen: sql<number | null>`(${newestImport})` })
+      // The document is read as bytes, because it is sent as bytes. A text in between cost a tenth of a page.
+      .select({ doc: sql<Uint8Array>`CAST(doc AS BLOB)`, identifiedAt, seen: sql<number | null>`(${newestImport})` })
       .from(sourceFor(filters))
       .where(and(ofAccount, ...conditions, gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs)));
-  const order = desc(columns.identifiedAt);
+  const order = desc(identifiedAt);
   const limit = placeholder.limit("rows");
   if (filters.length === 0) return select().orderBy(order).limit(limit).prepare();
   const conditions = filterConditions(database, filters);
@@ -69,27 +66,27 @@ function sourceFor(filters: readonly LeadFilter[]): SQL {
 export function openLeads(database: Connection) {
   const statements = new Map<string, ReturnType<typeof preparePage>>();
 
-  function statementFor(query: LeadQuery): ReturnType<typeof preparePage> {
-    const filters = usedFilters(query);
-    return statements.getOrInsertComputed(filters.join(), () => preparePage(database, filters));
+  function statementFor(filters: LeadFilters): ReturnType<typeof preparePage> {
+    const used = namesOf(filters).filter((name) => filters[name] !== undefined);
+    return statements.getOrInsertComputed(used.join(), () => preparePage(database, used));
   }
 
   return {
-    page(account: AccountNumber, query: LeadQuery) {
+    page(account: AccountNumber, { limit, beforeMs, sinceMs, filters }: LeadQuery) {
       // One row more than requested determines has_more without a second query. It is never served.
-      const rows = statementFor(query).values({
+      const rows = statementFor(filters).values({
         account,
-        ...query,
-        sinceMs: query.sinceMs ?? earliestMs,
-        beforeMs: query.beforeMs ?? afterLatestMs,
-        rows: query.limit + 1,
+        ...filters,
+        sinceMs: sinceMs ?? earliestMs,
+        beforeMs: beforeMs ?? afterLatestMs,
+        rows: limit + 1,
       });
-      const hasMore = rows.length > query.limit;
+      const hasMore = rows.length > limit;
       if (hasMore) rows.pop();
       const [, newestMs, seen] = rows[0] ?? [];
       const oldestMs = rows.at(-1)?.[1];
       // Without a further page there is nothing between `since` and the oldest lead.
-      const reachMs = hasMore ? oldestMs : (query.sinceMs ?? oldestMs);
+      const reachMs = hasMore ? oldestMs : (sinceMs ?? oldestMs);
       const span = newestMs === undefined ? null : { oldestMs: reachMs ?? newestMs, newestMs, seen: seen ?? 0 };
       return {
         /** Stored documents in UTF-8, to be served as they are. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { dayMs, earliestMs } from "../../src/contract/calendar.ts";
 import type { Lead } from "../../src/contract/lead.ts";
+import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { moveDocument } from "../../src/contract/stored-lead.ts";
 import { formatTime } from "../../src/contract/time.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
@@ -87,7 +88,7 @@ function aPoller(admin: AdminStore, served: ReturnType<typeof openServedStore>, 
   function poll() {
     let newest = sinceMs;
     for (let beforeMs: number | null = null, more = true; more; more = beforeMs !== null) {
-      const query = { limit: 100, beforeMs, sinceMs, pixel_id: null, state: null, city: null, has_email: false };
+      const query = { ...toLeadQuery({ limit: 100 }), beforeMs, sinceMs };
       const { documents, nextMs } = served.leads.page(account, query);
       for (const document of documents) {
         const lead: Lead = JSON.parse(Buffer.from(document).toString());

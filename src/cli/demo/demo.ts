@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { publicOrigin } from "../../address.ts";
 import { readConfig } from "../../config.ts";
 import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
+import { toLeadQuery } from "../../contract/parameters.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
 import { formatTime } from "../../contract/time.ts";
 import { createAccount, findAccount } from "../../db/accounts.ts";
@@ -54,7 +55,7 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
   if (account === null) throw new Error("another program created the account at the same time");
   const key = generateKey();
   await createKey(database, account, { digest: digestOf(key), prefix: prefixOf(key), label: "demo" }, nowMs);
-  const page = (limit: number) => openLeads(database.read).page(account.number, { ...everything, limit });
+  const page = (limit: number) => openLeads(database.read).page(account.number, toLeadQuery({ limit }));
   if (page(1).documents.length === 0) {
     for (const id of demoPixels) await createPixel(database, account.number, { id, status: "active" }, nowMs);
     const leads = demoLeads(account.id, leadCount, nowMs);
@@ -69,8 +70,6 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
     newest: formatTime(page(1).nextMs ?? nowMs),
   };
 }
-
-const everything = { beforeMs: null, sinceMs: null, pixel_id: null, state: null, city: null, has_email: false };
 
 /** The commands to paste into another terminal. */
 export function demoText({ key, cursor, newest }: Demo, url: string): string {

@@ -1,21 +1,21 @@
 /** The pages that were answered, as the ledger of disclosures names them, until they are in it. */
 import { dayMs, dayOf } from "../../contract/calendar.ts";
-import { type LeadFilter, type LeadFilters, usedFilters } from "../../contract/parameters.ts";
+import type { LeadFilter, LeadFilters } from "../../contract/parameters.ts";
 import { mergePages, type Page } from "./spans.ts";
 
 /** The values of a lead with which filters are compared. */
 export type Filterable = Readonly<Record<LeadFilter, string | boolean | null>>;
 
-/** Returns the filters of a query as text: the same text for the same leads, and an empty one for a page of all. */
-export function writeFilter(query: LeadFilters): string {
-  const used = usedFilters(query).toSorted();
-  return used.length === 0 ? "" : JSON.stringify(Object.fromEntries(used.map((filter) => [filter, query[filter]])));
+/** Returns filters as text: the same text for the same leads, and an empty one for a page of all. */
+export function writeFilter({ city, has_email, pixel_id, state }: LeadFilters): string {
+  const text = JSON.stringify({ city, has_email, pixel_id, state });
+  return text === "{}" ? "" : text;
 }
 
 /** Returns a function that tells whether a lead is on the pages with a filter. */
 export function readFilter(filter: string): (lead: Filterable) => boolean {
   const wanted: Partial<LeadFilters> = filter === "" ? {} : JSON.parse(filter); // As writeFilter wrote it.
-  const names = usedFilters(wanted);
+  const names = Object.keys(wanted) as LeadFilter[]; // Object.keys returns string[].
   return (lead) => names.every((name) => lead[name] === wanted[name]);
 }
 

@@ -20,8 +20,8 @@ export const disclosures: Fault = {
     broken(
       "a page with a filter is noted as one without",
       "src/api/leads.ts",
-      "filter: writeFilter(query)",
-      "filter: writeFilter(query).slice(0, 0)",
+      "filter: writeFilter(query.filters)",
+      "filter: writeFilter(query.filters).slice(0, 0)",
     ),
     broken(
       "pages that were not written yet are forgotten at a stop",
