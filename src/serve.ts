@@ -12,7 +12,7 @@ import { createLimiter } from "./limiter.ts";
 import { openLog } from "./log.ts";
 import { endWith } from "./process.ts";
 import { openServedStore, reserveBytes, type ServedStore } from "./served-store.ts";
-import { stopSignal } from "./signals.ts";
+import { statusOfService, stopSignal } from "./signals.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
 /** Starts to serve, and stops in order at the first signal that asks for it. Throws a UserError that says why it cannot. */
@@ -46,7 +46,8 @@ export async function serve(config: Config) {
   const stopTimers = [startUsageWriter(store, log), startDailyRetention(store, log)];
   // Separate processes, so that neither an import nor a backup delays a request.
   const children = childWords.map((words) => startChild(words, (line) => log.error(line)));
-  stopSignal().addEventListener("abort", async () => {
+  const stop = stopSignal();
+  stop.addEventListener("abort", async () => {
     for (const stopTimer of stopTimers) stopTimer();
     await Promise.all([...children.map((child) => child.stop()), listening.stop()]);
     try {
@@ -54,7 +55,7 @@ export async function serve(config: Config) {
     } catch (cause) {
       endWith(cause);
     }
-    process.exit(0);
+    process.exit(statusOfService(stop.reason));
   });
   store.listening(listening.url).catch(endWith);
   return {

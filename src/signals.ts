@@ -1,25 +1,47 @@
-/** Ctrl-C and SIGTERM: the first one stops the program in an orderly way, the second one at once. */
+/** The signals that end a program: the first one stops it in an orderly way, the second one at once. */
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isChildProcess } from "./process.ts";
-import { UserError } from "./user-error.ts";
+import { orElse, UserError } from "./user-error.ts";
 
-const endingSignals = ["SIGINT", "SIGTERM"] as const;
+/** Ctrl-C, SIGTERM, and SIGHUP, which the closing of a terminal sends. */
+const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 type EndingSignal = (typeof endingSignals)[number];
 
 /** The exit status of a command that a signal stopped, as a shell reports it. */
-const statusAfter = { SIGINT: 130, SIGTERM: 143 } as const satisfies Record<EndingSignal, number>;
+export const statusAfter = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Record<EndingSignal, number>;
+
+/**
+ * Returns the exit status of a service that a signal stopped: 0 for Ctrl-C and SIGTERM, which ask it to stop. After the
+ * closing of a terminal, a supervisor is to start it again.
+ */
+export function statusOfService(signal: EndingSignal): number {
+  return signal === "SIGHUP" ? statusAfter.SIGHUP : 0;
+}
+
+/**
+ * Returns whether the process may ignore SIGHUP, as under `nohup`; a listener would undo that. Only Linux reports it. On
+ * other systems, the closing of a terminal ends the process at once.
+ */
+function mayIgnoreHangup(): boolean {
+  const status = orElse(() => readFileSync("/proc/self/status", "utf8"), "");
+  const [, ignored] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status) ?? [];
+  return ignored === undefined || ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGHUP - 1)) & 1n) === 1n;
+}
 
 /** Listens until `forget` is called. The first signal aborts `stop`, and is its reason; a second one ends the process. */
 export function listenForSignals() {
   const stop = new AbortController();
+  const signals = mayIgnoreHangup() ? endingSignals.slice(0, 2) : endingSignals;
   const abort = (signal: EndingSignal) => {
     forget();
     stop.abort(signal);
   };
   const forget = () => {
-    for (const signal of endingSignals) process.off(signal, abort);
+    for (const signal of signals) process.off(signal, abort);
   };
-  for (const signal of endingSignals) process.on(signal, abort);
+  for (const signal of signals) process.on(signal, abort);
   // The open input must not keep the child process running.
   if (isChildProcess()) {
     process.stdin

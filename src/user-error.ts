@@ -2,7 +2,7 @@
 import { withoutKeys } from "./contract/key.ts";
 
 /** 1: refused or failed. 2: a command or a setting is wrong. The others: ended by a signal, as a shell says it. */
-type UserErrorStatus = 1 | 2 | 130 | 143;
+type UserErrorStatus = 1 | 2 | 129 | 130 | 143;
 
 /** An error with what is wrong and what to do next. It is printed without a stack trace. */
 export class UserError extends Error {

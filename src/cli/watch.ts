@@ -7,7 +7,7 @@ import { untilStopped } from "../backup/thread.ts";
 import { type BackupConfig, readConfig, readDatabasePath } from "../config.ts";
 import { innermost } from "../db/failure.ts";
 import { openLog } from "../log.ts";
-import { stopSignal } from "../signals.ts";
+import { statusOfService, stopSignal } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { storeIn } from "./backup.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";
@@ -68,7 +68,7 @@ export function watchCommand(context: CommandContext): Command {
         if (!stop.aborted) throw cause;
         // A backup removes what it has copied. A request to a server that does not answer would go on for minutes.
         await running.catch(() => {});
-        process.exit(0);
+        process.exit(statusOfService(stop.reason));
       }
     });
 }

@@ -5,6 +5,7 @@ import { createWriteStream, readdirSync, readFileSync, renameSync } from "node:f
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { openAgain } from "../../src/db/open.ts";
+import { statusAfter } from "../../src/signals.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { filesWith } from "../support/bytes.ts";
 import { until } from "../support/eventually.ts";
@@ -50,11 +51,8 @@ test("a signal ends a backup with its status, and no part of it remains", async 
   const before = filesIn(admin);
   const copy = join(admin.folder, "copy.db");
   const said = "Stopped. No backup was made, and the partial copy was deleted. Run it again to complete it.\n";
-  for (const [signal, status] of [
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const) {
-    expect(await stopped(admin, signal, "backup", copy)).toEqual([status, said]);
+  for (const [signal, status] of Object.entries(statusAfter)) {
+    expect(await stopped(admin, signal as NodeJS.Signals, "backup", copy)).toEqual([status, said]); // Its keys.
     expect(filesIn(admin)).toEqual(before);
   }
   // A killed one leaves its draft, which is removed later (test/ops/leftovers.test.ts).

@@ -39,6 +39,7 @@ test("while a file is read nothing of it is served, and no file is next to the d
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
+  ["SIGHUP", 129],
 ] as const)("%s while a file is read imports nothing, says so, and ends with %i", async (signal, status) => {
   const admin = anAdmin();
   const { end, errors } = await waiting(admin);

@@ -7,13 +7,18 @@ import { eventually } from "../support/eventually.ts";
 import { aRunningServer, requestsIn } from "./running.ts";
 
 describe("a stop", () => {
-  test("by Ctrl-C or SIGTERM writes the usage, copies the log into the file, and exits with 0", async () => {
+  // A supervisor stops a server with SIGTERM, and restarts one that ended for any other reason.
+  test("by a signal writes the usage, copies the log into the file, and exits with the status of the signal", async () => {
     const { file, again, ...first } = await aRunningServer();
     let running: Pick<typeof first, "server" | "get"> = first;
     let requests = 0;
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    for (const [signal, status] of [
+      ["SIGTERM", 0],
+      ["SIGINT", 0],
+      ["SIGHUP", 129],
+    ] as const) {
       for (let times = 0; times < 5; times++, requests++) expect((await running.get("/usage")).status).toBe(200);
-      expect(await running.server.end(signal)).toBe(0);
+      expect(await running.server.end(signal)).toBe(status);
       expect([Bun.file(`${file}-wal`).size, requestsIn(file)]).toEqual([0, requests]);
       running = await again();
     }

@@ -7,7 +7,7 @@ import { aFolder } from "./folder.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 
-type Signal = "SIGTERM" | "SIGINT" | "SIGKILL";
+type Signal = "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL";
 
 export type RunningProcess = ReturnType<typeof start>;
 

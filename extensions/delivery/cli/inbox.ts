@@ -6,7 +6,7 @@ import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { isFolder } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
-import { stopSignal } from "../../../src/signals.ts";
+import { statusOfService, stopSignal } from "../../../src/signals.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { Inbox } from "../inbox/inbox.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
@@ -89,4 +89,5 @@ export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortS
     const pauseMs = once ? settleMs : lookEveryMs;
     await context.sleep(isBusy ? 0 : pauseMs, stop);
   } while (!stop.aborted);
+  if (!once) context.endWith(statusOfService(stop.reason));
 }

@@ -11,7 +11,7 @@ import { takeLock } from "../../../src/db/locks.ts";
 import { findSource } from "../../../src/db/sources.ts";
 import { openLog } from "../../../src/log.ts";
 import { printMessage, systemCode, writeNow } from "../../../src/process.ts";
-import { stopSignal } from "../../../src/signals.ts";
+import { statusOfService, stopSignal } from "../../../src/signals.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { Inbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
@@ -67,6 +67,7 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
     await spool.complete().catch((cause) => log.error({ cause: systemCode(cause) ?? "unknown" }, incomplete));
   }
   release();
+  context.endWith(statusOfService(stop.reason));
 }
 
 /** Imports complete files, in a child process: no delivery must wait for an import. */

@@ -91,7 +91,7 @@ test("--once ends with 1 for files of no account or in no folder, with 0 for rej
   expect([status, stderr]).toEqual([1, expect.stringContaining("There is no folder")]);
 });
 
-test("a second inbox on the same folder is refused; SIGTERM ends the first with 0", async () => {
+test("a second inbox on the same folder is refused; a closed terminal ends the first with 129, so that it is restarted", async () => {
   const admin = anAdmin();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   const first = admin.start("inbox", folder);
@@ -101,8 +101,8 @@ test("a second inbox on the same folder is refused; SIGTERM ends the first with 
   );
   const second = await admin.run("inbox", folder, "--once");
   expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another inbox watches")]);
-  first.kill("SIGTERM");
-  expect(await first.exited).toBe(0);
+  first.kill("SIGHUP");
+  expect(await first.exited).toBe(129);
 });
 
 test.each([

@@ -8,10 +8,13 @@ import { startReceiving, visitsIn } from "./receiving.ts";
 /** Its endpoint listens on a free port. */
 const anAdminWithEndpoint = () => anAdmin(["acme"], { RECEIVE_PORT: "0", LOG_LEVEL: "silent" });
 
-test("an endpoint with nothing under way ends at SIGTERM, long before its next import", async () => {
+test.each([
+  ["SIGTERM", 0],
+  ["SIGHUP", 129],
+] as const)("an endpoint with nothing under way ends at %s, long before its next import", async (signal, status) => {
   const { endpoint } = await startReceiving(anAdminWithEndpoint(), 3600);
-  endpoint.kill("SIGTERM");
-  expect(await endpoint.exited).toBe(0);
+  endpoint.kill(signal);
+  expect(await endpoint.exited).toBe(status);
 });
 
 test("deliveries of many shapes are served, and each that cannot be read is rejected alone", async () => {
