@@ -38,6 +38,7 @@ const { length, checkpoint: begin } = JSON.parse(saved || '{"length":0,"checkpoi
 await file.truncate(length);
 
 const onError = ({ message }: Error) => void process.stderr.write(`${message} The next poll tries again.\n`);
+// The client checks `every`, and says what it accepts.
 const options = { every: every as Duration, checkpoint: begin, signal: stop.signal, onError };
 for await (const { leads, checkpoint } of leadfile.leads.batches(options)) {
   if ((await file.stat()).size === 0) await file.appendFile(row(columns));

@@ -41,6 +41,7 @@ const keep = db.transaction((leads: readonly Lead[], checkpoint: string) => {
 
 const last = db.query<{ checkpoint: string }, []>("SELECT checkpoint FROM progress").get();
 const onError = ({ message }: Error) => void process.stderr.write(`${message} The next poll tries again.\n`);
+// The client checks `every`, and says what it accepts.
 const options = { every: every as Duration, checkpoint: last?.checkpoint, signal: stop.signal, onError };
 for await (const { leads, checkpoint } of leadfile.leads.batches(options)) keep(leads, checkpoint);
 db.close();

@@ -59,6 +59,7 @@ async function post(id: string, body: string): Promise<boolean> {
 const onError = ({ message }: Error) => void process.stderr.write(`${message} The next poll tries again.\n`);
 const checkpoint = fileCheckpoint("webhook.checkpoint");
 try {
+  // The client checks `every`, and says what it accepts.
   const options = { every: every as Duration, checkpoint, signal: stop.signal, onError };
   for await (const lead of leadfile.leads.follow(options)) await deliver(lead);
 } catch (error) {

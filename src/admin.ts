@@ -12,6 +12,7 @@ import { childOption, endWith, isChildProcess, lowerPriority } from "./process.t
 
 const machineClock: Clock = {
   now: Date.now,
+  // An abort ends the wait early. The caller looks at the signal.
   sleep: (ms, stop) => sleep(ms, undefined, { signal: stop }).catch(() => undefined),
 };
 

@@ -154,7 +154,7 @@ async function retain(database: Connection, work: RetentionWork): Promise<Retain
 /** The room that a server reserves on its disk, so that an orderly stop on a full disk can write the last counts. */
 export const reserveBytes = 1 << 20;
 
-/** Does something; returns false if the disk is full. */
+/** Runs the work. Returns false if the disk is full, or if the work returned false. Throws any other failure. */
 function tryOnDisk(work: () => unknown): boolean {
   try {
     return work() !== false;
@@ -164,7 +164,7 @@ function tryOnDisk(work: () => unknown): boolean {
   }
 }
 
-/** Writes a part now or not at all. */
+/** Writes one part without waiting. Returns "locked" if another program is writing. */
 function tryNow({ $client }: Connection, flush: () => Flushed): Flushed {
   try {
     return writeWhenFree($client, flush, 0);
@@ -174,7 +174,7 @@ function tryNow({ $client }: Connection, flush: () => Flushed): Flushed {
   }
 }
 
-/** Writes everything. Throws if another program keeps the file locked. */
+/** Writes all pending counts and pages, part by part. Throws if another program keeps the file locked. */
 function writeAll({ $client }: Connection, flush: () => Flushed): void {
   let written: Flushed;
   do written = writeWhenFree($client, flush);

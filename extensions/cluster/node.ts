@@ -120,7 +120,7 @@ export async function execute(node: RqliteNode, statements: readonly Statement[]
   }
 }
 
-/** Asks the leader to hand its role over to another node. It keeps its role if no other node can take it. */
+/** Asks the leader to hand its role over. A failure is ignored: without another node to take it, the leader keeps it. */
 export async function handOverLeadership(node: RqliteNode): Promise<void> {
   await request(node, "POST", "/leader?wait=true", 5_000, { body: "" }).catch(() => {});
 }

@@ -104,6 +104,7 @@ async function findLacking(members: readonly Asked[]): Promise<Set<string>> {
   const question = sql`SELECT json_group_array(json_object('id', id, 'chain', chain, 'number', number)) FROM ${writes}
     WHERE id IN (SELECT value FROM json_each(${ids}))`;
   const asking = members.map(async (member) => {
+    // Nothing is known to be missing on a node that does not answer.
     const value = await query(member, question, "none", timeoutMs).catch(() => null);
     const found: Position[] = JSON.parse(typeof value === "string" ? value : "[]"); // The query selects this shape.
     return found.map((one) => ({ ...one, name: member.name }));

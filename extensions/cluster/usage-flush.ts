@@ -78,6 +78,7 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
     settle: async (): Promise<void> => void (await sending),
     /** Sends all that is left. What is being sent may have begun before the last request. */
     async finish(): Promise<void> {
+      // `settle` reports a failure. What was not sent is still pending, and is sent now.
       await sending?.catch(() => {});
       await sendPending(true);
     },

@@ -66,7 +66,8 @@ export function watchCommand(context: CommandContext): Command {
         await untilStopped(Promise.all(working), stop);
       } catch (cause) {
         if (!stop.aborted) throw cause;
-        // A backup removes what it has copied. A request to a server that does not answer would go on for minutes.
+        // A backup removes what it has copied. A request to a server that does not answer would go on for
+        // minutes. A failure of the backup no longer matters, because the process ends.
         await running.catch(() => {});
         process.exit(statusOfService(stop.reason));
       }

@@ -3,10 +3,7 @@ import { sql } from "drizzle-orm";
 import { integer, sqliteView, text } from "drizzle-orm/sqlite-core";
 import { leadFields } from "../contract/lead.ts";
 
-/**
- * The leads for those who read the file with any SQLite tool: the 20 fields, and what the indexes are on. Columns
- * generated from the document would give the same, but are computed at every insert: an import was a fifth slower.
- */
+/** Columns generated from the document would give the same, but are computed at every insert: imports took a fifth longer. */
 export const readableLeads = sqliteView("leads", {
   account: integer().notNull(),
   identifiedMs: integer("identified_ms").notNull(),

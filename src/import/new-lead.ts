@@ -48,6 +48,7 @@ export interface ImportCounts {
   rejected: number;
 }
 
+/** Returns the counts of an import that has read nothing. */
 export function emptyCounts(): ImportCounts {
   return { read: 0, imported: 0, duplicates: 0, replaced: 0, moved: 0, late: 0, suppressed: 0, rejected: 0 };
 }

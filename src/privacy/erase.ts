@@ -145,7 +145,10 @@ export class Erasure {
 type Found = ReadonlyMap<PersonReference, FoundLeads>;
 type Removal = ReturnType<ReturnType<typeof openRemoval>>;
 
-/** Prepares the removal of one person after the other, with an earlier receipt to extend. It adds the IDs to those gone. */
+/**
+ * Returns a function that plans the erasure of one person: its statements and its receipt. The function extends the earlier
+ * receipt, if there is one, and adds the IDs of the removed leads to `gone`.
+ */
 function openRemoval(database: Connection, account: SuppressedAccount, nowMs: number) {
   const [instance] = listInstances(database);
   if (instance === undefined) throw new Error("the file has no key to hash with");

@@ -147,6 +147,7 @@ function openQuestions(node: RqliteNode, process: string) {
       askPosition(node, own, timeoutMs, level, process),
       ...voters
         .filter((voter) => voter.name !== node.name)
+        // A voter that cannot be reached counts as one without an answer.
         .map((voter) => askPosition(voter, own, otherTimeoutMs).catch(() => null)),
     ]);
     const others = states.filter((state) => state !== null);

@@ -142,7 +142,7 @@ const hasChanged =
   "it changed after its import, and is imported again. If the upload had stalled, the last row may be a lead that is cut " +
   "off. Upload the file as .part, then rename it: then it is not taken too early.";
 
-/** Returns what keeps files waiting and ends nothing, in words; null for any other trouble. */
+/** Returns the message of a temporary failure, after which the file is tried again; null for any other failure. */
 function temporaryTrouble(cause: unknown): string | null {
   if (cause instanceof DatabaseUnavailable) return cause.sentence;
   if (cause instanceof Error && "syscall" in cause) return cause.message;

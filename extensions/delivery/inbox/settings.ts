@@ -34,7 +34,7 @@ export function requestOf(settings: ImportSettings): ImportRequest {
   return { stamp: "source", timezone: "UTC", onDuplicate: "skip", ...given };
 }
 
-/** Returns the options of a command as settings, without those that are none. */
+/** Picks the settings of an import out of the options of a command. Drops other options. */
 export function settingsOf(options: object): ImportSettings {
   const all = new Map(Object.entries(options));
   const names = Object.keys(ImportSettings.properties).filter((name) => all.get(optionOf(name)) !== undefined);

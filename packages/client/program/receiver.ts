@@ -51,7 +51,7 @@ export async function deliver(
     const advice = outcome.advice === "" || advised.has(outcome.why) ? "" : ` ${outcome.advice}`;
     advised.add(outcome.why);
     say(`${outcome.why}${advice} Lead ${printable(lead.id)} is tried again in ${waitMs / 1000} s.`);
-    await sleep(waitMs, undefined, { signal: stop }).catch(() => undefined);
+    await sleep(waitMs, undefined, { signal: stop }).catch(() => undefined); // An abort ends the wait early.
     if (stop.aborted) return false;
   }
 }

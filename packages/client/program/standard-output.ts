@@ -53,7 +53,7 @@ async function write(bytes: Uint8Array): Promise<number> {
   }
 }
 
-/** Returns whether a file ends in the middle of a line, as after a kill. A file that cannot be read counts as whole. */
+/** Returns whether a file ends in the middle of a line, as after a kill. A file that may only be written counts as whole. */
 async function isCutOff(kind: Stats): Promise<boolean> {
   if (!kind.isFile() || kind.size === 0) return false;
   const end = Bun.file("/dev/stdout").slice(kind.size - 1);

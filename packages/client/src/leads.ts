@@ -18,6 +18,7 @@ export type List = (query?: LeadQuery & CallOptions) => Promise<LeadList>;
 /** The maximum page size (§8). */
 export const fullPage = 100;
 
+/** Makes the function that requests one page. It rejects a page whose cursor does not move. */
 export function createList(get: Get): List {
   return (query = {}) => {
     // A cursor that does not move would be requested again and again.

@@ -39,7 +39,7 @@ function timeOf(since: string | Date): number {
   throw new SettingError("since takes a day, or a time with its offset, such as 2026-01-31T09:15:00Z.");
 }
 
-/** Reads what was written. Throws a SettingError for anything else: to begin anew would give every lead again. */
+/** Parses a saved checkpoint. Throws a SettingError if it is not one, because starting over would give every lead again. */
 export function readProgress(text: string, overlapMs: number, source: string): Progress {
   const [whole = "", ...added] = text.split("\n");
   const parsed = parse(whole) as Partial<Written> | null | undefined; // Checked below.

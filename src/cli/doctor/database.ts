@@ -26,6 +26,7 @@ const dailyWithinMs = 26 * 3_600_000;
 
 const restoreAdvice = `restore a backup: ${adminCommand} restore FILE`;
 
+/** Examines the database file: whether it can be read, is intact, is current, and has room. */
 export function checkDatabase({ path, contents, config, full, nowMs }: Examined): Finding[] {
   if (contents instanceof UserError) {
     // The extension reports problems with the file of a node: the advice to restore a backup would be wrong.

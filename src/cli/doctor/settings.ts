@@ -9,6 +9,7 @@ import { broken, type Examined, type Finding, fine, orFine, warning } from "./fi
 /** Certificates of 90 days are renewed a month before they expire. With less than this left, the renewal has failed. */
 const expiryDays = 21;
 
+/** Examines the settings, and the certificate if there is one. */
 export function checkSettings({ config, faults, nowMs }: Examined): Finding[] {
   if (config === null) {
     return faults.map(({ message }) =>

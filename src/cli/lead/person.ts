@@ -24,7 +24,7 @@ export interface PersonOptions extends IdentifierOptions {
   readonly list?: string;
 }
 
-/** Adds the ways to name one person. */
+/** Adds --email, --phone, and --id, each of which names one person. */
 export function withIdentifier(command: AdminCommand): AdminCommand {
   return command
     .option("--email <EMAIL>", "email address, in upper or lower case; - reads it from standard input")
@@ -75,7 +75,10 @@ export async function readPersons(
   return readList(list === "-" ? "standard input" : basename(list), text, openReader(context, account));
 }
 
-/** Reads the identifier that the options name. Throws a UserError likewise. */
+/**
+ * Reads the one identifier that is given by --email, --phone, or --id. Throws a UserError if there is none, more than one, or
+ * one that is not valid. The message never repeats the value.
+ */
 export async function readIdentifier(
   context: CommandContext,
   account: Account,
@@ -127,7 +130,7 @@ const writtenPhone = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s*\d+)?$/i;
 /** A vendor's ID has a digit: a word is a mistake, and so may be a longer text, such as a hash of another kind. */
 const vendorId = /^(?=.*\d)[^\s@]{1,40}$/;
 
-/** Returns what the look of a text says it is; null for nothing of that. */
+/** Returns the kind of identifier that a text looks like; null if it looks like none. */
 function kindOf(text: string): PersonReference["kind"] | null {
   if (text.includes("@")) return "email";
   if (isHex(text) || isBase64(text)) return "digest";

@@ -13,6 +13,7 @@ export interface Output {
   say(text: string): void;
 }
 
+/** Makes the output of a command: results on standard output, as JSON if asked for, and messages on standard error. */
 export function createOutput(json: boolean): Output {
   return {
     json,

@@ -105,7 +105,7 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
   return { lead, warnings: warning === undefined ? warnings : [...warnings, warning] };
 }
 
-/** Returns why a row is rejected that has nothing to keep, with a word on columns that are not known. */
+/** Returns why a row without a value to keep is rejected. Names --map if the row has values in unknown columns. */
 function faultOfEmpty({ cells, layout, source }: Row): string {
   const isOfCsv = typeof source !== "string";
   if (isOfCsv && source.every((cell) => firstText(cell) === null)) return emptyRow;

@@ -88,9 +88,10 @@ function isGzip(head: Buffer): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }
 
-/** Unpacks it. Throws a UserError if it is cut off, or packed twice. */
+/** Decompresses a gzipped file. Throws a UserError if it is truncated, damaged, or compressed twice. */
 async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
   const unzip = createGunzip({ chunkSize: chunkBytes });
+  // The loop below reads from `unzip`, and throws the same failure.
   pipeline(Readable.from(packed, { objectMode: false }), unzip).catch(() => undefined);
   try {
     const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), hasSignature);

@@ -29,7 +29,10 @@ export interface Preview extends Omit<Summary, "moved"> {
   readonly changedEmails: number;
 }
 
-/** Counts. The staged leads must be sorted, and their tables be on the same connection. */
+/**
+ * Counts the changes that an import of the staged leads would make. The staged leads must be sorted, and the connection must
+ * be the one that has the staging tables.
+ */
 export function readPreview(
   database: Connection,
   account: AccountNumber,

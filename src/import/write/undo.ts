@@ -26,7 +26,10 @@ export async function* undoBatch(
     if (batch.overwritten > 0) throw hasReplaced(batch.number);
     const before = removed;
     for await (const some of deleteLeads(database, leadsOf(batch, account), begin)) yield (removed = before + some);
-    await database.write(markUndone(account, batch, { nowMs, removed, finishedMs: asked.finishedMs }), "everywhere");
+    await database.write(
+      undoneStatements(account, batch, { nowMs, removed, finishedMs: asked.finishedMs }),
+      "everywhere",
+    );
     await database.catchUp();
     // An import that still runs may have added leads since, or begun to replace others: then nothing was marked.
     batch = findBatch(database.read, account.number, batch.number) ?? { ...batch, undoneMs: nowMs };
@@ -52,7 +55,7 @@ interface Undone {
 }
 
 /** The statements that mark a batch as undone, unless its import has gone on since it was read. */
-function markUndone({ id }: Account, { number, read }: Batch, { nowMs, removed, finishedMs }: Undone) {
+function undoneStatements({ id }: Account, { number, read }: Batch, { nowMs, removed, finishedMs }: Undone) {
   const unchanged = and(undoable(number), eq(imports.read, read));
   const detail = JSON.stringify({ import: number, leads: removed });
   return [

@@ -23,6 +23,7 @@ export const recordedWithinMs = 1_500;
 
 /** A key with more filters on a day gets pages without a filter: that says too much, and never too little. */
 const maxFilters = 100;
+
 /** Merges pages with the spans of the ledger that they overlap or touch. */
 export function planPart(database: Connection, { key, day, filter: asked, pages }: PendingPages) {
   const filters = listFilters(database, key, day);
@@ -72,7 +73,7 @@ function without(spans: readonly Span[], others: readonly Span[]): Span[] {
   return spans.filter((span) => !names.has(nameOf(span)));
 }
 
-/** Prepares the question which leads were added between two states of the account of a key. */
+/** Returns a function that tells whether no import added leads to a span between two states of the account of a key. */
 function openUnchanged(database: Connection, key: number): IsUnchanged {
   const since = database
     .select({ number: imports.number, oldest: imports.oldest, newest: imports.newest, finishedAt: imports.finishedAt })
