@@ -67,7 +67,7 @@ export function refuseDatabaseFile(option: string, file: string): void {
   const path = readDatabasePath();
   const files = [...filesOf(path), lockRequestsOf(path), serverLockOf(path), raftLogOf(path)];
   if (!files.some((one) => resolve(one) === resolve(file))) return;
-  throw new UserError(`${option} would overwrite ${path}.`, "Name another file.", 2);
+  throw new UserError(`${option} names a file of the database ${path}.`, "Name another file.", 2);
 }
 
 /** Returns a text without control characters that is not too long; throws a UserError that names the argument. */

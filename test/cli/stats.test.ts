@@ -188,7 +188,7 @@ describe("the page of --html", () => {
   test.each([
     ["none/stats.html", 1, "none/stats.html cannot be written (ENOENT)"],
     ["n".repeat(260), 1, "nnn cannot be written (ENAMETOOLONG)"],
-    ["leadfile.db", 2, "--html would overwrite"],
+    ["leadfile.db", 2, "--html names a file of the database"],
   ])("is rejected in one line at %s", async (name, status, says) => {
     const admin = anAdmin();
     const ended = await admin.run("stats", "acme", "--html", join(admin.folder, name));

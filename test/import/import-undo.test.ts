@@ -1,6 +1,7 @@
 /** Every import is a batch with a number, and can be undone: exactly what it added, and nothing else. */
 
 import { expect, onTestFinished, test } from "bun:test";
+import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { findBatch } from "../../src/db/imports.ts";
 import { openAgain } from "../../src/db/open.ts";
@@ -152,6 +153,13 @@ test("undoing twice changes nothing, and an unknown number is rejected", async (
     const { status, stderr } = await admin.run("import", "undo", ...args);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^The account has no import .* import list .*\n$/)]);
   }
+});
+
+test("an import that only rejected rows has no number to undo", async () => {
+  const admin = anAdmin();
+  await admin.import("date,email\nnever,a@example.com\n", ...px, "--rejects", join(admin.folder, "rejects.csv"));
+  const none = { status: 1, stderr: expect.stringContaining("has no import") };
+  expect(await admin.run("import", "undo", "acme", "1")).toMatchObject(none);
 });
 
 test("an undo that is stopped or killed is listed as unfinished, and the next one completes it", async () => {

@@ -20,6 +20,9 @@ test.each<[string, object]>([
     "a company's phone and website",
     { company: { phone: "555-0199", website: "https://harbor.example.com", url: "x", business: "Wood" } },
   ],
+  ["a company's phone in a flat name", { visitor_company_phone: "619-555-0123" }],
+  ["a company's address in a flat name", { visitor_company_email: "info@harbor.example.com" }],
+  ["a company's city in the record of a person, in a flat name", { visitor_company_city: "Reno" }],
   ["the name of a page or a campaign", { page: { name: "Pricing" }, campaign: { name: "Spring", source: "x" } }],
   ["hashes of an address", { email_sha256: "ab", hem: { sha256: "cd" }, emails: [{ md5: "ef" }] }],
 ])("%s is not the visitor's", async (_, object) => {

@@ -1,7 +1,7 @@
 /** --rejects: rejected rows with line and reason, which can be mended and imported as they are. */
 import { expect, test } from "bun:test";
 import { existsSync, linkSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { type Admin, anAdmin } from "../support/admin.ts";
@@ -139,9 +139,14 @@ test.each(["the file itself", "a hard link to it", "standard input"])(
 );
 
 test.each<[string, (database: string) => string, string]>([
-  ["the log", (database) => `${database}-wal`, "--rejects would overwrite"],
-  ["its lock requests", (database) => `${database}.asking`, "--rejects would overwrite"],
-  ["the lock of its server", (database) => `${database}.serving`, "--rejects would overwrite"],
+  ["the log", (database) => `${database}-wal`, "--rejects names a file of the database"],
+  ["its lock requests", (database) => `${database}.asking`, "--rejects names a file of the database"],
+  ["the lock of its server", (database) => `${database}.serving`, "--rejects names a file of the database"],
+  [
+    "the log of its rqlite node",
+    (database) => join(dirname(database), "raft.db"),
+    "--rejects names a file of the database",
+  ],
   ["standard output", () => "-", "--rejects is -, which is not a file. Name a file."],
 ])("--rejects that names %s, there or not, is refused", async (_, pathOf, reason) => {
   const admin = anAdmin();

@@ -66,3 +66,22 @@ test("usage that cannot be written is logged once a minute, and kept", () => {
   jest.advanceTimersByTime(1_000);
   expect(requestsIn(file)).toBe(1);
 });
+
+test("a slow disk is asked to sync once at a time", () => {
+  const file = join(aFolder(), "leadfile.db");
+  keyIn(file);
+  const store = openServedStore(file);
+  let syncs = 0;
+  const settle = () => {
+    syncs += 1;
+    return new Promise<void>(() => {});
+  };
+  const stop = startUsageWriter({ ...store, settle }, pino({ enabled: false }));
+  for (let second = 0; second < 5; second++) {
+    store.usage.count(1, Date.now());
+    jest.advanceTimersByTime(1_000);
+  }
+  expect([syncs, requestsIn(file)]).toEqual([1, 5]);
+  stop();
+  store.close();
+});

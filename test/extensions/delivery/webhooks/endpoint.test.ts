@@ -82,6 +82,7 @@ describe("a delivery is rejected with one clear sentence", () => {
     const { url, folder } = await receive();
     const answer = await fetch(url + path, { method: "POST", body: JSON.stringify(visit) });
     expect([answer.status, await sentenceOf(answer)]).toEqual([status, expect.stringContaining(says)]);
+    expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
     expect(visitsIn(folder)).toEqual([]);
   });
 
