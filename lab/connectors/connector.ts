@@ -4,8 +4,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { aLead } from "../../test/support/builders.ts";
-import { endWithTest } from "../../test/support/child.ts";
 import { unless } from "../../test/support/needing.ts";
+import { endWithTest } from "../../test/support/process.ts";
 
 export const connectors = join(import.meta.dir, "../../connectors");
 

@@ -111,8 +111,7 @@ test.each(["list", "upload"])(
     const watch = admin.start("watch");
     await until(() => isReached);
     // The requests would wait for their answer longer than this test may take.
-    watch.kill("SIGTERM");
-    expect([await watch.exited, await watch.stdout.text(), await watch.stderr.text()]).toEqual([0, "", ""]);
+    expect([await watch.end(), watch.output(), watch.errors()]).toEqual([0, "", ""]);
     expect(readdirSync(admin.folder).filter((name) => name.includes("draft"))).toEqual([]);
   },
 );

@@ -144,13 +144,12 @@ needing("versitygw").describe("an object store", async () => {
     await admin.import(header + rows(0, 6_000));
     const place = "s3://leads/five";
     for (const ms of [0, 20, 80]) {
-      const child = admin.start("backup", place);
+      const { child, end } = admin.start("backup", place);
       const isEncrypted = () =>
         readdirSync(admin.folder, { recursive: true }).some((name) => /\.age$/.test(String(name)));
       await until(() => isEncrypted() || child.exitCode !== null, 1);
       await Bun.sleep(ms);
-      child.kill("SIGKILL");
-      await child.exited;
+      await end("SIGKILL");
       for (const { leads } of await list(admin, place)) expect(leads).toBe(6_000);
     }
     const network = await aNetworkTo(new Map(Object.entries(settings)).get("AWS_ENDPOINT_URL") ?? "");

@@ -4,10 +4,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { join } from "node:path";
 import type { Command } from "commander";
 import { anAdmin, type Ended } from "../support/admin.ts";
-import { endWithTest } from "../support/child.ts";
+import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
-import { runFull } from "../support/process.ts";
+import { adminCommand, start } from "../support/process.ts";
 import { theProgram } from "../support/program.ts";
+import { toFullDisk } from "../support/small-disk.ts";
 
 const run = (accounts: readonly string[], line: string) => anAdmin(accounts).run(...line.split(" "));
 
@@ -153,9 +154,10 @@ describe("without a database", () => {
 
 needing("/dev/full").describe("if standard output cannot be written", () => {
   test("the receipt of an erasure is in the file, and the erasure is complete", async () => {
-    const { file, import: importRows, leads, run } = anAdmin();
+    const { startUnder, import: importRows, leads, run } = anAdmin();
     await importRows("email,verified_email\ndana@example.com,d2@example.com\n", "--pixel", "px", "--create-pixels");
-    const { stderr, status } = await runFull(file, "lead", "erase", "acme", "--email", "dana@example.com");
+    const erasing = ["lead", "erase", "acme", "--email", "dana@example.com"];
+    const { status, stderr } = await startUnder([], erasing, toFullDisk()).finished();
     expect(status).toBe(1);
     expect(stderr).toContain("Standard output could not be written (ENOSPC).");
     expect(stderr).toContain("To print the stored receipts, use receipt list ACCOUNT.");
@@ -165,28 +167,21 @@ needing("/dev/full").describe("if standard output cannot be written", () => {
   });
 
   test("key create prints the command that revokes the key", async () => {
-    const { status, stderr } = await runFull(anAdmin().file, "key", "create", "acme");
+    const { exited, errors } = anAdmin().startUnder([], ["key", "create", "acme"], toFullDisk());
     const says = "The key was created but could not be shown. Revoke it: bun admin key revoke key_";
-    expect([status, stderr]).toEqual([1, expect.stringContaining(says)]);
+    expect([await exited, errors()]).toEqual([1, expect.stringContaining(says)]);
   });
 });
 
 describe("the files that a command loads", () => {
-  const root = join(import.meta.dir, "../..");
-
   /** Runs a command in its own process, and returns the source files that it has loaded. */
   async function loadedBy(file: string, ...words: readonly string[]): Promise<string[]> {
-    const preload = join(root, "test/support/loaded-files.ts");
-    const child = Bun.spawn([process.execPath, "--preload", preload, join(root, "src/admin.ts"), ...words], {
-      env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: file },
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: "pipe",
-    });
-    endWithTest(child);
-    const [said, status] = await Promise.all([child.stderr.text(), child.exited]);
-    if (status !== 0) throw new Error(said);
-    return said.match(/(?<=^loaded ).*/gm) ?? [];
+    const [bun = "", program = ""] = adminCommand;
+    const preload = join(import.meta.dir, "../support/loaded-files.ts");
+    const command = [bun, "--preload", preload, program, ...words];
+    const { status, stderr } = await start({ DATABASE_PATH: file }, aFolder(), command).finished();
+    if (status !== 0) throw new Error(stderr);
+    return stderr.match(/(?<=^loaded ).*/gm) ?? [];
   }
 
   test("are at most 20 for key revoke", async () => {
@@ -213,9 +208,8 @@ describe("a command in a kept process", () => {
     async (line) => {
       const admin = anAdmin();
       await admin.import("date,pixel_id,email\n2026-01-31,px,dana@example.com\n");
-      const own = admin.start(...line.split(" "));
-      const [stdout, stderr, status] = await Promise.all([own.stdout.text(), own.stderr.text(), own.exited]);
-      expect(await admin.run(...line.split(" "))).toMatchObject({ status, stdout, stderr });
+      const inItsOwn = await admin.start(...line.split(" ")).finished();
+      expect(await admin.run(...line.split(" "))).toMatchObject(inItsOwn);
       expect(statSync(`${admin.file}-wal`).size).toBe(0);
     },
   );
@@ -229,9 +223,10 @@ test("a relative path is resolved from the subfolder of the clone in which it wa
   writeFileSync(join(folder, "list.txt"), "dana@example.com\n");
   writeFileSync(join(folder, "visits.csv"), "email\nlee@example.com\n");
   const typed = async (...args: string[]) => {
-    const env = { ...process.env, DATABASE_PATH: admin.file };
-    const running = Bun.spawn([process.execPath, "run", "admin", ...args], { cwd: folder, env, stderr: "pipe" });
-    return [await running.exited, (await running.stderr.text()) + (await running.stdout.text())];
+    const command = [process.execPath, "run", "admin", ...args];
+    const settings = { DATABASE_PATH: admin.file, HOME: admin.folder };
+    const { status, stdout, stderr } = await start(settings, folder, command).finished();
+    return [status, stderr + stdout];
   };
   const trial = await typed("lead", "import", "acme", "visits.csv", "--pixel", "px", "--dry-run");
   expect(trial).toEqual([0, expect.stringContaining(`Reading ${join(folder, "visits.csv")} as CSV.`)]);

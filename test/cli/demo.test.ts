@@ -54,18 +54,13 @@ describe("demo --live", () => {
   /** Runs it until a number of leads is printed, then stops it with Ctrl-C. */
   async function invented(seed: string, count: number) {
     const admin = anAdmin([]);
-    const child = admin.start("demo", "--live", "--json", "--every", "0.05", "--seed", seed);
-    const said: string[] = [];
-    let stopped = false;
-    const decoder = new TextDecoder();
-    for await (const bytes of child.stderr) {
-      said.push(decoder.decode(bytes, { stream: true }));
-      const enough = [...said.join("").matchAll(/^\d{4}-.* from /gm)].length >= count;
-      if (enough && !stopped) child.kill("SIGINT");
-      stopped ||= enough;
-    }
-    const { account } = JSON.parse(await child.stdout.text());
-    return { admin, account, said: said.join(""), status: await child.exited, leads: await admin.leads(account) };
+    const { complained, end, errors, output } = admin.start(
+      ...["demo", "--live", "--json", "--every", "0.05", "--seed", seed],
+    );
+    await complained(RegExp(`(?:^\\d{4}-.* from [^]*){${count}}`, "m"));
+    const status = await end("SIGINT");
+    const { account } = JSON.parse(output());
+    return { admin, account, said: errors(), status, leads: await admin.leads(account) };
   }
 
   test("goes on until Ctrl-C, a client that polls receives each printed lead once, and a seed gives the same visitors", async () => {

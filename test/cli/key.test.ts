@@ -2,7 +2,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { dayMs } from "../../src/contract/calendar.ts";
 import { createKey, digestOf, isActive, prefixOf } from "../../src/contract/key.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
@@ -193,12 +192,11 @@ test.each(mistaken.split("|").map((line) => [line]))(
 
 test.each([">&-", ">/dev/null"])("no key is created if nobody would see it: key create %s", async (redirection) => {
   const { admin, old } = await withKey();
-  const program = join(import.meta.dir, "../../src/admin.ts");
   for (const command of ["create acme", `rotate ${old.id}`]) {
-    const line = `"${process.execPath}" "${program}" key ${command} ${redirection}`;
-    const shell = Bun.spawn(["sh", "-c", line], { env: { DATABASE_PATH: admin.file }, stderr: "pipe" });
+    const shell = ["sh", "-c", `"$@" ${redirection}`, "sh"];
+    const { exited, errors } = admin.startUnder(shell, ["key", ...command.split(" ")]);
     const said = expect.stringMatching(/^Standard output is closed, so the key[^\n]+\n$/);
-    expect([await shell.stderr.text(), await shell.exited]).toEqual([said, 1]);
+    expect([await exited, errors()]).toEqual([1, said]);
   }
   expect(await listOf(admin)).toMatchObject([{ expires_at: null }]);
 });

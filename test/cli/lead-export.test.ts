@@ -1,7 +1,7 @@
 /** bun admin lead export: every lead as served, in formats that can be imported again byte for byte. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
@@ -9,12 +9,9 @@ import { leadFields } from "../../src/contract/lead.ts";
 import { anAdmin } from "../support/admin.ts";
 import { askingFor } from "../support/asking.ts";
 import { aLead } from "../support/builders.ts";
-import { endWithTest } from "../support/child.ts";
 import { copyLead } from "../support/copies.ts";
 import { eventually } from "../support/eventually.ts";
 import { needing } from "../support/needing.ts";
-
-const program = join(import.meta.dir, "../../src/admin.ts");
 
 /** Values that some format, spreadsheet, or parser treats in a special way. */
 const words =
@@ -105,8 +102,8 @@ test("an export for spreadsheets begins with the mark of UTF-8, and can be impor
   const admin = anAdmin(["acme", "copy"]);
   await admin.import(`${JSON.stringify(aLead({ name: "José Müller" }))}\n`);
   const file = join(admin.folder, "leads.csv");
-  const written = admin.start("lead", "export", "acme", "--format", "csv", "--spreadsheet-safe");
-  await Bun.write(file, await new Response(written.stdout).bytes());
+  const words = ["lead", "export", "acme", "--format", "csv", "--spreadsheet-safe"];
+  expect(await admin.startUnder([], words, { output: openSync(file, "w") }).exited).toBe(0);
   expect([...readFileSync(file).subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
   await admin.run("lead", "import", "copy", file, "--create-pixels");
   expect(await admin.leads("copy")).toEqual(await admin.leads());
@@ -123,10 +120,8 @@ needing("python3")("a slow reader gets all of an export", async () => {
   const admin = anAdmin();
   await admin.import("pixel_id,email,date\npx,d0@example.com,2026-01-31\n");
   copyLead(admin, 2_999, "x".repeat(500));
-  const command = [process.execPath, program, "lead", "export", "acme"];
-  const env = { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder };
-  const reading = ["sh", "-c", slowReader, "sh", "python3", "-c", impatient, ...command];
-  const child = Bun.spawn(reading, { cwd: admin.folder, env, stdout: "pipe", stderr: "pipe" });
+  const reading = ["sh", "-c", slowReader, "sh", "python3", "-c", impatient];
+  const { exited, output, errors } = admin.startUnder(reading, ["lead", "export", "acme"]);
   const said = (name: string) => readFileSync(join(admin.folder, name), "utf8");
   // The pipe is full once it writes no more.
   let before = 0;
@@ -137,8 +132,8 @@ needing("python3")("a slow reader gets all of an export", async () => {
     expect(hasStopped).toBe(true);
   });
   admin.put("go", "");
-  expect((await child.stdout.text()).trimEnd().split("\n")).toHaveLength(3_000);
-  expect([await child.stderr.text(), await child.exited, said("status")]).toEqual(["", 0, "0\n"]);
+  expect([await exited, errors(), said("status")]).toEqual([0, "", "0\n"]);
+  expect(output().trimEnd().split("\n")).toHaveLength(3_000);
 });
 
 test.each([
@@ -150,21 +145,19 @@ test.each([
   using other = new Database(admin.file);
   other.run("BEGIN IMMEDIATE");
   const hasAsked = askingFor(admin.file);
-  const child = Bun.spawn([process.execPath, program, "lead", "export", "acme"], {
-    env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder },
-    stdout: Bun.file(join(admin.folder, "leads.ndjson")),
-    stderr: "pipe",
-  });
-  endWithTest(child);
+  const output = openSync(join(admin.folder, "leads.ndjson"), "w");
+  const { end, errors } = admin.startUnder([], ["lead", "export", "acme"], { output });
   // It is recording the export.
   await hasAsked();
-  child.kill(signal);
+  const ended = end(signal);
   other.run("COMMIT");
-  expect([await child.exited, await child.stderr.text()]).toEqual([
+  expect([await ended, errors()]).toEqual([
     status,
     "Stopped: the output does not have all leads. Run the export again.\n",
   ]);
 });
+
+const untilFirstByte = ["bash", "-o", "pipefail", "-c", '"$@" | head -c 1', "-"];
 
 test("a reader that closes the pipe ends an export without an error", async () => {
   const admin = anAdmin();
@@ -172,10 +165,7 @@ test("a reader that closes the pipe ends an export without an error", async () =
   copyLead(admin, 5_000, "x".repeat(500));
   // The pipe may close before, during, or after a write.
   for (let attempt = 0; attempt < 6; attempt++) {
-    const child = admin.start("lead", "export", "acme");
-    const reader = child.stdout.getReader();
-    await reader.read();
-    await reader.cancel();
-    expect([await child.stderr.text(), await child.exited]).toEqual(["", 0]);
+    const { exited, errors } = admin.startUnder(untilFirstByte, ["lead", "export", "acme"]);
+    expect([await exited, errors()]).toEqual([0, ""]);
   }
 });

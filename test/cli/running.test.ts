@@ -82,10 +82,10 @@ test("an import runs at a low priority", async () => {
   // The import waits for another writer as long as this looks.
   using other = new Database(admin.file);
   other.run("BEGIN IMMEDIATE");
-  const child = admin.start("lead", "import", "acme", path, "--pixel", "px", "--create-pixels");
+  const { child, exited } = admin.start("lead", "import", "acme", path, "--pixel", "px", "--create-pixels");
   await until(() => priorityOf(child.pid) >= 10 || child.exitCode !== null);
   other.run("COMMIT");
-  expect(await child.exited).toBe(0);
+  expect(await exited).toBe(0);
 });
 
 /** Returns the nice value of a process. */

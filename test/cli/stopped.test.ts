@@ -30,8 +30,7 @@ async function stopped(admin: Admin, signal: NodeJS.Signals, ...words: string[])
   const before = filesIn(admin).length;
   const child = admin.start(...words);
   await until(() => filesIn(admin).length > before, 1);
-  child.kill(signal);
-  return [await child.exited, await child.stderr.text()];
+  return [await child.end(signal), child.errors()];
 }
 
 /** Replaces a file with a pipe that only ever gives its first half. */
@@ -109,14 +108,10 @@ test("a signal ends an erasure that rewrites the file, and a retention that comp
     ["lead", "erase", "acme", "--email", "old@example.com"],
     ["retain", "acme", "--days", "45"],
   ]) {
-    const child = admin.start(...command);
-    let said = "";
-    for await (const chunk of child.stderr) {
-      said += Buffer.from(chunk).toString();
-      if (said.endsWith("removes the bytes.\n")) child.kill("SIGINT");
-    }
+    const { complained, end, errors } = admin.start(...command);
+    await complained(/removes the bytes\.\n$/);
     const last = /(?:^|\n)Rewriting the file to remove residual bytes \(1\d\d MB\)\. Ctrl-C is safe: [^\n]+\n$/;
-    expect([await child.exited, said]).toEqual([130, expect.stringMatching(last)]);
+    expect([await end("SIGINT"), errors()]).toEqual([130, expect.stringMatching(last)]);
   }
   reader.run(sql`ROLLBACK`);
   expect(await admin.run("retain", "acme", "--days", "45")).toMatchObject({

@@ -3,7 +3,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { aFolder } from "../support/folder.ts";
-import { start } from "../support/process.ts";
+import { adminCommand, start } from "../support/process.ts";
 import { aFreePort } from "../support/proxy.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -100,7 +100,7 @@ function startAdmin(command: string, folder: string, receivePort: string): Retur
   const [, LEADFILE_KEY = ""] = /LEADFILE_KEY="([^"]*)"/.exec(variables) ?? [];
   const settings = { DATABASE_PATH: "data/leadfile.db", RECEIVE_PORT: receivePort, LEADFILE_KEY };
   const [, , ...args] = command.trim().split(" ");
-  return start(settings, folder, [process.execPath, join(root, "src/admin.ts"), ...args]);
+  return start(settings, folder, [...adminCommand, ...args]);
 }
 
 /** The key that a command has shown last; a reader puts it in the place of lf_…. */

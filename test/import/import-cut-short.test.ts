@@ -56,7 +56,7 @@ test("a killed import keeps its rejected rows, and is listed as unfinished until
   const { admin, args } = aLargeImport("never,px,dana@example.com\n");
   const rejects = join(admin.folder, "rejects.csv");
   const child = admin.start(...args, "--rejects", rejects);
-  await untilSomeAreIn(admin.file, child.exited, () => child.kill("SIGKILL"));
+  await untilSomeAreIn(admin.file, child.exited, () => child.end("SIGKILL"));
   await child.exited;
   expect(readFileSync(rejects, "utf8")).toContain("never,px,dana@example.com");
   const cut = await admin.run("import", "list", "acme");

@@ -14,11 +14,11 @@ const large = `date,pixel_id,email\n${rows.join("")}`;
 test("a full disk ends an import in one line with the folder and advice", async () => {
   const admin = anAdmin();
   const file = admin.put("large.csv", large);
-  const child = withLittleRoom(admin, "lead", "import", "acme", file, "--create-pixels");
-  const last = (await child.stderr.text()).trimEnd().split("\n").at(-1);
+  const { exited, errors } = admin.startUnder(withLittleRoom, ["lead", "import", "acme", file, "--create-pixels"]);
+  expect([await exited, await admin.leads()]).toEqual([1, []]);
+  const last = errors().trimEnd().split("\n").at(-1);
   expect(last).toStartWith(`The folder ${admin.folder} has too little space to stage the file`);
   expect(last).toMatch(/Nothing was imported\. Free /);
-  expect([await child.exited, await admin.leads()]).toEqual([1, []]);
 });
 
 needing("mount")("an undo succeeds on a nearly full disk, and leaves room for a revocation", async () => {

@@ -1,23 +1,14 @@
 /** A file is read completely before its first lead is stored: the messages until then, and the end of an import before that. */
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { type Admin, anAdmin } from "../support/admin.ts";
-import { endWithTest } from "../support/child.ts";
-import { until } from "../support/eventually.ts";
-import { launch } from "../support/process.ts";
 
 const px = ["--pixel", "px", "--create-pixels"];
 
-const program = join(import.meta.dir, "../../src/admin.ts");
-
 /** An import of standard input that waits for more of it, and has said which column is what: rows are read from then on. */
-async function waiting({ folder, file }: Admin, under: readonly string[] = []) {
-  const command = [...under, process.execPath, program, "lead", "import", "acme", "-", ...px];
-  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: file };
-  const running = launch(command, { cwd: folder, env, input: aThousandRows });
-  endWithTest(running.child);
-  await until(() => running.errors().includes("as CSV"));
+async function waiting(admin: Admin, under: readonly string[] = []) {
+  const running = admin.startUnder(under, ["lead", "import", "acme", "-", ...px], { input: aThousandRows });
+  await running.complained(/as CSV/);
   return running;
 }
 

@@ -174,7 +174,7 @@ test("an undo that is stopped or killed is listed as unfinished, and the next on
     const left = (await admin.leads()).length;
     expect([left > 1, left < leads]).toEqual([true, true]);
     expect((await admin.run("import", "list", "acme")).stdout).toMatch(/^2 .* not finished /m);
-    return { status, left, said: await child.stderr.text() };
+    return { status, left, said: child.errors() };
   };
   const { status, left, said } = await leftAfter(20_001, "SIGINT");
   const stopped =

@@ -128,12 +128,8 @@ test.each(["the file itself", "a hard link to it", "standard input"])(
     if (rejects !== source) linkSync(source, rejects);
     const file = what === "standard input" ? "-" : source;
     const args = ["lead", "import", "acme", file, ...px, "--create-pixels", "--rejects", rejects];
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/admin.ts"), ...args], {
-      env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file },
-      stdin: Bun.file(source),
-      stderr: "pipe",
-    });
-    expect([await child.exited, (await admin.leads()).length]).toEqual([0, 1]);
+    const { exited } = admin.startUnder(["sh", "-c", '"$@" < in.csv', "sh"], args);
+    expect([await exited, (await admin.leads()).length]).toEqual([0, 1]);
     expect(readFileSync(source, "utf8")).toBe(good);
   },
 );

@@ -65,8 +65,7 @@ test("a program that keeps reading the old state is named as the obstacle, and t
   await admin.import(header + row(99_999));
   const logBytes = statSync(`${admin.file}-wal`).size;
   const erasing = ["lead", "erase", "acme", "--email", "visitor99999@example.com"];
-  const child = admin.start(...erasing);
-  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const { status, stdout, stderr } = await admin.start(...erasing).finished();
   expect(status).toBe(1);
   expect(stdout).toContain('"hashes"');
   expect(stderr).toContain("Stop that program");

@@ -158,7 +158,7 @@ test("an import names the clients that missed its leads because of a concurrent 
     writer.run("INSERT INTO disclosures (key, day, filter, oldest, newest) VALUES (1, ?, '', ?, ?)", day);
     break;
   }
-  expect([await child.exited, JSON.parse(await child.stdout.text())]).toMatchObject([
+  expect([await child.exited, JSON.parse(child.output())]).toMatchObject([
     0,
     { imported: many, late, passed: [{ key: crm.id, late }] },
   ]);

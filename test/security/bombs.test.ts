@@ -26,8 +26,7 @@ function imported(file: Uint8Array): Promise<{ megabytes: number; said: string }
 
 /** The same of any command. */
 async function run(admin: Admin, ...words: readonly string[]): Promise<{ megabytes: number; said: string }> {
-  const child = admin.start(...words);
-  const said = child.stderr.text();
+  const { child, finished } = admin.start(...words);
   let isOver = false;
   void child.exited.then(() => {
     isOver = true;
@@ -37,7 +36,7 @@ async function run(admin: Admin, ...words: readonly string[]): Promise<{ megabyt
     bytes = highWater(child.pid) ?? bytes;
     await Bun.sleep(5);
   }
-  return { megabytes: bytes / 1e6, said: await said };
+  return { megabytes: bytes / 1e6, said: (await finished()).stderr };
 }
 
 /** Returns the peak of a running process. After its end, the system's count includes the parent, which may be larger. */

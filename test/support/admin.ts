@@ -4,13 +4,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
 import { openAdminStore } from "./admin-store.ts";
-import { endWithTest } from "./child.ts";
 import { watchDatabases } from "./closing.ts";
 import { runInTurn } from "./command-process.ts";
 import { aFolder } from "./folder.ts";
-import type { Finished } from "./process.ts";
-
-const program = join(import.meta.dir, "../../src/admin.ts");
+import { adminCommand, type Finished, type Streams, start } from "./process.ts";
 
 /** The possible fields of --json. The test knows which ones a command prints. */
 export interface Printed {
@@ -57,7 +54,10 @@ export function anAdmin(
     /** The same with something on its standard input. */
     give,
     /** Starts a command in a process of its own, which gets signals and may run on. */
-    start: (...args: readonly string[]) => spawn(args, folder, environment),
+    start: (...args: readonly string[]) => start(environment, folder, [...adminCommand, ...args]),
+    /** The same below another program, such as a tracer or a shell, or with other streams. */
+    startUnder: (before: readonly string[], args: readonly string[], streams: Streams = {}) =>
+      start(environment, folder, [...before, ...adminCommand, ...args], streams),
     /** The export of an account as it is written. */
     exported,
     /** Imports a text into the account acme, and gives the counts. */
@@ -86,18 +86,6 @@ function makeAccounts(file: string, names: readonly string[]): void {
   const { accounts } = openAdminStore(file);
   for (const name of names) accounts.create(name, 0);
   closeDatabases();
-}
-
-function spawn(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
-  const child = Bun.spawn([process.execPath, program, ...args], {
-    cwd,
-    env,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  endWithTest(child);
-  return child;
 }
 
 function withJson(ended: Finished): Ended {

@@ -3,18 +3,18 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { lockRequestsOf } from "../../src/db/files.ts";
 import { writeWhenFree } from "../../src/db/locks.ts";
+import type { RunningProcess } from "./process.ts";
 
 /** Sends a signal to a command once it has left fewer leads than a number, before it deletes more. Returns its status. */
 export async function signalBelow(
   leads: number,
   file: string,
-  child: Bun.Subprocess,
+  child: RunningProcess,
   signal: NodeJS.Signals,
 ): Promise<number> {
   for await (const now of betweenTransactions(file, child.exited, () => true)) {
     if (now.leads >= leads) continue;
-    child.kill(signal);
-    break;
+    return child.end(signal);
   }
   return child.exited;
 }

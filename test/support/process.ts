@@ -1,30 +1,20 @@
-/** The server as its owner runs it: a process of its own, with settings in the environment. */
-import { closeSync, openSync } from "node:fs";
+/** A program in a process of its own, such as the server as its owner runs it: what it says, and how it ends. */
+import { onTestFinished } from "bun:test";
 import { join } from "node:path";
-import { endWithTest } from "./child.ts";
 import { until } from "./eventually.ts";
 import { aFolder } from "./folder.ts";
 
-const main = join(import.meta.dir, "../../src/main.ts");
+const source = join(import.meta.dir, "../../src");
 
-type Signal = "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL";
+/** The command that starts the server. */
+export const serverCommand: readonly string[] = [process.execPath, join(source, "main.ts")];
+
+/** The command that starts `bun admin`, to which its words are added. */
+export const adminCommand: readonly string[] = [process.execPath, join(source, "admin.ts")];
 
 export type RunningProcess = ReturnType<typeof start>;
 
-/** Starts the server in a folder of its own; nothing of this machine's settings reaches it. */
-export function start(
-  settings: Readonly<Record<string, string>> = {},
-  folder = aFolder(),
-  command: readonly string[] = [process.execPath, main],
-  streams: Streams = {},
-) {
-  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, PORT: "0", ...settings };
-  const running = launch(command, { cwd: folder, env, ...streams });
-  endWithTest(running.child);
-  return { ...running, folder };
-}
-
-interface Streams {
+export interface Streams {
   /** The content of standard input, which stays open. */
   readonly input?: string;
   /** The descriptor that is standard output; without it, what is written is kept. */
@@ -34,6 +24,26 @@ interface Streams {
 interface Surroundings extends Streams {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+}
+
+/** How a program ended, and what it said. */
+export interface Finished {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts a program in a folder of its own; nothing of this machine's settings reaches it. It ends with the test. */
+export function start(
+  settings: Readonly<Record<string, string>> = {},
+  folder = aFolder(),
+  command = serverCommand,
+  streams: Streams = {},
+) {
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, PORT: "0", ...settings };
+  const running = launch(command, { cwd: folder, env, ...streams });
+  endWithTest(running.child);
+  return { ...running, folder };
 }
 
 /** Starts a program, and keeps what it says. It may outlive the test. */
@@ -63,9 +73,9 @@ export function launch(command: readonly string[], { cwd, env, input, output }: 
     return status;
   });
 
-  async function wait(pattern: RegExp): Promise<RegExpExecArray> {
-    await until(() => pattern.test(said.output) || isOver, 5);
-    const match = pattern.exec(said.output);
+  async function wait(pattern: RegExp, stream: keyof typeof said): Promise<RegExpExecArray> {
+    await until(() => pattern.test(said[stream]) || isOver, 5);
+    const match = pattern.exec(said[stream]);
     if (match === null) throw new Error(`ended with ${await exited}: ${said.output}${said.errors}`);
     return match;
   }
@@ -78,14 +88,18 @@ export function launch(command: readonly string[], { cwd, env, input, output }: 
     errors: () => said.errors,
     exited,
     /** Waits until the standard output holds something; throws with what the program said when it ended without it. */
-    said: wait,
+    said: (pattern: RegExp) => wait(pattern, "output"),
+    /** The same for standard error. */
+    complained: (pattern: RegExp) => wait(pattern, "errors"),
     /** The address of the listening line. */
-    listening: async () => (await wait(/^listening on (\S+)$/m))[1] ?? "",
+    listening: async () => (await wait(/^listening on (\S+)$/m, "output"))[1] ?? "",
     /** Sends a signal, which asks it to stop in order by default, and gives the exit status. */
-    end(signal: Signal = "SIGTERM") {
+    end(signal: NodeJS.Signals = "SIGTERM") {
       child.kill(signal);
       return exited;
     },
+    /** Waits for its end. */
+    finished: async (): Promise<Finished> => ({ status: await exited, stdout: said.output, stderr: said.errors }),
   };
 }
 
@@ -94,28 +108,16 @@ async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) 
   for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
 }
 
-/** How a command ended, and what it said. */
-export interface Finished {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Waits for the end of a command. */
+/** Waits for the end of a command whose output nobody reads yet. */
 export async function finish(child: Bun.ReadableSubprocess): Promise<Finished> {
   const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { status, stdout, stderr };
 }
 
-/** Runs a command whose standard output is a full disk. */
-export async function runFull(database: string, ...words: string[]) {
-  const full = openSync("/dev/full", "w");
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/admin.ts"), ...words], {
-    env: { ...process.env, DATABASE_PATH: database },
-    stdout: full,
-    stderr: "pipe",
+/** Ends a program with its test, unless it has ended by itself. */
+export function endWithTest(child: Bun.Subprocess, signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): void {
+  onTestFinished(async () => {
+    if (child.exitCode === null) child.kill(signal);
+    await child.exited;
   });
-  const [stderr, status] = await Promise.all([child.stderr.text(), child.exited]);
-  closeSync(full);
-  return { stderr, status };
 }

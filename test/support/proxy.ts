@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { aCertificate, type Certificate } from "./certificate.ts";
-import { endWithTest } from "./child.ts";
 import { eventually, until } from "./eventually.ts";
 import { aFolder } from "./folder.ts";
+import { endWithTest } from "./process.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
 

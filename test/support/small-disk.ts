@@ -1,8 +1,7 @@
 /** A disk of its own with little room, which only root may mount: see `needing("mount")`. */
-import { expect, onTestFinished } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { expect } from "bun:test";
+import { mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import type { Admin } from "./admin.ts";
 
 /** Mounts one below a folder, until it is disposed of. */
 export function aSmallDisk(folder: string, options: string): Disposable & { readonly path: string } {
@@ -23,15 +22,8 @@ export function fill(disk: string): void {
   Bun.spawnSync(["dd", "if=/dev/zero", `of=${join(disk, "rest")}`, "bs=1k"]);
 }
 
-/** Runs a command that may write no file of more than 4 MB. */
-export function withLittleRoom(admin: Pick<Admin, "folder" | "file">, ...args: readonly string[]) {
-  const program = join(import.meta.dir, "../../src/admin.ts");
-  const child = Bun.spawn(["bash", "-c", 'ulimit -f 4000; exec "$@"', "-", process.execPath, program, ...args], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: admin.folder, DATABASE_PATH: admin.file },
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  onTestFinished(() => child.kill("SIGKILL"));
-  return child;
-}
+/** What a command is started under so that it may write no file of more than 4 MB. */
+export const withLittleRoom = ["bash", "-c", 'ulimit -f 4000; exec "$@"', "-"];
+
+/** The streams of a program whose standard output is a full disk: see `needing("/dev/full")`. */
+export const toFullDisk = () => ({ output: openSync("/dev/full", "w") });

@@ -1,10 +1,7 @@
 /** `bun admin` on a terminal of its own, as wide as a test wants it. */
 
-import { join } from "node:path";
-import { endWithTest } from "./child.ts";
 import { until } from "./eventually.ts";
-
-const program = join(import.meta.dir, "../../src/admin.ts");
+import { adminCommand, endWithTest } from "./process.ts";
 
 export type Terminal = ReturnType<typeof startOnTerminal>;
 
@@ -15,11 +12,7 @@ interface TerminalSetup {
 
 /** Starts a command on the database of an admin. */
 export function onTerminal(file: string, args: readonly string[], setup: TerminalSetup = {}): Terminal {
-  return startOnTerminal(
-    [process.execPath, program, ...args],
-    { DATABASE_PATH: file, ...setup.settings },
-    setup.columns,
-  );
+  return startOnTerminal([...adminCommand, ...args], { DATABASE_PATH: file, ...setup.settings }, setup.columns);
 }
 
 /** Starts any program. */

@@ -16,12 +16,11 @@ import { join } from "node:path";
 import { restoreBackup } from "../../../src/backup/restore.ts";
 import { serverLockOf } from "../../../src/db/files.ts";
 import { anAdmin } from "../../support/admin.ts";
-import { endWithTest } from "../../support/child.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { client } from "../../support/harness.ts";
 import { needing } from "../../support/needing.ts";
-import { start } from "../../support/process.ts";
+import { endWithTest, start } from "../../support/process.ts";
 import { aBackup } from "./a-backup.ts";
 
 test("a database behind a link is served, refused to a second server and a restore, and restored in its own folder", async () => {
@@ -93,7 +92,7 @@ needing("/proc")("a command that begins while a restore runs opens the restored 
   });
   for (const process of processes) {
     expect(await process.exited).toBe(0);
-    expect(await process.stdout.text()).not.toContain("later");
+    expect(process.output()).not.toContain("later");
   }
 });
 
@@ -134,12 +133,11 @@ needing("root", "setpriv")(
     const folder = join(aFolder(), "theirs");
     mkdirSync(folder);
     chownSync(folder, nobody, nobody);
-    const command = [process.execPath, join(import.meta.dir, "../../../src/admin.ts"), "restore", file];
-    const ended = Bun.spawnSync(["setpriv", "--bounding-set=-chown", "--inh-caps=-chown", ...command], {
-      env: { PATH: process.env["PATH"] ?? "", DATABASE_PATH: join(folder, "leadfile.db") },
-    });
-    expect(ended.exitCode).toBe(0);
-    expect(ended.stderr.toString()).toMatch(/^There is no database at [^\n]+\nNo newer data was found [^\n]+\n$/);
+    const theirAdmin = anAdmin([], { DATABASE_PATH: join(folder, "leadfile.db") });
+    const unprivileged = ["setpriv", "--bounding-set=-chown", "--inh-caps=-chown"];
+    const { exited, errors } = theirAdmin.startUnder(unprivileged, ["restore", file]);
+    expect(await exited).toBe(0);
+    expect(errors()).toMatch(/^There is no database at [^\n]+\nNo newer data was found [^\n]+\n$/);
   },
 );
 

@@ -46,11 +46,10 @@ test("a restore names the file that it replaces, and the commands it prints copy
   expect(stderr).toStartWith(`Replacing ${admin.file}`);
   const commands = [...stderr.matchAll(/^To carry over these leads: (.+)$/gm)].map(([, command = ""]) => command);
   expect(commands).toHaveLength(2);
-  const program = `"${process.execPath}" "${join(import.meta.dir, "../../../src/admin.ts")}"`;
   for (const command of commands) {
-    const env = { PATH: process.env["PATH"] ?? "", DATABASE_PATH: admin.file, HOME: admin.folder };
-    const shell = Bun.spawnSync(["sh", "-c", command.replaceAll("bun admin", program)], { cwd: admin.folder, env });
-    expect([shell.exitCode, shell.exitCode === 0 ? "" : shell.stderr.toString()]).toEqual([0, ""]);
+    const shell = ["sh", "-ec", command.replaceAll("bun admin", '"$@"'), "sh"];
+    const { status, stderr } = await admin.startUnder(shell, []).finished();
+    expect([status, status === 0 ? "" : stderr]).toEqual([0, ""]);
   }
   expect((await admin.leads()).map(({ email }) => email)).not.toContain("d7@example.com");
   expect(await admin.leads()).toHaveLength(29);

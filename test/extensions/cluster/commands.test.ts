@@ -76,8 +76,7 @@ unless(missing).describe("a backup of a cluster", () => {
     // One of two with the same name is refused.
     const both = others.map((other) => other.admin.start("backup", older));
     expect((await Promise.all(both.map(({ exited }) => exited))).toSorted()).toEqual([0, 1]);
-    const errors = (await Promise.all(both.map(({ stderr }) => stderr.text()))).join("");
-    expect(errors).toMatch(/ already exists|Another program has just created /);
+    expect(both.map(({ errors }) => errors()).join("")).toMatch(/ already exists|Another program has just created /);
     expect((await admin.run("backup", "--drill", older)).status).toBe(0);
     expect(readdirSync(admin.folder).filter((name) => name.startsWith("older"))).toHaveLength(2);
     const page = (await answerOf(place.as(), "/leads")).text;
@@ -132,16 +131,11 @@ unless(missing).describe("without other nodes, a command", () => {
     // As while a node reads its snapshot.
     renameSync(node.path, `${node.path}.away`);
     const inbox = admin.start("inbox", join(admin.folder, "inbox"));
-    let errors = "";
-    const reading = (async () => {
-      for await (const text of inbox.stderr.pipeThrough(new TextDecoderStream())) errors += text;
-    })();
-    await until(() => errors.includes("its files are tried again: "));
-    expect(inbox.exitCode).toBeNull();
+    await inbox.complained(/its files are tried again: /);
+    expect(inbox.child.exitCode).toBeNull();
     renameSync(`${node.path}.away`, node.path);
     await place.restart();
     await until(async () => (await storedBy(other)) === 1);
-    inbox.kill("SIGTERM");
-    await reading;
+    await inbox.end();
   });
 });

@@ -103,8 +103,7 @@ unless(missing).describe("an undo on a cluster", () => {
     const listed = () => printedBy<object[]>(() => two.admin.run("import", "list", account.id, "--json"));
     const undo = one.admin.start("import", "undo", account.id, "1");
     await until(async () => (await storedBy(one)) < 8_002);
-    undo.kill("SIGKILL");
-    await undo.exited;
+    await undo.end("SIGKILL");
     expect(await storedBy(one)).toBeGreaterThan(2);
     expect(await listed()).toMatchObject([{ import: 1, state: "not finished", finished_at: null }]);
     expectSuccess(await one.admin.run("import", "undo", account.id, "1"));
@@ -178,9 +177,8 @@ unless(missing).describe("a retention on a cluster", () => {
     const before = await revision();
     const child = one.admin.start(...retain);
     await until(async () => (await storedBy(one)) <= many);
-    child.kill("SIGINT");
-    expect(await child.exited).toBe(130);
-    const stopped = /^Stopped: ([\d,]+) of 8,000 older leads are erased, .*\n$/m.exec(await child.stderr.text());
+    expect(await child.end("SIGINT")).toBe(130);
+    const stopped = /^Stopped: ([\d,]+) of 8,000 older leads are erased, .*\n$/m.exec(child.errors());
     const gone = Number(stopped?.[1]?.replaceAll(",", ""));
     expect(await storedBy(two)).toBe(many + 1 - gone);
     // One for the new retention, and one for the leads that are gone.

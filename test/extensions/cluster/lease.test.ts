@@ -8,9 +8,9 @@ import { type NodeFile, openNodeFile } from "../../../extensions/cluster/node-fi
 import { revision, tableStatements } from "../../../extensions/cluster/tables.ts";
 import type { Position } from "../../../extensions/cluster/transaction.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { endWithTest } from "../../support/child.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
+import { endWithTest } from "../../support/process.ts";
 import { standIn } from "./nodes.ts";
 
 function aLease() {

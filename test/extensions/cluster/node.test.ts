@@ -233,8 +233,7 @@ test("a signal ends a backup of a cluster while the node still sends it, and no 
   const before = filesIn();
   const child = admin.start("backup", join(admin.folder, "copy.db"));
   await until(() => filesIn().length > before.length, 1);
-  child.kill("SIGINT");
-  expect([await child.exited, await child.stderr.text()]).toEqual([
+  expect([await child.end("SIGINT"), child.errors()]).toEqual([
     130,
     "Stopped. No backup was made, and the partial copy was deleted. Run it again to complete it.\n",
   ]);

@@ -12,19 +12,10 @@ async function receive({ account }: Cluster, { node }: Place, { admin }: Place, 
   const { id } = created.json;
   const { pathname } = new URL(String(created.json["url"]));
   const settings = { ...settingsOf(node), RECEIVE_HOST: new URL(node.url).hostname, RECEIVE_PORT: "0" };
-  const child = anAdmin([], settings).start("receive", "--every", String(everySeconds));
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-    const url = /^listening on (\S+)$/m.exec(text)?.[1];
-    if (url === undefined) continue;
-    const address = url + pathname;
-    await until(async () => (await deliver(address, "gone@example.com", "stays@example.com")) === 200);
-    const end = () => {
-      child.kill("SIGTERM");
-      return child.exited;
-    };
-    return { id, address, end };
-  }
-  throw new Error(await child.stderr.text());
+  const { end, listening } = anAdmin([], settings).start("receive", "--every", String(everySeconds));
+  const address = (await listening()) + pathname;
+  await until(async () => (await deliver(address, "gone@example.com", "stays@example.com")) === 200);
+  return { id, address, end };
 }
 
 async function deliver(address: string, ...emails: readonly string[]): Promise<number> {

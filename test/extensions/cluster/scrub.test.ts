@@ -53,7 +53,7 @@ async function scrub(
   const restarted = place.restart();
   await Bun.write(`${start}ped`, "");
   await restarted;
-  return { status: await running.exited, stderr: await running.stderr.text() };
+  return running.finished();
 }
 
 unless(missing).describe("scrubbing", () => {
@@ -93,7 +93,7 @@ unless(missing).describe("scrubbing", () => {
       ]);
       const elsewhere = await places[1].admin.run("cluster", "scrub", "--stop", "false", "--start", "false");
       expect([elsewhere.status, elsewhere.stderr]).toEqual([1, expect.stringContaining("Node n1 is being scrubbed")]);
-      running.kill("SIGTERM");
+      running.child.kill("SIGTERM");
     });
     expectSuccess(ended);
     expectSuccess(await place.admin.run("key", "list", account.id));

@@ -1,6 +1,5 @@
 /** bun admin mcp, asked by the protocol's own client, in this process or in one of its own. */
 import { onTestFinished } from "bun:test";
-import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
@@ -11,8 +10,7 @@ import { createToolClient } from "../../../packages/mcp/src/mcp.ts";
 import { createServer } from "../../../packages/mcp/src/server.ts";
 import { aFolder } from "../../support/folder.ts";
 import { serve } from "../../support/harness.ts";
-
-export const program = join(import.meta.dir, "../../../src/admin.ts");
+import { adminCommand } from "../../support/process.ts";
 
 export interface Said {
   readonly text: string;
@@ -36,9 +34,10 @@ export async function anAgentOf(setup: Parameters<typeof serve>[0] = {}) {
 /** The program as an agent starts it. */
 export function aProcess(url: string, key: string, ...options: readonly string[]) {
   const folder = aFolder();
+  const [command = "", ...args] = [...adminCommand, "mcp", url, ...options];
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program, "mcp", url, ...options],
+    command,
+    args,
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, LEADFILE_KEY: key },
     cwd: folder,
   });

@@ -8,9 +8,9 @@ import { answering } from "../../support/answering.ts";
 import { aLead, noonMs, someLeads } from "../../support/builders.ts";
 import { aFolder } from "../../support/folder.ts";
 import { serve } from "../../support/harness.ts";
-import { start } from "../../support/process.ts";
+import { adminCommand, start } from "../../support/process.ts";
 import { aLine } from "../client/line.ts";
-import { anAgent, anAgentOf, aProcess, everyTable, program, tableOf } from "./agent.ts";
+import { anAgent, anAgentOf, aProcess, everyTable, tableOf } from "./agent.ts";
 
 test("there are three tools, and each says that it only reads", async () => {
   const { url, aKey } = await serve();
@@ -97,7 +97,7 @@ test("the help has a configuration that starts it from any folder", async () => 
 });
 
 test("without a key it does not start", async () => {
-  const { exited, errors } = start({}, aFolder(), [process.execPath, program, "mcp", "http://127.0.0.1:9"]);
+  const { exited, errors } = start({}, aFolder(), [...adminCommand, "mcp", "http://127.0.0.1:9"]);
   expect([await exited, errors()]).toEqual([2, expect.stringContaining("LEADFILE_KEY")]);
 });
 

@@ -95,14 +95,12 @@ test("a second inbox on the same folder is refused; a closed terminal ends the f
   const admin = anAdmin();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
   const first = admin.start("inbox", folder);
-  const said = first.stderr.getReader();
-  expect(new TextDecoder().decode((await said.read()).value)).toContain(
-    "acme/visits.csv: done; 1 row went to rejected/ (most often: the format of its time is unknown); 1 lead added",
+  await first.complained(
+    /acme\/visits\.csv: done; 1 row went to rejected\/ \(most often: the format of its time is unknown\); 1 lead added/,
   );
   const second = await admin.run("inbox", folder, "--once");
   expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("Another inbox watches")]);
-  first.kill("SIGHUP");
-  expect(await first.exited).toBe(129);
+  expect(await first.end("SIGHUP")).toBe(129);
 });
 
 test.each([
@@ -124,14 +122,15 @@ test.each([
 test("an inbox whose folder is moved away ends, and names the folder", async () => {
   const admin = anAdmin();
   const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
-  const inbox = admin.start("inbox", folder);
-  const said = inbox.stderr.getReader();
-  await said.read();
+  const { exited, errors, complained } = admin.start("inbox", folder);
+  await complained(/visits\.csv: done/);
   renameSync(folder, `${folder}-elsewhere`);
-  expect(new TextDecoder().decode((await said.read()).value)).toBe(
-    `The folder ${folder} cannot be read any more (ENOENT). Restore it, then start the inbox again: its files are imported then.\n`,
-  );
-  expect(await inbox.exited).toBe(1);
+  expect([await exited, errors()]).toEqual([
+    1,
+    expect.stringContaining(
+      `\nThe folder ${folder} cannot be read any more (ENOENT). Restore it, then start the inbox again: its files are imported then.\n`,
+    ),
+  ]);
 });
 
 test("an erasure names the folder of rejected rows, and the files in the inbox that hold the person in any encoding", async () => {

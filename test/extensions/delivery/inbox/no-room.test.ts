@@ -26,18 +26,13 @@ test("without disk space, the inbox keeps the file, logs it once, and continues 
     "acme/large.csv": large,
     "other/import.json": createsPixels,
   });
-  const child = withLittleRoom(admin, "inbox", folder);
-  let said = "";
-  const decoder = new TextDecoder();
-  for await (const bytes of child.stderr) {
-    said += decoder.decode(bytes);
-    if (said.includes("other/small.csv: done")) break;
-    // By the second time that the large file is tried, nothing of the first time is left.
-    if (said.includes("acme/large.csv: it is tried again")) anInbox(admin, { "other/small.csv": small });
-  }
-  expect(
-    said.match(/acme\/large\.csv: it is tried again within a minute: [^\n]*has too little space[^\n]*\n/g),
-  ).toHaveLength(1);
+  const { child, errors, complained } = admin.startUnder(withLittleRoom, ["inbox", folder]);
+  // By the second time that the large file is tried, nothing of the first time is left.
+  await complained(/acme\/large\.csv: it is tried again/);
+  anInbox(admin, { "other/small.csv": small });
+  await complained(/other\/small\.csv: done/);
+  const again = /acme\/large\.csv: it is tried again within a minute: [^\n]*has too little space[^\n]*\n/g;
+  expect(errors().match(again)).toHaveLength(1);
   expect(existsSync(join(folder, "acme/large.csv"))).toBe(true);
   expect(child.exitCode).toBe(null);
   expect(putAsideBy(child.pid)).toEqual([]);

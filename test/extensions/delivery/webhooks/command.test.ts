@@ -13,8 +13,7 @@ test.each([
   ["SIGHUP", 129],
 ] as const)("an endpoint with nothing under way ends at %s, long before its next import", async (signal, status) => {
   const { endpoint } = await startReceiving(anAdminWithEndpoint(), 3600);
-  endpoint.kill(signal);
-  expect(await endpoint.exited).toBe(status);
+  expect(await endpoint.end(signal)).toBe(status);
 });
 
 test("deliveries of many shapes are served, and each that cannot be read is rejected alone", async () => {

@@ -90,8 +90,5 @@ export async function sentenceOf(answer: Response): Promise<string> {
 /** Starts `bun admin receive`, which imports what came every so many seconds. Returns it with the address that it prints. */
 export async function startReceiving(admin: Admin, everySeconds = 0.1) {
   const endpoint = admin.start("receive", "--every", String(everySeconds));
-  const said = new TextDecoder().decode((await endpoint.stdout.getReader().read()).value);
-  const url = /^listening on (\S+)$/m.exec(said)?.[1];
-  if (url === undefined) throw new Error(said + (await endpoint.stderr.text()));
-  return { endpoint, url };
+  return { endpoint, url: await endpoint.listening() };
 }

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../../support/admin.ts";
 import { needing } from "../../../support/needing.ts";
-import { runFull } from "../../../support/process.ts";
+import { toFullDisk } from "../../../support/small-disk.ts";
 import { onTerminal, plain } from "../../../support/terminal.ts";
 
 test.each(["source list acme", "source create acme"])("%s creates no database", async (line) => {
@@ -15,8 +15,8 @@ test.each(["source list acme", "source create acme"])("%s creates no database", 
 });
 
 needing("/dev/full")("if the address cannot be shown, the error names the command that revokes it", async () => {
-  const { status, stderr } = await runFull(anAdmin().file, "source", "create", "acme");
-  expect([status, stderr]).toEqual([
+  const { exited, errors } = anAdmin().startUnder([], ["source", "create", "acme"], toFullDisk());
+  expect([await exited, errors()]).toEqual([
     1,
     expect.stringContaining("The address was created but could not be shown. Revoke it: bun admin source revoke src_"),
   ]);

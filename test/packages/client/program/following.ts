@@ -1,14 +1,11 @@
 /** `bun admin follow` as its owner runs it: a process of its own against a real server, with what it says. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Lead } from "../../../../src/contract/lead.ts";
 import { someLeads } from "../../../support/builders.ts";
 import { aFolder } from "../../../support/folder.ts";
 import { serve } from "../../../support/harness.ts";
-import { start } from "../../../support/process.ts";
-
-export const program = join(import.meta.dir, "../../../../src/admin.ts");
+import { adminCommand, start } from "../../../support/process.ts";
 
 interface Setup {
   readonly settings?: Readonly<Record<string, string>>;
@@ -21,13 +18,12 @@ interface Setup {
 
 /** Starts it in a folder, without pauses between polls. */
 export function follow(args: readonly string[], { settings = {}, folder = aFolder(), input = "", output }: Setup) {
-  const command = [process.execPath, program, "follow", ...args, "--every", "50ms"];
+  const command = [...adminCommand, "follow", ...args, "--every", "50ms"];
   const running = start(settings, folder, command, { input, ...(output !== undefined && { output }) });
   return {
     ...running,
     /** The lines that it wrote to standard output so far. */
     lines: () => running.output().split("\n").slice(0, -1),
-    end: (signal: "SIGTERM" | "SIGINT" | "SIGKILL" = "SIGTERM") => running.end(signal),
   };
 }
 

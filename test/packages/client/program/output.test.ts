@@ -6,9 +6,9 @@ import { someLeads } from "../../../support/builders.ts";
 import { until } from "../../../support/eventually.ts";
 import { aFolder } from "../../../support/folder.ts";
 import { needing } from "../../../support/needing.ts";
-import { start } from "../../../support/process.ts";
+import { adminCommand, start } from "../../../support/process.ts";
 import { aSmallDisk } from "../../../support/small-disk.ts";
-import { aSource, follow, linesOf, program, written } from "./following.ts";
+import { aSource, follow, linesOf, written } from "./following.ts";
 
 describe("writing to standard output", () => {
   test("writes existing leads oldest first, as served, and then new ones, until SIGTERM", async () => {
@@ -40,14 +40,14 @@ describe("writing to standard output", () => {
 
   test("a closed pipe ends it in an orderly way", async () => {
     const { url, settings } = await aSource(300);
-    const [status, output] = await inShell(`(bun "$ADMIN" follow ${url}; echo $? > status) | head -n 2`, settings);
+    const [status, output] = await inShell(`("$@" follow ${url}; echo $? > status) | head -n 2`, settings);
     expect(output.split("\n")).toHaveLength(3);
     expect(status).toBe("0");
   });
 
   test("a reader that does not read does not delay a stop", async () => {
     const { url, settings } = await aSource(300);
-    const program = `bun "$ADMIN" follow ${url} --checkpoint cp & echo $! > pid; wait $!; echo $? > status`;
+    const program = `"$@" follow ${url} --checkpoint cp & echo $! > pid; wait $!; echo $? > status`;
     // It does not read: 300 leads are more than a pipe holds.
     const reader =
       "until [ -s cp ]; do sleep 0.1; done; kill $(cat pid); until [ -s status ]; do sleep 0.1; done; cat status";
@@ -77,7 +77,7 @@ describe("writing to standard output", () => {
 
 /** Runs a line of the shell; gives the text of the file `status`, if it wrote one, and its output. */
 async function inShell(line: string, settings: Readonly<Record<string, string>>) {
-  const { folder, exited, output } = start({ ADMIN: program, ...settings }, aFolder(), ["/bin/sh", "-c", line]);
+  const { folder, exited, output } = start(settings, aFolder(), ["sh", "-c", line, "sh", ...adminCommand]);
   await exited;
   return [linesOf(join(folder, "status"))[0], output()] as const;
 }
