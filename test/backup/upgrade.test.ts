@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { version } from "../../package.json";
 import { listSources } from "../../src/db/sources.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
-import { openAdminStore } from "../support/admin-store.ts";
+import { openTestDatabase } from "../support/database.ts";
 import { needing } from "../support/needing.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
 import { printed } from "./restore/a-backup.ts";
@@ -55,9 +55,9 @@ test.each(released)(
     expect(await exported(admin)).toBe(leadsOf(release));
     const keys: { state: string }[] = await printed(admin, "key", "list", "acme");
     expect(keys.map(({ state }) => state).toSorted()).toEqual(["active", "revoked"]);
-    const store = openAdminStore(admin.file);
-    expect(listSources(store.database.read, 1)).toMatchObject([{ label: "rb2b", revokedMs: null }]);
-    store.close();
+    const database = openTestDatabase(admin.file);
+    expect(listSources(database.read, 1)).toMatchObject([{ label: "rb2b", revokedMs: null }]);
+    database.close();
     expect(await printed(admin, "account", "list")).toMatchObject([
       { name: "acme" },
       { name: "other", retain_days: 36_500 },

@@ -3,9 +3,10 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dayMs } from "../../src/contract/calendar.ts";
-import { createKey, digestOf, isActive, prefixOf } from "../../src/contract/key.ts";
+import { createKey, digestOf, isActive } from "../../src/contract/key.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { noonMs } from "../support/builders.ts";
+import { aKey } from "../support/database.ts";
 import { serve } from "../support/harness.ts";
 
 /** A file with a key. */
@@ -156,10 +157,8 @@ describe("key rotate", () => {
 });
 
 test("an expired key is revoked from the very next request, and its requests are not counted", async () => {
-  const { admin, account, as, store, clock } = await serve({ limit: 60 });
-  const secret = createKey();
-  const key = { digest: digestOf(secret), prefix: prefixOf(secret), label: null, expiresMs: noonMs + 1000 };
-  const record = admin.keys.create(account.number, key, noonMs);
+  const { database, account, as, store, clock } = await serve({ limit: 60 });
+  const { secret, ...record } = aKey(database, account, noonMs + 1000);
   for (const [nowMs, status, left] of [
     [noonMs, 200, "59"],
     [noonMs + 999, 200, "58"],

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { wrapAt } from "../../src/process.ts";
 import { anAdmin } from "../support/admin.ts";
-import { openAdminStore } from "../support/admin-store.ts";
+import { anAccount, openTestDatabase } from "../support/database.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 
 const awkward = [
@@ -65,12 +65,11 @@ describe("a table", () => {
 
   test("shows control characters in a name as text", async () => {
     const admin = anAdmin([]);
-    const store = openAdminStore(admin.file);
+    const database = openTestDatabase(admin.file);
     const evil = "x\u001b[2J\u001b]0;owned\u0007\u202ereversed\r\n";
-    const account = store.accounts.create(evil, 0);
-    store.pixels.create(account?.number ?? 0, { id: "px\u001b[31m", status: evil }, 0);
-    store.close();
-    const pixels = await shownBy(admin.file, ["pixel", "list", account?.id ?? ""]);
+    const { id } = anAccount(database, { name: evil, pixels: [{ id: "px\u001b[31m", status: evil }] });
+    database.close();
+    const pixels = await shownBy(admin.file, ["pixel", "list", id]);
     const accounts = await admin.run("account", "list");
     const shown = [pixels.plain, accounts.stdout].join("\n");
     expect(shown).toContain("px?[31m");

@@ -1,9 +1,10 @@
 /** An import as its command makes it: leads are staged, previewed, and merged. */
 
 import type { Account } from "../../src/db/accounts.ts";
+import type { LeadDatabase } from "../../src/db/connection.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
 import type { MergeProgress } from "../../src/import/write/batch.ts";
-import type { AdminStore } from "../support/admin-store.ts";
+import { importerOn } from "../../src/import/write/import.ts";
 import { noonMs } from "../support/builders.ts";
 
 export const origin = { file: "export.csv", by: "tester", rejectsFile: null, startedMs: noonMs };
@@ -17,12 +18,12 @@ interface How {
 
 /** Each step is a transaction. A caller that takes no more of them has cut the import short. */
 export async function* importing(
-  store: AdminStore,
+  database: LeadDatabase,
   account: Account,
   leads: readonly NewLead[],
   { options = plainly, now = () => noonMs }: How = {},
 ): AsyncGenerator<MergeProgress> {
-  const staged = store.imports.begin(account, options, { ...origin, startedMs: now() });
+  const staged = importerOn(database.read).begin(account, options, { ...origin, startedMs: now() });
   try {
     for (const lead of leads) staged.add(lead);
     yield* staged.merge({ counts: emptyCounts(), layout: null }, now);
@@ -33,12 +34,12 @@ export async function* importing(
 
 /** Imports all leads, and gives what came of them. */
 export async function imported(
-  store: AdminStore,
+  database: LeadDatabase,
   account: Account,
   leads: readonly NewLead[],
   how: How = {},
 ): Promise<Readonly<ImportCounts>> {
   let counts: Readonly<ImportCounts> = emptyCounts();
-  for await (const progress of importing(store, account, leads, how)) counts = progress.counts;
+  for await (const progress of importing(database, account, leads, how)) counts = progress.counts;
   return counts;
 }

@@ -18,10 +18,9 @@ import { version } from "../../package.json";
 import { leads } from "../../src/db/schema.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { UserError } from "../../src/user-error.ts";
-import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, someLeads } from "../support/builders.ts";
+import { aKey, anAccount, documentsOf, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
-import { aKey, anAccount } from "../support/harness.ts";
 import { needing } from "../support/needing.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
 
@@ -113,11 +112,11 @@ describe("a file of another program", () => {
 describe("a file of an older version", () => {
   test("is migrated after a copy of it was made, and the older version then refuses it", async () => {
     const path = join(aFolder(), "leadfile.db");
-    const store = openAdminStore(path);
+    const database = openTestDatabase(path);
     const lead = aLead();
-    const account = anAccount(store, { leads: [lead] });
-    aKey(store, account);
-    store.close();
+    const account = anAccount(database, { leads: [lead] });
+    aKey(database, account);
+    database.close();
     const { folder } = aLaterVersion();
 
     const copy = `${path}.before-${version}`;
@@ -127,8 +126,8 @@ describe("a file of an older version", () => {
     expect({ status, lines: said.trim().split("\n") }).toEqual({ status: 0, lines: [expect.stringContaining(copy)] });
     expect(refusalOf(path)).toContain("newer than this version");
     expect(modeOf(copy)).toBe("600");
-    const older = openAdminStore(copy);
-    expect([...older.leads.export(account.number)].flat()).toEqual([JSON.stringify(lead)]);
+    const older = openTestDatabase(copy);
+    expect(documentsOf(older, account.number)).toEqual([JSON.stringify(lead)]);
     older.close();
     using migrated = new Database(path);
     const docs = migrated
@@ -140,9 +139,9 @@ describe("a file of an older version", () => {
   needing("mount")("is backed up again if a full disk truncated the copy", async () => {
     using disk = aSmallDisk(aFolder(), "size=4m");
     const path = join(disk.path, "leadfile.db");
-    const store = openAdminStore(path);
-    const account = anAccount(store, { leads: someLeads(500) });
-    store.close();
+    const database = openTestDatabase(path);
+    const account = anAccount(database, { leads: someLeads(500) });
+    database.close();
     const { folder } = aLaterVersion();
     fill(disk.path);
     const rest = join(disk.path, "rest");
@@ -151,8 +150,8 @@ describe("a file of an older version", () => {
     rmSync(rest);
     expect((await open(folder, path)).status).toBe(0);
     expect(readdirSync(disk.path).filter((name) => name.includes("draft"))).toEqual([]);
-    const copy = openAdminStore(`${path}.before-${version}`);
-    expect([...copy.leads.export(account.number)].flat()).toHaveLength(500);
+    const copy = openTestDatabase(`${path}.before-${version}`);
+    expect(documentsOf(copy, account.number)).toHaveLength(500);
     copy.close();
   });
 

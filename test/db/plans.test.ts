@@ -8,10 +8,9 @@ import { preparePage } from "../../src/db/leads.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
 import { openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
-import { openAdminStore } from "../support/admin-store.ts";
 import { newLead, noonMs, someLeads } from "../support/builders.ts";
+import { anAccount, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
-import { anAccount } from "../support/harness.ts";
 
 const columnOf: Readonly<Record<LeadFilter, string>> = {
   pixel_id: "pixel",
@@ -47,11 +46,11 @@ test.each(combinations)("a page filtered by %s searches one index by all of it, 
 });
 
 test("an import of leads that share a time, with each other and with stored ones, looks for a free one once", () => {
-  const store = openAdminStore(join(aFolder(), "leadfile.db"));
-  onTestFinished(store.close);
-  const account = anAccount(store);
+  const database = openTestDatabase(join(aFolder(), "leadfile.db"));
+  onTestFinished(database.close);
+  const account = anAccount(database);
   const searchesOf = (count: number) => {
-    const destination = openDestination(store.database.read, account.number, noonMs);
+    const destination = openDestination(database.read, account.number, noonMs);
     let searches = 0;
     const firstFree = (ms: number) => {
       searches++;

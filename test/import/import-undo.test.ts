@@ -3,13 +3,14 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
+import { findAccount } from "../../src/db/accounts.ts";
 import { findBatch } from "../../src/db/imports.ts";
 import { openAgain } from "../../src/db/open.ts";
 import { undoBatch } from "../../src/import/write/undo.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
-import { openAdminStore } from "../support/admin-store.ts";
 import { signalBelow } from "../support/between-transactions.ts";
 import { watchDatabases } from "../support/closing.ts";
+import { openTestDatabase } from "../support/database.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 
 const px = ["--pixel", "px"];
@@ -128,8 +129,8 @@ test("an import that starts to replace leads during its undo stops the undo", as
   await admin.import(january, ...px);
   const closeDatabases = watchDatabases();
   onTestFinished(closeDatabases);
-  const { accounts, database } = openAdminStore(admin.file);
-  const account = accounts.find("acme");
+  const database = openTestDatabase(admin.file);
+  const account = findAccount(database.read, "acme");
   const batch = account === null ? null : findBatch(database.read, account.number, 1);
   if (account === null || batch === null) throw new Error("there is no import");
   const running = openAgain(admin.file);

@@ -8,13 +8,13 @@ import type { Lead } from "../../src/contract/lead.ts";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { moveDocument } from "../../src/contract/stored-lead.ts";
 import { formatTime } from "../../src/contract/time.ts";
+import type { LeadDatabase } from "../../src/db/connection.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { imported, importing } from "../db/importing.ts";
-import { type AdminStore, openAdminStore } from "../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
+import { anAccount, documentsOf, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
-import { anAccount } from "../support/harness.ts";
 import { erase, retain } from "../support/privacy.ts";
 
 interface Row extends NewLead {
@@ -82,7 +82,7 @@ class Model {
 const timeOf = ({ identifiedMs }: NewLead) => identifiedMs ?? Number.MAX_SAFE_INTEGER;
 
 /** A client that polls as the README says: since the newest it has seen, all pages, known IDs dropped. */
-function aPoller(admin: AdminStore, served: ReturnType<typeof openServedStore>, account: number) {
+function aPoller(database: LeadDatabase, served: ReturnType<typeof openServedStore>, account: number) {
   const seen = new Set<string>();
   let sinceMs: number | null = null;
   function poll() {
@@ -104,7 +104,7 @@ function aPoller(admin: AdminStore, served: ReturnType<typeof openServedStore>, 
     /** Polls, and counts the stored leads that it has missed since the last count. */
     missed() {
       poll();
-      const stored = [...admin.leads.export(account)].flat().map((lead): string => JSON.parse(lead).id);
+      const stored = documentsOf(database, account).map((lead): string => JSON.parse(lead).id);
       const unseen = new Set(stored).difference(seen);
       unseen.forEach((id) => void seen.add(id));
       return unseen.size;
@@ -114,7 +114,7 @@ function aPoller(admin: AdminStore, served: ReturnType<typeof openServedStore>, 
 
 function openBoth() {
   const path = join(aFolder(), "leadfile.db");
-  const admin = openAdminStore(path);
+  const database = openTestDatabase(path);
   const served = openServedStore(path);
   // Whenever the clock is looked at, some time is over. With a second, a transaction ends after a part or two.
   const passing = { stepMs: 1000 };
@@ -122,10 +122,10 @@ function openBoth() {
   const clock = spyOn(performance, "now").mockImplementation(() => (clockMs += passing.stepMs));
   onTestFinished(() => {
     clock.mockRestore();
-    admin.close();
+    database.close();
     served.close();
   });
-  return { path, admin, served, passing };
+  return { path, database, served, passing };
 }
 
 /** Imports until so many transactions are done, and returns the counts. */
@@ -209,7 +209,7 @@ const anImport = fc.record({
 });
 
 test("in any order, with any ties, and interrupted anywhere, files import as leads alone do, and no polling client misses one", async () => {
-  const { admin, served, passing } = openBoth();
+  const { database, served, passing } = openBoth();
   const someImports = fc.array(anImport, { minLength: 1, maxLength: 3 });
   const keptOut = fc.subarray<KeptOut>(["old", "erased"]);
   const property = fc.asyncProperty(
@@ -217,26 +217,26 @@ test("in any order, with any ties, and interrupted anywhere, files import as lea
     keptOut,
     fc.infiniteStream(fc.boolean()),
     async (imports, kept, polls) => {
-      const account = anAccount(admin, { pixels: [{ id: "px_site", status: "active" }] });
-      if (kept.includes("old")) await retain(admin.database, account, retainDays, noonMs);
-      if (kept.includes("erased")) await erase(admin.database, account, [{ kind: "email", value: erased }], noonMs);
+      const account = anAccount(database, { pixels: [{ id: "px_site", status: "active" }] });
+      if (kept.includes("old")) await retain(database, account, retainDays, noonMs);
+      if (kept.includes("erased")) await erase(database, account, [{ kind: "email", value: erased }], noonMs);
       const model = new Model(kept);
-      const client = aPoller(admin, served, account.number);
+      const client = aPoller(database, served, account.number);
       const pollOrNot = () => polls.next().value === true && client.poll();
       let [late, missed] = [0, 0];
       for (const { file, options, cuts, stepMs } of imports) {
         const leads = leadsOf(file);
         passing.stepMs = stepMs;
         const counts = model.import(leads, options);
-        expect(await imported(admin, account, leads, { options: { ...options, dryRun: true } })).toEqual(counts);
-        for (const cut of cuts) await importUpTo(cut, importing(admin, account, leads, { options }), pollOrNot);
+        expect(await imported(database, account, leads, { options: { ...options, dryRun: true } })).toEqual(counts);
+        for (const cut of cuts) await importUpTo(cut, importing(database, account, leads, { options }), pollOrNot);
         const last = await importUpTo(
           Number.POSITIVE_INFINITY,
-          importing(admin, account, leads, { options }),
+          importing(database, account, leads, { options }),
           pollOrNot,
         );
         if (cuts.length === 0) expect(last).toEqual(counts);
-        expect([...admin.leads.export(account.number)].flat()).toEqual(model.exported());
+        expect(documentsOf(database, account.number)).toEqual(model.exported());
         expect(served.pixels.list(account.number).map(({ id }) => id)).toEqual([...model.pixels]);
         late += counts.late;
         missed += client.missed();
@@ -248,19 +248,19 @@ test("in any order, with any ties, and interrupted anywhere, files import as lea
 });
 
 test("a lead without a time follows the newest of its file, also if one statement inserted all others", async () => {
-  const { admin, passing } = openBoth();
+  const { database, passing } = openBoth();
   passing.stepMs = 0;
-  const account = anAccount(admin);
+  const account = anAccount(database);
   const leads = Array.from({ length: 500 }, (_, n) => newLead(aLead({ identified_at: formatTime(noonMs + 2 * n) })));
   const untimed = { ...newLead(aLead()), identifiedMs: null };
-  await imported(admin, account, [untimed, ...leads]);
-  const last: Lead = JSON.parse([...admin.leads.export(account.number)].flat().at(-1) ?? "");
+  await imported(database, account, [untimed, ...leads]);
+  const last: Lead = JSON.parse(documentsOf(database, account.number).at(-1) ?? "");
   expect([last.id, last.identified_at]).toEqual([untimed.id, formatTime(noonMs + 999)]);
 });
 
 /** An account, in which a transaction of an import ends after a part or two. */
 function anAccountOfSmallTransactions() {
-  const { path, admin, served } = openBoth();
+  const { path, database, served } = openBoth();
   // Another program that requests the lock all the time.
   const requesting = setInterval(() => {
     if (existsSync(`${path}.asking`)) appendFileSync(`${path}.asking`, ".");
@@ -268,8 +268,8 @@ function anAccountOfSmallTransactions() {
   onTestFinished(() => {
     clearInterval(requesting);
   });
-  const account = anAccount(admin);
-  return { admin, account, poller: aPoller(admin, served, account.number) };
+  const account = anAccount(database);
+  return { database, account, poller: aPoller(database, served, account.number) };
 }
 
 /** So many leads, one a second, from so many seconds after noon on. */
@@ -279,12 +279,12 @@ const leadsFrom = (second: number, count: number) =>
   );
 
 test("leads older than those that another import added in the meantime are late", async () => {
-  const { admin, account } = anAccountOfSmallTransactions();
-  const slow = importing(admin, account, leadsFrom(0, 3000));
+  const { database, account } = anAccountOfSmallTransactions();
+  const slow = importing(database, account, leadsFrom(0, 3000));
   const { value: first } = await slow.next();
   expect(first).toMatchObject({ counts: { late: 0 } });
   const done = first?.done ?? 0;
-  expect(await imported(admin, account, leadsFrom(2500, 1))).toMatchObject({ imported: 1, late: 0 });
+  expect(await imported(database, account, leadsFrom(2500, 1))).toMatchObject({ imported: 1, late: 0 });
   let late = 0;
   for await (const { counts } of slow) late = counts.late;
   // That of second 2,500 is moved after the stored one.
@@ -292,15 +292,15 @@ test("leads older than those that another import added in the meantime are late"
 });
 
 test("leads are not late if another import added older ones", async () => {
-  const { admin, account } = anAccountOfSmallTransactions();
-  const slow = importing(admin, account, leadsFrom(0, 3000));
+  const { database, account } = anAccountOfSmallTransactions();
+  const slow = importing(database, account, leadsFrom(0, 3000));
   await slow.next();
-  expect(await imported(admin, account, leadsFrom(-10, 10))).toMatchObject({ imported: 10, late: 10 });
+  expect(await imported(database, account, leadsFrom(-10, 10))).toMatchObject({ imported: 10, late: 10 });
   for await (const { counts } of slow) expect(counts.late).toBe(0);
 });
 
 test("a client misses only leads counted as late, however imports and polls interleave", async () => {
-  const { admin, account, poller } = anAccountOfSmallTransactions();
+  const { database, account, poller } = anAccountOfSmallTransactions();
   const pieces = fc.array(fc.record({ second: fc.nat(4000), count: fc.integer({ min: 1, max: 1500 }) }), {
     minLength: 2,
     maxLength: 3,
@@ -310,7 +310,7 @@ test("a client misses only leads counted as late, however imports and polls inte
     fc.asyncProperty(pieces, fc.infiniteStream(fc.nat(3)), async (pieces, turns) => {
       begin += 10_000;
       const late = new Map<number, number>();
-      const running = pieces.map(({ second, count }) => importing(admin, account, leadsFrom(begin + second, count)));
+      const running = pieces.map(({ second, count }) => importing(database, account, leadsFrom(begin + second, count)));
       while (running.length > 0) {
         const turn = turns.next().value ?? 0;
         const [one] = running.slice(turn);

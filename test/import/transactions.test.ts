@@ -13,10 +13,9 @@ import { openForImport } from "../../src/import/write/import.ts";
 import { addedBytes, inTransactions, type Work } from "../../src/import/write/transactions.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { imported } from "../db/importing.ts";
-import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
+import { anAccount, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
-import { anAccount } from "../support/harness.ts";
 
 interface Plan {
   readonly steps?: number;
@@ -129,21 +128,21 @@ test("the log stays below 1 GB, or a tenth of it with a tenth of the limits", as
 
 test("an import ends with a checkpoint, so that no request waits for one", async () => {
   const path = aPath();
-  const [store, server] = [openAdminStore(path), openServedStore(path)];
+  const [database, server] = [openTestDatabase(path), openServedStore(path)];
   onTestFinished(() => {
-    store.close();
+    database.close();
     return server.close();
   });
-  const account = anAccount(store);
+  const account = anAccount(database);
   const leads = Array.from({ length: 3_000 }, (_, index) =>
     newLead(aLead({ id: crypto.randomUUID(), identified_at: formatTime(noonMs - index) })),
   );
-  await imported(store, account, leads);
+  await imported(database, account, leads);
   const withoutLog = aPath();
   copyFileSync(path, withoutLog);
-  const copy = openAdminStore(withoutLog);
+  const copy = openTestDatabase(withoutLog);
   onTestFinished(() => copy.close());
-  expect(listBatches(copy.database.read, account.number)).toMatchObject([{ imported: leads.length }]);
+  expect(listBatches(copy.read, account.number)).toMatchObject([{ imported: leads.length }]);
 });
 
 test("a server leaves the checkpoint to a running import", () => {

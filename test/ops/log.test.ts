@@ -4,8 +4,9 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
 import { createKey } from "../../src/contract/key.ts";
+import { setSubscription } from "../../src/db/accounts.ts";
 import { leads } from "../../src/db/schema.ts";
-import { aLead } from "../support/builders.ts";
+import { aLead, noonMs } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
@@ -37,7 +38,7 @@ test("a request is one line of JSON with method, path, status, duration, key pre
 
 test("no key, query, or value of a lead is logged", async () => {
   const person = { name: "Dana Whitfield", email: "dana@example.com", phone: "15550142", city: "Zzyzx" };
-  const { send, aKey, aRevokedKey, logged, admin, account } = await serve({ leads: [aLead(person)] });
+  const { send, aKey, aRevokedKey, logged, database, account } = await serve({ leads: [aLead(person)] });
   const keys = [aKey(), aRevokedKey(), createKey()];
   const query = "?city=Zzyzx&before=2027-01-01T00:00:00Z";
   for (const key of keys) {
@@ -51,7 +52,7 @@ test("no key, query, or value of a lead is logged", async () => {
       await send({ target, headers, method: "POST" });
     }
   }
-  admin.accounts.setActive(account.number, false, Date.now());
+  await setSubscription(database, account, false, noonMs);
   await send({ target: `/api/v1/leads${query}`, headers: { Authorization: `Bearer ${keys[0]}` } });
   const log = logged.join("");
   expect(logged.length).toBeGreaterThan(40);

@@ -1,16 +1,16 @@
 /** A server in its own process, its file, and a client with a key. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { openAdminStore } from "../support/admin-store.ts";
+import { aKey, anAccount, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
-import { aKey, anAccount, client } from "../support/harness.ts";
+import { client } from "../support/harness.ts";
 import { start } from "../support/process.ts";
 
 /** Creates a key in the file of a server that is not running yet. */
 export function keyIn(file: string): string {
-  const store = openAdminStore(file);
-  const { secret } = aKey(store, anAccount(store));
-  store.close();
+  const database = openTestDatabase(file);
+  const { secret } = aKey(database, anAccount(database));
+  database.close();
   return secret;
 }
 

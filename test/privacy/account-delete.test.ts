@@ -6,8 +6,8 @@ import { type Account, listAccounts } from "../../src/db/accounts.ts";
 import { deleteAccount } from "../../src/privacy/delete-account.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { anAdmin } from "../support/admin.ts";
-import { openAdminStore } from "../support/admin-store.ts";
 import { filesWith } from "../support/bytes.ts";
+import { openTestDatabase } from "../support/database.ts";
 
 const rows = "pixel_id,email\npx,dana@example.com\npx,robin@example.com\n";
 
@@ -44,21 +44,21 @@ test("account delete that is run again after a kill counts all leads", async () 
   const admin = anAdmin();
   const many = Array.from({ length: 500 }, (_, place) => `px,d${place}@example.com\n`);
   await admin.import(`pixel_id,email\n${many.join("")}`);
-  const { database, ...store } = openAdminStore(admin.file);
+  const database = openTestDatabase(admin.file);
   const [account] = listAccounts(database.read);
   const steps = deleteAccount(database, account as Account, Date.now());
   expect((await steps.next()).value).toBeLessThan(500);
-  store.close();
+  database.close();
   expect((await admin.run("account", "delete", "acme", "--yes", "--json")).json).toMatchObject({ leads: 500 });
 });
 
 test("account delete after an account was activated again counts the leads that are left", async () => {
   const admin = anAdmin();
   await admin.import("pixel_id,email\npx,d1@example.com\npx,d2@example.com\n");
-  const { database, ...store } = openAdminStore(admin.file);
+  const database = openTestDatabase(admin.file);
   const [account] = listAccounts(database.read);
   await deleteAccount(database, account as Account, Date.now()).next();
-  store.close();
+  database.close();
   await admin.run("account", "activate", "acme");
   await admin.import("pixel_id,email\npx,d3@example.com\n");
   const left = (await admin.leads()).length;

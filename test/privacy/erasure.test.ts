@@ -13,34 +13,33 @@ import { emptyCounts } from "../../src/import/new-lead.ts";
 import { beginBatch, recordBatch } from "../../src/import/write/batch.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
 import { importing, origin } from "../db/importing.ts";
-import { openAdminStore } from "../support/admin-store.ts";
-import { aLead, importLeads, newLead, noonMs, someLeads } from "../support/builders.ts";
+import { aLead, newLead, noonMs, someLeads } from "../support/builders.ts";
 import { filesWith } from "../support/bytes.ts";
 import { watchDatabases } from "../support/closing.ts";
+import { anAccount, documentsOf, importLeads, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
-import { anAccount } from "../support/harness.ts";
 import { erase as eraseAll } from "../support/privacy.ts";
 
 const robin = { kind: "email", value: "robin@example.com" } as const;
 
-function aStore() {
+function aFile() {
   const path = join(aFolder(), "leadfile.db");
-  const store = openAdminStore(path);
-  onTestFinished(() => store.close());
-  return { path, store, account: anAccount(store, { leads: someLeads(1500) }) };
+  const database = openTestDatabase(path);
+  onTestFinished(() => database.close());
+  return { path, database, account: anAccount(database, { leads: someLeads(1500) }) };
 }
 
 /** An import of leads from before all others. */
-function anImport({ store, account }: ReturnType<typeof aStore>, all: readonly Partial<Lead>[], now = () => noonMs) {
+function anImport({ database, account }: ReturnType<typeof aFile>, all: readonly Partial<Lead>[], now = () => noonMs) {
   const leads = all.map((over, n) => newLead(aLead({ identified_at: new Date(n + 1).toISOString(), ...over })));
-  const merge = importing(store, account, leads, { now });
+  const merge = importing(database, account, leads, { now });
   onTestFinished(async () => void (await merge.return(undefined)));
   return merge;
 }
 
 /** Erases Robin, and tells how many leads were erased, and how many were read each time that it said so. */
 async function erase(
-  { store, account }: ReturnType<typeof aStore>,
+  { database, account }: ReturnType<typeof aFile>,
   afterTheFirst: () => unknown = () => undefined,
   { withMentions = false, untilIt = 1 } = {},
 ) {
@@ -48,7 +47,7 @@ async function erase(
   const onRead = (leads: number) => {
     if (read.push(leads) === untilIt) void afterTheFirst();
   };
-  const erasure = new Erasure(store.database, account, [robin], { withMentions, onRead }, noonMs);
+  const erasure = new Erasure(database, account, [robin], { withMentions, onRead }, noonMs);
   for await (const _ of erasure.steps());
   const before = [...read];
   const erased = (await erasure.complete()).reduce((sum, person) => sum + person.erased, 0);
@@ -68,45 +67,45 @@ test.each([
   ],
   ["that only mentions the person is reported without --mentions", mention, {}, { erased: 0, mentions: 1 }],
 ])("a lead that an import adds during the erasure %s", async (_, over, how, result) => {
-  const there = aStore();
+  const there = aFile();
   const merge = anImport(there, [over]);
   expect(await erase(there, () => merge.next(), how)).toMatchObject(result);
 });
 
 test("reports a lead added during the erasure with another address of the person", async () => {
-  const there = aStore();
+  const there = aFile();
   const other = "r.other@example.com";
   const own = newLead(aLead({ email: robin.value, verified_email: other }));
-  importLeads(there.store.leads, there.account.number, [own]);
+  importLeads(there.database, there.account.number, [own]);
   const merge = anImport(there, [{ email: other }]);
   expect(await erase(there, () => merge.next(), { untilIt: 2 })).toMatchObject({ erased: 1, blocked: 1 });
 });
 
 test("keeps a lead that replaced one that mentions the person", async () => {
-  const there = aStore();
-  const { store, account } = there;
+  const there = aFile();
+  const { database, account } = there;
   const at = { identified_at: new Date(noonMs - 1).toISOString() };
   const [gone, stranger] = [
     aLead({ ...at, page_url: `/?e=${robin.value}` }),
     aLead({ ...at, email: "lee@example.com", phone: null }),
   ];
-  importLeads(store.leads, account.number, [newLead(gone)]);
+  importLeads(database, account.number, [newLead(gone)]);
   const exchange = () => {
-    store.database.read
+    database.read
       .delete(leads)
       .where(eq(leads.uuid, bytesOf(gone.id)))
       .run();
-    importLeads(store.leads, account.number, [newLead(stranger)]);
+    importLeads(database, account.number, [newLead(stranger)]);
   };
   const reads = (await erase(there, undefined)).read.length;
   expect(await erase(there, exchange, { withMentions: true, untilIt: 2 * reads })).toMatchObject({ erased: 0 });
-  const ids = [...store.leads.export(account.number)].flat().map((document) => (JSON.parse(document) as Lead).id);
+  const ids = documentsOf(database, account.number).map((document) => (JSON.parse(document) as Lead).id);
   expect(ids).toContain(stranger.id);
 });
 
 test("leads of an import that started before are erased", async () => {
-  const there = aStore();
-  const { store, account } = there;
+  const there = aFile();
+  const { database, account } = there;
   const writer = openAgain(there.path);
   onTestFinished(() => writer.$client.close());
   const batch = {
@@ -121,7 +120,7 @@ test("leads of an import that started before are erased", async () => {
   };
   record(500);
   const { erased } = await erase(there, () => {
-    importLeads(store.leads, account.number, [
+    importLeads(database, account.number, [
       newLead(aLead({ email: robin.value, identified_at: new Date(501).toISOString() })),
     ]);
     record(501);
@@ -130,7 +129,7 @@ test("leads of an import that started before are erased", async () => {
 });
 
 test("reads the leads once if no import runs", async () => {
-  const there = aStore();
+  const there = aFile();
   // Each transaction ends after 500 leads, as if somebody asked for the lock.
   const now = () => {
     appendFileSync(`${there.path}.asking`, ".");
@@ -139,9 +138,7 @@ test("reads the leads once if no import runs", async () => {
   const merge = anImport(there, [...Array<Partial<Lead>>(500).fill({}), { email: robin.value }], now);
   await merge.next();
   await merge.return(undefined);
-  expect(listBatches(there.store.database.read, there.account.number)).toMatchObject([
-    { imported: 500, finishedMs: null },
-  ]);
+  expect(listBatches(there.database.read, there.account.number)).toMatchObject([{ imported: 500, finishedMs: null }]);
   expect(await erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0, blocked: 0 });
 });
 
@@ -162,14 +159,14 @@ function leaveStale(folder: string, text: string): void {
 async function afterKill() {
   const folder = aFolder();
   const closeDatabases = watchDatabases();
-  const store = openAdminStore(join(folder, "leadfile.db"));
-  const account = anAccount(store, { leads: [...someLeads(50), aLead({ name, email: zefira.value })] });
-  expect(await eraseAll(store.database, account, [zefira], noonMs)).toMatchObject([{ erased: 1 }]);
+  const database = openTestDatabase(join(folder, "leadfile.db"));
+  const account = anAccount(database, { leads: [...someLeads(50), aLead({ name, email: zefira.value })] });
+  expect(await eraseAll(database, account, [zefira], noonMs)).toMatchObject([{ erased: 1 }]);
   closeDatabases();
   leaveStale(folder, name);
-  const later = openAdminStore(join(folder, "leadfile.db"));
+  const later = openTestDatabase(join(folder, "leadfile.db"));
   onTestFinished(() => later.close());
-  return { folder, account, database: later.database };
+  return { folder, account, database: later };
 }
 
 test.each([zefira, robin])("the next erasure removes what a killed one left, of $value", async (next) => {

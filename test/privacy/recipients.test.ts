@@ -4,12 +4,13 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { formatTime } from "../../src/contract/time.ts";
+import { listAccounts } from "../../src/db/accounts.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
 import { type Admin, anAdmin, type Printed } from "../support/admin.ts";
-import { openAdminStore } from "../support/admin-store.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 import { noonMs } from "../support/builders.ts";
 import { filesWith } from "../support/bytes.ts";
+import { openTestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { client, serve } from "../support/harness.ts";
 import { onPersons } from "../support/privacy.ts";
@@ -66,12 +67,12 @@ test("a receipt names a key that received a page, and does so immediately after 
   const { admin, received } = await read();
   const { json } = await onPersons(admin, "erase", byEmail(20));
   expect((json["receipt"] as Printed)["received"]).toEqual([received]);
-  const { database, accounts, close } = openAdminStore(admin.file);
+  const database = openTestDatabase(admin.file);
   const search = { withMentions: false, onRead: () => {} };
   const person = { kind: "email", value: "h10@example.com" } as const;
-  for (const account of accounts.list())
+  for (const account of listAccounts(database.read))
     for await (const _ of new Erasure(database, account, [person], search, noonMs + 1).steps());
-  close();
+  database.close();
   const receipts = (await admin.run("receipt", "list", "acme")).stdout.trim().split("\n");
   expect(receipts.map((receipt) => JSON.parse(receipt).received)).toEqual([[received], [received]]);
 });

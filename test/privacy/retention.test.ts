@@ -6,56 +6,54 @@ import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { insertAct } from "../../src/db/audit.ts";
 import { openFileDatabase } from "../../src/db/open.ts";
 import { applyRetention, isRetentionDue, surveyRetention, waitUntil, wasSetBack } from "../../src/privacy/retention.ts";
-import { openAdminStore } from "../support/admin-store.ts";
-import { aLead, importLeads, newLead, noonMs } from "../support/builders.ts";
+import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { filesWith } from "../support/bytes.ts";
+import { anAccount, documentsOf, importLeads, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
-import { anAccount } from "../support/harness.ts";
 import { retain } from "../support/privacy.ts";
 
 const days = 30;
 const oldestMs = noonMs - days * dayMs;
 const leadAt = (ms: number) => aLead({ identified_at: new Date(ms).toISOString() });
 
-function aStore(folder = aFolder()) {
-  const store = openAdminStore(join(folder, "leadfile.db"));
-  onTestFinished(() => store.close());
-  return store;
+function aFile(folder = aFolder()) {
+  const database = openTestDatabase(join(folder, "leadfile.db"));
+  onTestFinished(() => database.close());
+  return database;
 }
 
 test("a lead exactly as old as the retention stays, and an older one is erased", async () => {
-  const store = aStore();
+  const database = aFile();
   const kept = leadAt(oldestMs);
-  const account = anAccount(store, { leads: [leadAt(oldestMs - 1), kept] });
-  expect(await retain(store.database, account, days, noonMs)).toEqual([1]);
-  expect([...store.leads.export(account.number)].flat()).toEqual([JSON.stringify(kept)]);
+  const account = anAccount(database, { leads: [leadAt(oldestMs - 1), kept] });
+  expect(await retain(database, account, days, noonMs)).toEqual([1]);
+  expect(documentsOf(database, account.number)).toEqual([JSON.stringify(kept)]);
 });
 
 test("a row exactly as old as the retention is imported, and an older one is rejected", async () => {
-  const store = aStore();
-  const account = anAccount(store);
-  expect(await retain(store.database, account, days, noonMs)).toEqual([]);
+  const database = aFile();
+  const account = anAccount(database);
+  expect(await retain(database, account, days, noonMs)).toEqual([]);
   const leads = [leadAt(oldestMs), leadAt(oldestMs - 1)].map(newLead);
-  expect(importLeads(store.leads, account.number, leads).map(({ kind }) => kind)).toEqual(["imported", "rejected"]);
+  expect(importLeads(database, account.number, leads).map(({ kind }) => kind)).toEqual(["imported", "rejected"]);
 });
 
 test("a survey counts all leads and those older than the retention", async () => {
-  const store = aStore();
-  const account = anAccount(store, { leads: [leadAt(oldestMs - 5), leadAt(oldestMs)] });
+  const database = aFile();
+  const account = anAccount(database, { leads: [leadAt(oldestMs - 5), leadAt(oldestMs)] });
   for (const [nowMs, older] of [
     [noonMs, 1],
     [noonMs + 1, 2],
   ] as const) {
-    const survey = surveyRetention(store.database.read, account.number, days, nowMs);
+    const survey = surveyRetention(database.read, account.number, days, nowMs);
     expect(survey).toEqual({ older, all: 2, isFarAhead: false });
   }
 });
 
 test("the next retention removes the residual bytes of a killed one, once", async () => {
   const folder = aFolder();
-  const store = aStore(folder);
-  const { database } = store;
-  const account = anAccount(store, { leads: [{ ...leadAt(oldestMs - 1), email: "zefira@example.com" }] });
+  const database = aFile(folder);
+  const account = anAccount(database, { leads: [{ ...leadAt(oldestMs - 1), email: "zefira@example.com" }] });
   expect(await retain(database, account, days, noonMs)).toEqual([1]);
   expect(filesWith(folder, "zefira@example.com")).not.toEqual([]);
   expect(isRetentionDue(database.read, noonMs)).toBe(true);

@@ -8,10 +8,9 @@ import { openDatabase } from "../../src/db/open.ts";
 import { accounts } from "../../src/db/schema.ts";
 import { blockStatements, hashOf, listInstances } from "../../src/privacy/suppressions.ts";
 import { anAdmin } from "../support/admin.ts";
-import { openAdminStore } from "../support/admin-store.ts";
 import { aLead, noonMs } from "../support/builders.ts";
+import { anAccount, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
-import { anAccount } from "../support/harness.ts";
 import { erase, onPersons } from "../support/privacy.ts";
 
 test("an address that an earlier version blocked in Unicode stays blocked", async () => {
@@ -43,7 +42,7 @@ const aPhone = fc.option(
 );
 
 test("every lead is removed by each email address and phone that it shows", async () => {
-  const store = openAdminStore(join(aFolder(), "leadfile.db"));
+  const database = openTestDatabase(join(aFolder(), "leadfile.db"));
   const property = fc.asyncProperty(anEmail, anEmail, aPhone, async (first, second, number) => {
     const lead = aLead({ email: first ?? second, verified_email: second, phone: number });
     const addresses = [lead.email, lead.verified_email].flatMap((one) =>
@@ -54,12 +53,12 @@ test("every lead is removed by each email address and phone that it shows", asyn
       ...(number === null ? [] : [{ kind: "phone", value: phoneKey(number) } as const]),
     ];
     for (const person of shown) {
-      const account = anAccount(store, { leads: [lead], pixels: [{ id: lead.pixel_id, status: "active" }] });
-      expect(await erase(store.database, account, [person], noonMs)).toMatchObject([{ erased: 1 }]);
+      const account = anAccount(database, { leads: [lead], pixels: [{ id: lead.pixel_id, status: "active" }] });
+      expect(await erase(database, account, [person], noonMs)).toMatchObject([{ erased: 1 }]);
     }
   });
   await fc.assert(property, { numRuns: 30 });
-  store.close();
+  database.close();
 });
 
 test("a row of an erased person is suppressed, whatever else it has", async () => {

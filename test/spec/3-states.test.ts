@@ -1,13 +1,16 @@
 /** §3: the states of keys, subscriptions and pixels. */
 import { expect, test } from "bun:test";
+import { setSubscription } from "../../src/db/accounts.ts";
+import { revokeKey } from "../../src/db/keys.ts";
+import { setPixelStatus } from "../../src/db/pixels.ts";
 import { aLead, noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
 test("a revocation by another process takes effect from the next request", async () => {
-  const { as, aKeyRecord, admin } = await serve();
+  const { as, aKeyRecord, database } = await serve();
   const { secret, id } = aKeyRecord();
   expect((await as(secret).get("/leads")).status).toBe(200);
-  admin.keys.revoke(id, noonMs);
+  await revokeKey(database, id, noonMs);
   expect(await as(secret).get("/leads")).toMatchObject({ status: 401, body: { error: { code: "revoked_api_key" } } });
 });
 
@@ -21,13 +24,13 @@ test("revoking one key leaves the other keys of the account as they are", async 
 test.each(["/leads", "/pixels", "/usage"])(
   "without an active subscription %s is refused, and served again at once when it is active",
   async (path) => {
-    const { as, aKey, admin, account } = await serve({ leads: [aLead()] });
+    const { as, aKey, database, account } = await serve({ leads: [aLead()] });
     const client = as(aKey());
-    admin.accounts.setActive(account.number, false, Date.now());
+    await setSubscription(database, account, false, noonMs);
     const refused = await client.get(path);
     expect(refused).toMatchObject({ status: 403, body: { error: { code: "subscription_required" } } });
     expect(refused.headers.get("www-authenticate")).toBeNull();
-    admin.accounts.setActive(account.number, true, Date.now());
+    await setSubscription(database, account, true, noonMs);
     expect((await client.get(path)).status).toBe(200);
   },
 );
@@ -38,9 +41,9 @@ test("the subscription of one account does not affect another", async () => {
 });
 
 test("serves the leads of a pixel whatever its status", async () => {
-  const { as, aKey, admin, account } = await serve({ leads: [aLead({ pixel_id: "px_shop" })] });
+  const { as, aKey, database, account } = await serve({ leads: [aLead({ pixel_id: "px_shop" })] });
   const client = as(aKey());
-  admin.pixels.setStatus(account.number, { id: "px_shop", status: "paused" });
+  await setPixelStatus(database, account.number, { id: "px_shop", status: "paused" });
   expect((await client.get("/pixels")).text).toContain('{"id":"px_shop","status":"paused"}');
   expect((await client.get("/leads?pixel_id=px_shop")).body.data).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 /** §7, precedence: of two things that are wrong with a request, the first one here is answered, with the headers of §8. */
 import { expect, test } from "bun:test";
 import { createKey, digestOf } from "../../src/contract/key.ts";
+import { setSubscription } from "../../src/db/accounts.ts";
 import { noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 import type { WireAnswer } from "../support/wire.ts";
@@ -84,7 +85,7 @@ test.each(conditions)("$name is answered before all later errors, with the heade
   for (const second of [...laterThan(first), conditions.at(-1) ?? first]) {
     const both = [first, second];
     const active = !both.some(({ code }) => code === "subscription_required");
-    server.admin.accounts.setActive(server.account.number, active, Date.now());
+    await setSubscription(server.database, server.account, active, noonMs);
     const { answer, requests } = await answerTo(server, both);
     const { error = { code: "", message: "", docs: "https://www.example.com/docs#" } } = JSON.parse(answer.body);
     expect([second.name, answer.status, error.code]).toEqual([second.name, first.status, first.code]);

@@ -1,6 +1,7 @@
 /** §8: sixty requests per key and UTC clock minute, and the headers that say how many are left. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { revokeKey } from "../../src/db/keys.ts";
 import { noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
@@ -25,10 +26,10 @@ test("serves the sixtieth request of a minute, and answers the sixty-first with 
 });
 
 test("a key that is revoked after it used up its limit answers that it was revoked", async () => {
-  const { as, aKeyRecord, admin } = await serve({ limit: 1 });
+  const { as, aKeyRecord, database } = await serve({ limit: 1 });
   const { secret, id } = aKeyRecord();
   await as(secret).get("/leads");
-  admin.keys.revoke(id, noonMs);
+  await revokeKey(database, id, noonMs);
   expect((await as(secret).get("/leads")).body.error.code).toBe("revoked_api_key");
 });
 

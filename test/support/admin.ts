@@ -3,9 +3,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { openAdminStore } from "./admin-store.ts";
 import { watchDatabases } from "./closing.ts";
 import { runInTurn } from "./command-process.ts";
+import { anAccount, openTestDatabase } from "./database.ts";
 import { aFolder } from "./folder.ts";
 import { adminCommand, type Finished, type Streams, start } from "./process.ts";
 
@@ -83,8 +83,8 @@ export function readLeads(exported: string): Lead[] {
 function makeAccounts(file: string, names: readonly string[]): void {
   if (names.length === 0) return;
   const closeDatabases = watchDatabases();
-  const { accounts } = openAdminStore(file);
-  for (const name of names) accounts.create(name, 0);
+  const database = openTestDatabase(file);
+  for (const name of names) anAccount(database, { name, createdMs: 0 });
   closeDatabases();
 }
 

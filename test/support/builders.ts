@@ -1,9 +1,7 @@
 /** The ordinary things of this service; a test states only what matters to it. */
 import type { Lead } from "../../src/contract/lead.ts";
-import type { AccountNumber } from "../../src/db/accounts.ts";
 import { prepareLead } from "../../src/import/map/lead.ts";
-import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
-import type { AdminStore } from "./admin-store.ts";
+import type { NewLead } from "../../src/import/new-lead.ts";
 
 /** The default time of the clock of a test: ten seconds into a minute. */
 export const noonMs = Date.parse("2026-02-01T12:00:10.000Z");
@@ -54,19 +52,4 @@ export const linesOf = (leads: readonly object[]) => leads.map((lead) => JSON.st
 /** A lead as an importer hands it to a store. */
 export function newLead({ id, identified_at: at, pixel_id: pixelId, ...details }: Lead): NewLead {
   return prepareLead(id, pixelId, details, Date.parse(at));
-}
-
-const ordinaryImport: ImportOptions = { onDuplicate: "skip", createPixels: true, dryRun: false };
-
-/** Imports leads, however many transactions that takes, and returns the outcome of each. */
-export function importLeads(
-  book: Pick<AdminStore["leads"], "beginImport">,
-  account: AccountNumber,
-  leads: readonly NewLead[],
-  { nowMs = noonMs, ...options }: Partial<ImportOptions> & { nowMs?: number } = {},
-): ImportOutcome[] {
-  const running = book.beginImport(account, { ...ordinaryImport, ...options });
-  const outcomes: ImportOutcome[] = [];
-  while (outcomes.length < leads.length) outcomes.push(...running.write(leads.slice(outcomes.length), nowMs));
-  return outcomes;
 }

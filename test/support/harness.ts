@@ -3,27 +3,17 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { pino } from "pino";
-import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
 import type { Lead } from "../../src/contract/lead.ts";
-import type { Pixel } from "../../src/contract/pixel.ts";
 import type { Account } from "../../src/db/accounts.ts";
+import { revokeKey } from "../../src/db/keys.ts";
 import { createLimiter } from "../../src/limiter.ts";
 import { listen } from "../../src/serve.ts";
 import { openServedStore, type RequestStore } from "../../src/served-store.ts";
-import { type AdminStore, openAdminStore } from "./admin-store.ts";
-import { importLeads, newLead, noonMs } from "./builders.ts";
+import { newLead, noonMs } from "./builders.ts";
+import { type AccountSetup, aKey, anAccount, importLeads, openTestDatabase, written } from "./database.ts";
 import { aFolder } from "./folder.ts";
 import { type Body, readBody } from "./shapes.ts";
 import { send, type WireAnswer, type WireRequest } from "./wire.ts";
-
-export interface AccountSetup {
-  /** By default, a name that no other account has. */
-  readonly name?: string;
-  readonly leads?: readonly Lead[];
-  /** Beside those of the leads, and before them. */
-  readonly pixels?: readonly Pixel[];
-  readonly active?: boolean;
-}
 
 interface ServerSetup extends AccountSetup {
   readonly limit?: number;
@@ -53,7 +43,7 @@ export async function serve(setup: ServerSetup = {}) {
   const file = setup.file ?? join(aFolder(), "leadfile.db");
   const clock = { nowMs: setup.nowMs ?? noonMs };
   const logged: string[] = [];
-  const admin = openAdminStore(file);
+  const database = openTestDatabase(file);
   const real = openServedStore(file);
   const store = setup.store?.(real) ?? real;
   const partsFor: Parameters<typeof listen>[1] = (port) => ({
@@ -72,30 +62,34 @@ export async function serve(setup: ServerSetup = {}) {
     if (!running) return;
     running = false;
     await stop();
-    admin.close();
+    database.close();
     closeQuietly(real);
   };
   onTestFinished(end);
-  const account = anAccount(admin, setup);
+  const account = anAccount(database, setup);
   return {
     url,
     file,
     clock,
     logged,
-    admin,
+    database,
     account,
     store: real,
     /** Stops in order, before the test is over. */
     stop: end,
-    anAccount: (other: AccountSetup = {}) => anAccount(admin, other),
-    aKey: (of: Account = account) => aKey(admin, of).secret,
-    aKeyRecord: (of: Account = account) => aKey(admin, of),
-    aRevokedKey: () => aRevokedKey(admin, account),
+    anAccount: (other: AccountSetup = {}) => anAccount(database, other),
+    aKey: (of: Account = account) => aKey(database, of).secret,
+    aKeyRecord: (of: Account = account) => aKey(database, of),
+    aRevokedKey() {
+      const { secret, id } = aKey(database, account);
+      written(revokeKey(database, id, noonMs));
+      return secret;
+    },
     as: (key: string) => client(url, { Authorization: `Bearer ${key}` }),
     anonymous: client(url, {}),
     send: (request: WireRequest): Promise<WireAnswer> => send(url, request),
     importMore: (leads: readonly Lead[], of: Account = account) =>
-      importLeads(admin.leads, of.number, leads.map(newLead), { nowMs: clock.nowMs }),
+      importLeads(database, of.number, leads.map(newLead), { nowMs: clock.nowMs }),
   };
 }
 
@@ -106,30 +100,6 @@ function closeQuietly(store: { close(): void }): void {
   } catch {
     // The file is gone or broken, and so is what was to be written into it.
   }
-}
-
-let accountsMade = 0;
-
-export function anAccount(admin: AdminStore, setup: AccountSetup = {}): Account {
-  const { name = `Account ${++accountsMade}`, leads = [], pixels = [], active = true } = setup;
-  const account = admin.accounts.create(name, noonMs);
-  if (account === null) throw new Error(`the account ${name} is there already`);
-  for (const pixel of pixels) admin.pixels.create(account.number, pixel, noonMs);
-  importLeads(admin.leads, account.number, leads.map(newLead));
-  if (!active) admin.accounts.setActive(account.number, false, noonMs);
-  return account;
-}
-
-export function aKey(admin: AdminStore, account: Account): { secret: string; id: string } {
-  const secret = createKey();
-  const key = { digest: digestOf(secret), prefix: prefixOf(secret), label: null };
-  return { secret, id: admin.keys.create(account.number, key, noonMs).id };
-}
-
-function aRevokedKey(admin: AdminStore, account: Account): string {
-  const { secret, id } = aKey(admin, account);
-  admin.keys.revoke(id, noonMs);
-  return secret;
 }
 
 export function client(url: string, usual: Record<string, string>): Client {

@@ -1,26 +1,26 @@
 /** Fills a database before an attack, and reads it afterwards. */
 import { Database } from "bun:sqlite";
-import { type AdminStore, openAdminStore } from "../../../test/support/admin-store.ts";
+import type { LeadDatabase } from "../../../src/db/connection.ts";
 import { someLeads } from "../../../test/support/builders.ts";
-import { aKey, anAccount } from "../../../test/support/harness.ts";
+import { aKey, anAccount, openTestDatabase } from "../../../test/support/database.ts";
 
 export type Key = ReturnType<typeof aKey>;
 export type Keys = readonly [Key, ...Key[]];
 
 /** Creates or changes a database with the functions of the product, and leaves it without a write-ahead log. */
-export function prepare<Result>(file: string, work: (store: AdminStore) => Result): Result {
-  const store = openAdminStore(file);
-  const result = work(store);
-  store.close();
+export function prepare<Result>(file: string, work: (database: LeadDatabase) => Result): Result {
+  const database = openTestDatabase(file);
+  const result = work(database);
+  database.close();
   look(file, (database) => database.run("PRAGMA wal_checkpoint(TRUNCATE)"));
   return result;
 }
 
 /** Creates a file with the account acme, which has so many leads and keys. Returns the keys. */
 export function prepareKeys(file: string, leadCount: number, keyCount = 1): Keys {
-  return prepare(file, (store) => {
-    const account = anAccount(store, { name: "acme", leads: someLeads(leadCount) });
-    return [aKey(store, account), ...Array.from({ length: keyCount - 1 }, () => aKey(store, account))];
+  return prepare(file, (database) => {
+    const account = anAccount(database, { name: "acme", leads: someLeads(leadCount) });
+    return [aKey(database, account), ...Array.from({ length: keyCount - 1 }, () => aKey(database, account))];
   });
 }
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/members.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { anAdmin, type Ended } from "../../support/admin.ts";
-import { openAdminStore } from "../../support/admin-store.ts";
+import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
-import { type Answer, aKey, anAccount, type Client, client } from "../../support/harness.ts";
+import { type Answer, type Client, client } from "../../support/harness.ts";
 import { start } from "../../support/process.ts";
 import {
   aHost,
@@ -32,10 +32,10 @@ export type Cluster = Awaited<ReturnType<typeof aCluster>>;
 export async function aCluster(leads: readonly Lead[] = [], settings: Readonly<Record<string, string>> = {}) {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
-  const store = openAdminStore(file);
-  const account = anAccount(store, { leads });
-  const { secret: key, id: keyId } = aKey(store, account);
-  store.close();
+  const database = openTestDatabase(file);
+  const account = anAccount(database, { leads });
+  const { secret: key, id: keyId } = aKey(database, account);
+  database.close();
   const engines = await startCluster(placeNodes(folder, ["n1", "n2", "n3"], aHost()), file, (node, others) =>
     watched(startNode(node, { others })),
   );

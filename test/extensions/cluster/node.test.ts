@@ -19,11 +19,10 @@ import { WriteRefused } from "../../../src/db/connection.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { createUsageCounter } from "../../../src/db/usage.ts";
 import { anAdmin } from "../../support/admin.ts";
-import { openAdminStore } from "../../support/admin-store.ts";
 import { noonMs } from "../../support/builders.ts";
+import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
-import { aKey, anAccount } from "../../support/harness.ts";
 import { standIn } from "./nodes.ts";
 
 test.each([
@@ -85,19 +84,19 @@ test("a read after an abandoned write is tried with longer timeouts until there 
 
 test("a server that was started before cluster migrate creates the tables of its flush", async () => {
   const path = join(aFolder(), "db.sqlite");
-  const store = openAdminStore(path);
-  aKey(store, anAccount(store));
-  for (const statement of tableStatements) store.database.read.run(statement);
-  store.database.read.run("DROP TABLE cluster_last_flushes");
-  const server = openClusterStore(path, aSimulatedNode(store.database.read.$client), true);
+  const file = openTestDatabase(path);
+  aKey(file, anAccount(file));
+  for (const statement of tableStatements) file.read.run(statement);
+  file.read.run("DROP TABLE cluster_last_flushes");
+  const server = openClusterStore(path, aSimulatedNode(file.read.$client), true);
   await server.listening("http://127.0.0.1:1");
   server.usage.count(1, noonMs);
   server.flush();
   await server.settle();
   expect(server.usage.of(1, noonMs)).toEqual({ today: 1, month: 1 });
-  expect(store.database.read.$client.query("SELECT requests FROM usage").all()).toEqual([{ requests: 1 }]);
+  expect(file.read.$client.query("SELECT requests FROM usage").all()).toEqual([{ requests: 1 }]);
   await server.close();
-  store.close();
+  file.close();
 });
 
 /** A node without others that runs statements on its file. */

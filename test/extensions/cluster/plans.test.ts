@@ -14,8 +14,8 @@ import type { Statement } from "../../../src/db/connection.ts";
 import { createUsageCounter } from "../../../src/db/usage.ts";
 import { writeLeads } from "../../../src/import/write/lead-writer.ts";
 import { anAdmin } from "../../support/admin.ts";
-import { openAdminStore } from "../../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
+import { anAccount, documentsOf, importLeads, openTestDatabase } from "../../support/database.ts";
 import { aFolder } from "../../support/folder.ts";
 
 /** The file of a node, with an account that has a pixel. */
@@ -128,25 +128,23 @@ test("a plan matches the outcome of an import, whatever leads exist", () => {
   const isLikeAFile = fc.property(someLeads, someLeads, how, (before, leads, { onDuplicate, createPixels }) => {
     const path = join(aFolder(), "leadfile.db");
     const options = { onDuplicate, createPixels, dryRun: false };
-    const store = openAdminStore(path);
-    for (const statement of tableStatements) store.database.read.run(statement);
+    const database = openTestDatabase(path);
+    for (const statement of tableStatements) database.read.run(statement);
     using file = openNodeFile(path);
-    store.accounts.create("acme", noonMs);
-    const number = 1;
-    store.pixels.create(number, { id: "px_site", status: "active" }, noonMs);
-    store.leads.beginImport(number, { ...options, createPixels: false }).write(before, noonMs);
+    const { number } = anAccount(database, { pixels: [{ id: "px_site", status: "active" }] });
+    importLeads(database, number, before, { ...options, createPixels: false });
     const { destination, statements } = openPlan(file.current(), number, noonMs);
     const planned = writeLeads(destination, leads, { ...options, nowMs: noonMs });
-    const stored = () => [...store.leads.export(number)].flat();
-    const client = store.database.read.$client;
+    const stored = () => documentsOf(database, number);
+    const client = database.read.$client;
     client.run("BEGIN");
     run(client, transactionOf(transactionId(), statements()));
     const storedByPlan = stored();
     client.run("ROLLBACK");
-    const outcomes = store.leads.beginImport(number, options).write(leads, noonMs);
+    const outcomes = importLeads(database, number, leads, options);
     expect(planned).toEqual(outcomes);
     expect(storedByPlan).toEqual(stored());
-    store.close();
+    database.close();
   });
   fc.assert(isLikeAFile, { numRuns: 60 });
 });

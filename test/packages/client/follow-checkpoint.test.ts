@@ -173,6 +173,9 @@ describe("the same account is followed further", () => {
   });
 });
 
-async function erase({ admin, account }: Awaited<ReturnType<typeof connected>>, lead: Lead | undefined): Promise<void> {
-  await erasePersons(admin.database, account, [{ kind: "id", value: lead?.id ?? "" }], 0);
+async function erase(
+  { database, account }: Awaited<ReturnType<typeof connected>>,
+  lead: Lead | undefined,
+): Promise<void> {
+  await erasePersons(database, account, [{ kind: "id", value: lead?.id ?? "" }], 0);
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base";
 import type { Clock } from "../../../packages/client/src/time.ts";
 import { states } from "../../../src/contract/states.ts";
+import { revokeKey } from "../../../src/db/keys.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { answering } from "../../support/answering.ts";
 import { aLead, noonMs, someLeads } from "../../support/builders.ts";
@@ -128,7 +129,7 @@ describe("an error is a clear response", () => {
     const line = await aLine(server);
     line.faults.push("none", "busy");
     const { secret, id } = server.aKeyRecord();
-    const sleep = async () => void server.admin.keys.revoke(id, noonMs);
+    const sleep = async () => void (await revokeKey(server.database, id, noonMs));
     const { call } = await anAgent(line.url, secret, { now: Date.now, random: () => 1, sleep });
     const { text, isError } = await call("summarize_leads", { before: new Date(noonMs).toISOString() });
     expect([isError, text]).toEqual([true, expect.stringMatching(/revoked_api_key.*another key/)]);

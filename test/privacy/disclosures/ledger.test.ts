@@ -7,17 +7,16 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { planPart, writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
 import { createPendingPages } from "../../../src/privacy/disclosures/pending-pages.ts";
 import { openServedStore } from "../../../src/served-store.ts";
-import { openAdminStore } from "../../support/admin-store.ts";
 import { noonMs } from "../../support/builders.ts";
+import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
 import { aFolder } from "../../support/folder.ts";
-import { aKey, anAccount } from "../../support/harness.ts";
 
 /** The ledger of a server on a file with one key. */
 function aLedger() {
   const path = join(aFolder(), "leadfile.db");
-  const admin = openAdminStore(path);
-  aKey(admin, anAccount(admin));
-  admin.close();
+  const file = openTestDatabase(path);
+  aKey(file, anAccount(file));
+  file.close();
   const database = openDatabase(path);
   const ledger = createPendingPages((pages) => planPart(database, pages));
   return {

@@ -10,10 +10,9 @@ import { undoBatch } from "../../../src/import/write/undo.ts";
 import { writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
 import { liftBlocks } from "../../../src/privacy/suppressions.ts";
 import { imported } from "../../db/importing.ts";
-import { openAdminStore } from "../../support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
+import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
 import { aFolder } from "../../support/folder.ts";
-import { aKey, anAccount } from "../../support/harness.ts";
 import { erase, held, retain } from "../../support/privacy.ts";
 
 const on = (day: number) => noonMs + day * dayMs;
@@ -21,46 +20,45 @@ const on = (day: number) => noonMs + day * dayMs;
 /** A file with an account and a key. */
 function aFile() {
   const path = join(aFolder(), "leadfile.db");
-  const admin = openAdminStore(path);
+  const file = openTestDatabase(path);
   const database = openDatabase(path);
   onTestFinished(() => {
     database.$client.close();
-    admin.close();
+    file.close();
   });
-  const account = anAccount(admin);
-  aKey(admin, account);
+  const account = anAccount(file);
+  aKey(file, account);
   return {
-    admin,
+    file,
     account,
     database,
     importOn: (day: number, leads: readonly Lead[], onDuplicate: "skip" | "replace" = "skip") =>
-      imported(admin, account, leads.map(newLead), {
+      imported(file, account, leads.map(newLead), {
         now: () => on(day),
         options: { onDuplicate, createPixels: true, dryRun: false },
       }),
     async undoOn(day: number, number: number): Promise<void> {
-      const undone = findBatch(admin.database.read, account.number, number);
+      const undone = findBatch(file.read, account.number, number);
       if (undone === null) throw new Error("there is no such import");
-      for await (const _ of undoBatch(admin.database, account, undone, on(day)));
+      for await (const _ of undoBatch(file, account, undone, on(day)));
     },
     /** As if the key had read a page on each day: of all leads from a moment on, or of those with a filter. */
     readOn(days: readonly number[], oldestMs = 0, filter = ""): void {
       const added = [{ oldestMs, newestMs: noonMs, seen: null }];
       for (const day of days) writeDisclosures(database, { key: 1, day: dayOf(on(day)), filter, removed: [], added });
     },
-    received: async ({ id }: Lead) =>
-      (await held(admin.database, account, [{ kind: "id", value: id }], on(99)))[0]?.received,
+    received: async ({ id }: Lead) => (await held(file, account, [{ kind: "id", value: id }], on(99)))[0]?.received,
   };
 }
 
 const onDay = (day: number, possibly: boolean) => ({ first: dayOf(on(day)), last: dayOf(on(day)), possibly });
 
 test("a page of yesterday may have a lead that was imported at midnight: clocks differ", async () => {
-  const { admin, account, readOn, received } = aFile();
+  const { file, account, readOn, received } = aFile();
   const leads = [aLead(), aLead()];
   const midnightMs = Date.parse(dayOf(on(5)));
   for (const [place, lead] of leads.entries()) {
-    await imported(admin, account, [newLead(lead)], { now: () => midnightMs + place * 90_000 });
+    await imported(file, account, [newLead(lead)], { now: () => midnightMs + place * 90_000 });
   }
   readOn([4]);
   expect(await Promise.all(leads.map(received))).toMatchObject([[onDay(4, true)], []]);
@@ -122,15 +120,15 @@ test("a lead removed by an interrupted undo was possibly received before", async
 });
 
 test("a lead imported again after an unblock was possibly received before", async () => {
-  const { admin, account, importOn, readOn, received } = aFile();
+  const { file, account, importOn, readOn, received } = aFile();
   const person = { kind: "email", value: "dana@example.com" } as const;
   const lead = aLead({ email: person.value, verified_email: null });
   const robin = { email: "robin@example.com", verified_email: null, identified_at: "2025-01-01T00:00:00.000Z" };
   const other = aLead(robin);
   await importOn(0, [lead]);
-  await erase(admin.database, account, [person], on(4));
+  await erase(file, account, [person], on(4));
   await importOn(5, [other]);
-  expect(await liftBlocks(admin.database, account, person, on(5) + 1)).toBe(1);
+  expect(await liftBlocks(file, account, person, on(5) + 1)).toBe(1);
   await importOn(9, [lead]);
   readOn([1, 6]);
   expect(await received(lead)).toMatchObject([{ id: lead.id, ...onDay(1, true) }]);
@@ -138,11 +136,11 @@ test("a lead imported again after an unblock was possibly received before", asyn
 });
 
 test("a lead imported again after a retention ended was possibly received before", async () => {
-  const { admin, account, importOn, readOn, received } = aFile();
+  const { file, account, importOn, readOn, received } = aFile();
   const [lead, young] = [aLead({ identified_at: "2025-01-01T00:00:00.000Z" }), aLead()];
   await importOn(0, [lead]);
-  await retain(admin.database, account, 30, on(4));
-  await retain(admin.database, account, null, on(7));
+  await retain(file, account, 30, on(4));
+  await retain(file, account, null, on(7));
   await importOn(9, [lead, young]);
   readOn([1]);
   expect(await received(lead)).toMatchObject([onDay(1, true)]);

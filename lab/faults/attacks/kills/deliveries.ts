@@ -2,8 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
+import { createSource } from "../../../../src/db/sources.ts";
+import { anAccount, written } from "../../../../test/support/database.ts";
 import { until } from "../../../../test/support/eventually.ts";
-import { anAccount } from "../../../../test/support/harness.ts";
 import { missingHere } from "../../../../test/support/needing.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { startClients } from "../../product/client.ts";
@@ -110,10 +111,10 @@ function compare(expect: Attack["expect"], delivered: readonly string[], documen
 /** A file with an account and an address for deliveries, whose token is given. */
 function prepareSource(file: string): string {
   const token = createKey("lfin_");
-  prepare(file, (store) => {
-    const { number } = anAccount(store, { name: "acme", pixels: [{ id: "px", status: "active" }] });
-    const options = { pixel: "px", stamp: "arrival" };
-    store.sources.create(number, { digest: digestOf(token), prefix: prefixOf(token), label: null, options }, 0);
+  const source = { digest: digestOf(token), prefix: prefixOf(token), label: null };
+  prepare(file, (database) => {
+    const account = anAccount(database, { name: "acme", pixels: [{ id: "px", status: "active" }] });
+    written(createSource(database, account, { ...source, options: { pixel: "px", stamp: "arrival" } }, 0));
   });
   return token;
 }

@@ -1,9 +1,8 @@
 /** kill -9 of follow, of what takes its leads, or of the server: no lead is lost, and a kill repeats one at most. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openAdminStore } from "../../../../test/support/admin-store.ts";
-import { aLead, importLeads, newLead, someLeads } from "../../../../test/support/builders.ts";
-import { aKey, anAccount } from "../../../../test/support/harness.ts";
+import { aLead, newLead, someLeads } from "../../../../test/support/builders.ts";
+import { aKey, anAccount, importLeads, openTestDatabase } from "../../../../test/support/database.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
 import type { Random } from "../../../random.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
@@ -85,11 +84,11 @@ function* killsInRounds({ shuffle }: Random): Generator<{ readonly way: Way; rea
 /** A server, a follower and its receiver. Leads are added as they are needed: none would be left for the last kills. */
 async function startAll(build: string, folder: string) {
   const file = join(folder, "leadfile.db");
-  const store = openAdminStore(file);
-  const account = anAccount(store, { name: "acme" });
+  const database = openTestDatabase(file);
+  const account = anAccount(database, { name: "acme" });
   function addLeads(count: number): void {
     const leads = someLeads(count).map(newLead);
-    const add = () => void importLeads(store.leads, account.number, leads);
+    const add = () => void importLeads(database, account.number, leads);
     try {
       add();
     } catch {
@@ -98,7 +97,7 @@ async function startAll(build: string, folder: string) {
       add();
     }
   }
-  const key = aKey(store, account).secret;
+  const key = aKey(database, account).secret;
   // Below the ports that the system gives out: nobody else gets it while the server is away.
   const settings = { PORT: String(await aFreePort()) };
   let server = await startServer(build, file, settings);
@@ -137,7 +136,7 @@ async function startAll(build: string, folder: string) {
       await endFollow("SIGTERM");
       receiver.stop();
       await server.end();
-      store.close();
+      database.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Lead, leadFields } from "../../../../src/contract/lead.ts";
 import { aLead, linesOf, someLeads } from "../../../../test/support/builders.ts";
 import { filesWith } from "../../../../test/support/bytes.ts";
-import { anAccount } from "../../../../test/support/harness.ts";
+import { anAccount } from "../../../../test/support/database.ts";
 import type { Random } from "../../../random.ts";
 import type { Attack, Fault, Figures } from "../../fault.ts";
 import { documentsOf, look, prepare } from "../../product/contents.ts";

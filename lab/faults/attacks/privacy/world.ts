@@ -2,19 +2,18 @@
 import { pino } from "pino";
 import { createApp } from "../../../../src/api/app.ts";
 import { dayMs, dayOf } from "../../../../src/contract/calendar.ts";
-import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
 import type { Lead } from "../../../../src/contract/lead.ts";
 import { formatTime } from "../../../../src/contract/time.ts";
 import type { Account } from "../../../../src/db/accounts.ts";
+import type { LeadDatabase } from "../../../../src/db/connection.ts";
 import { listBatches } from "../../../../src/db/imports.ts";
 import { undoBatch } from "../../../../src/import/write/undo.ts";
 import { createLimiter } from "../../../../src/limiter.ts";
 import type { PersonalData } from "../../../../src/privacy/find.ts";
 import { openServedStore, type ServedStore } from "../../../../src/served-store.ts";
 import { imported } from "../../../../test/db/importing.ts";
-import { type AdminStore, openAdminStore } from "../../../../test/support/admin-store.ts";
 import { aLead, newLead, noonMs } from "../../../../test/support/builders.ts";
-import { anAccount } from "../../../../test/support/harness.ts";
+import { aKey, anAccount, documentsOf, openTestDatabase } from "../../../../test/support/database.ts";
 import { held, retain } from "../../../../test/support/privacy.ts";
 import type { Random } from "../../../random.ts";
 
@@ -46,7 +45,7 @@ type Answered = { readonly data: Lead[]; readonly next_cursor: string | null };
 /** A file with clients, imports, and a server. If it has changes, leads are also replaced, undone, and erased by age. */
 export class World {
   readonly #model: Model = { received: new Map(), unrecorded: [] };
-  readonly #admin: AdminStore;
+  readonly #database: LeadDatabase;
   readonly #account: Account;
   readonly #clients: readonly [Client, ...Client[]];
   readonly #files: Lead[][] = [];
@@ -61,8 +60,8 @@ export class World {
     readonly random: Random,
     readonly hasChanges: boolean,
   ) {
-    this.#admin = openAdminStore(file);
-    this.#account = anAccount(this.#admin, { pixels: pixels.map((id) => ({ id, status: "active" })) });
+    this.#database = openTestDatabase(file);
+    this.#account = anAccount(this.#database, { pixels: pixels.map((id) => ({ id, status: "active" })) });
     // The first has a state of its own: pages of all leads would hide what was noted wrongly of its pages.
     this.#clients = [this.#aClient("TX"), this.#aClient(), this.#aClient(), this.#aClient()];
     this.#served = openServedStore(file, true, this.#now);
@@ -72,9 +71,7 @@ export class World {
   readonly #now = () => this.#nowMs;
 
   #aClient(only: string | null = null): Client {
-    const secret = createKey();
-    const key = { digest: digestOf(secret), prefix: prefixOf(secret), label: null };
-    const { id } = this.#admin.keys.create(this.#account.number, key, noonMs);
+    const { secret, id } = aKey(this.#database, this.#account);
     return { secret, key: id, only, cursor: null, since: null };
   }
 
@@ -116,13 +113,13 @@ export class World {
 
   async #import(leads: readonly Lead[], onDuplicate: "skip" | "replace" = "skip"): Promise<void> {
     const options = { onDuplicate, createPixels: false, dryRun: false };
-    await imported(this.#admin, this.#account, leads.map(newLead), { options, now: this.#now });
+    await imported(this.#database, this.#account, leads.map(newLead), { options, now: this.#now });
   }
 
   async #change(): Promise<void> {
     const what = this.random.below(7);
     // Older leads go for a time, and may come again after that.
-    if (what === 0) await retain(this.#admin.database, this.#account, this.random.pick([10, null]), this.#nowMs);
+    if (what === 0) await retain(this.#database, this.#account, this.random.pick([10, null]), this.#nowMs);
     else if (what < 4) await this.#undo();
     else await this.#importAgain();
   }
@@ -130,7 +127,7 @@ export class World {
   /** An import is undone, and mostly comes again: some days later, or with the right times. */
   async #undo(): Promise<void> {
     const { random } = this;
-    const { database } = this.#admin;
+    const database = this.#database;
     const all = listBatches(database.read, this.#account.number).filter(
       ({ overwritten, undoneMs }) => overwritten === 0 && undoneMs === null,
     );
@@ -166,16 +163,16 @@ export class World {
   /** Compares the ledger with the model. */
   async compare() {
     while (this.#served.flush() !== "idle");
-    const ids = [...this.#admin.leads.export(this.#account.number)].flat().map((doc): string => JSON.parse(doc).id);
+    const ids = documentsOf(this.#database, this.#account.number).map((doc): string => JSON.parse(doc).id);
     const persons = ids.map((value) => ({ kind: "id", value }) as const);
-    const found = await held(this.#admin.database, this.#account, persons, this.#nowMs);
+    const found = await held(this.#database, this.#account, persons, this.#nowMs);
     const byId = new Map(ids.map((id, place) => [id, found[place] ?? { received: [], gaps: [] }]));
     return { pages: this.#pages, ...difference(this.#model, byId) };
   }
 
   close(): void {
     void this.#served.close();
-    this.#admin.close();
+    this.#database.close();
   }
 }
 

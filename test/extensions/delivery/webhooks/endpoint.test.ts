@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { pathOf } from "../../../../extensions/delivery/webhooks/endpoint.ts";
-import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
-import { noonMs } from "../../../support/builders.ts";
+import { createKey } from "../../../../src/contract/key.ts";
+import { revokeSource } from "../../../../src/db/sources.ts";
 import { receive, sentenceOf, visitsIn } from "./receiving.ts";
 
 const visit = { email: "dana@example.com", page_url: "https://www.example.com/pricing" };
@@ -59,11 +59,10 @@ describe("a delivery is stored unchanged", () => {
 
   test("for a source that this node of a cluster does not have yet", async () => {
     const token = createKey("lfin_");
-    const source = { digest: digestOf(token), prefix: prefixOf(token), label: null, options: {} };
     let isThere = false;
     const receiver = await receive({
       catchUp() {
-        if (!isThere) receiver.admin.sources.create(1, source, noonMs);
+        if (!isThere) receiver.aSource(token);
         isThere = true;
       },
     });
@@ -87,9 +86,9 @@ describe("a delivery is rejected with one clear sentence", () => {
   });
 
   test("with a revoked token, from the next delivery", async () => {
-    const { deliver, admin, id, kept } = await receive();
+    const { deliver, database, id, kept } = await receive();
     expect((await deliver(JSON.stringify(visit))).status).toBe(200);
-    admin.sources.revoke(id, Date.now());
+    await revokeSource(database, id, Date.now());
     expect((await deliver(JSON.stringify(visit))).status).toBe(401);
     expect(kept()).toHaveLength(1);
   });

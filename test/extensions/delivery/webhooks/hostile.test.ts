@@ -1,5 +1,6 @@
 /** The endpoint under clients that are slow, disconnect, or come all at once: others are served, and memory is bounded. */
 import { expect, test } from "bun:test";
+import { revokeSource } from "../../../../src/db/sources.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { send } from "../../../support/wire.ts";
 import { receive } from "./receiving.ts";
@@ -41,7 +42,7 @@ test.each(["[", "%", "a b", "x:99999"])("accepts a delivery to the host %s", asy
 });
 
 test("a delivery whose token is revoked during its upload is rejected", async () => {
-  const { url, token, id, admin, kept } = await receive();
+  const { url, token, id, database, kept } = await receive();
   const begun = Promise.withResolvers<void>();
   const revoked = Promise.withResolvers<void>();
   async function* body() {
@@ -53,7 +54,7 @@ test("a delivery whose token is revoked during its upload is rejected", async ()
   const answer = fetch(`${url}/in/${token}`, { method: "POST", body: body() });
   await begun.promise;
   await Bun.sleep(100);
-  admin.sources.revoke(id, Date.now());
+  await revokeSource(database, id, Date.now());
   revoked.resolve();
   expect([(await answer).status, kept()]).toEqual([401, []]);
 });

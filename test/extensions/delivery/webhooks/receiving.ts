@@ -6,11 +6,11 @@ import { pino } from "pino";
 import { createEndpoint, listenForDeliveries } from "../../../../extensions/delivery/webhooks/endpoint.ts";
 import { openSpool, type Spool } from "../../../../extensions/delivery/webhooks/spool.ts";
 import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
+import { createSource, findSourceByDigest } from "../../../../src/db/sources.ts";
 import type { Admin } from "../../../support/admin.ts";
-import { openAdminStore } from "../../../support/admin-store.ts";
 import { noonMs } from "../../../support/builders.ts";
+import { anAccount, openTestDatabase, written } from "../../../support/database.ts";
 import { aFolder } from "../../../support/folder.ts";
-import { anAccount } from "../../../support/harness.ts";
 
 interface ReceivingSetup {
   /** Puts something in front of the spool. */
@@ -25,14 +25,14 @@ interface ReceivingSetup {
 /** Opens an endpoint with one source; it closes when the test is over. */
 export async function receive(setup: ReceivingSetup = {}) {
   const folder = aFolder();
-  const admin = openAdminStore(join(folder, "leadfile.db"));
-  const account = anAccount(admin);
+  const database = openTestDatabase(join(folder, "leadfile.db"));
+  const account = anAccount(database);
   const spoolFolder = join(folder, "spool");
   const real = await openSpool(spoolFolder, Date.now);
   const logged: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void logged.push(line) });
   const endpoint = createEndpoint({
-    database: { read: admin.database.read, catchUp: async () => setup.catchUp?.() },
+    database: { read: database.read, catchUp: async () => setup.catchUp?.() },
     spool: setup.spool?.(real) ?? real,
     log,
     baseUrl: "https://www.example.com",
@@ -46,18 +46,18 @@ export async function receive(setup: ReceivingSetup = {}) {
     await stop();
     // The folder is gone by then, and with it what was to be completed.
     await real.complete().catch(() => undefined);
-    admin.close();
+    database.close();
   });
-  const aSource = () => {
-    const token = createKey("lfin_");
+  const aSource = (token = createKey("lfin_")) => {
     const made = { digest: digestOf(token), prefix: prefixOf(token), label: null, options: {} };
-    return { token, id: admin.sources.create(account.number, made, noonMs).id };
+    written(createSource(database, account, made, noonMs));
+    return { token, id: findSourceByDigest(database.read, made.digest)?.id ?? "" };
   };
   const { token, id } = aSource();
   return {
     url,
     folder: spoolFolder,
-    admin,
+    database,
     token,
     id,
     aSource,

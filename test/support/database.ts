@@ -1,0 +1,106 @@
+/** The database of a test, and what is in it before the test begins. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { sql } from "drizzle-orm";
+import { createKey, digestOf, prefixOf } from "../../src/contract/key.ts";
+import type { Lead } from "../../src/contract/lead.ts";
+import type { Pixel } from "../../src/contract/pixel.ts";
+import {
+  type Account,
+  type AccountNumber,
+  createAccount,
+  findAccount,
+  setSubscription,
+} from "../../src/db/accounts.ts";
+import { readLeadGroups } from "../../src/db/all-leads.ts";
+import type { LeadDatabase } from "../../src/db/connection.ts";
+import { findKeyByDigest, createKey as storeKey } from "../../src/db/keys.ts";
+import { openFileDatabase } from "../../src/db/open.ts";
+import { createPixel } from "../../src/db/pixels.ts";
+import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
+import { openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
+import { newLead, noonMs } from "./builders.ts";
+
+let template: Uint8Array | null = null;
+
+/** The bytes of an empty database of this version. To write them takes a tenth of the time that the migrations take. */
+function theTemplate(): Uint8Array {
+  if (template !== null) return template;
+  const folder = mkdtempSync(join(tmpdir(), "leadfile-template-"));
+  const database = openFileDatabase(join(folder, "leadfile.db"));
+  // Each copy makes its own when it is opened.
+  database.read.run(sql`DELETE FROM instances`);
+  template = database.read.$client.serialize();
+  database.close();
+  rmSync(folder, { recursive: true });
+  return template;
+}
+
+/** Opens the database at a path, which is created if need be. */
+export function openTestDatabase(path: string): LeadDatabase {
+  if (!existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, theTemplate(), { mode: 0o600 });
+  }
+  return openFileDatabase(path);
+}
+
+/**
+ * Writes to a file, which is done when the function of the product returns. Ignores a failure after that: the function may
+ * read its result when the test has closed the database.
+ */
+export const written = (work: Promise<unknown>): void => void work.catch(() => undefined);
+
+export interface AccountSetup {
+  /** By default, a name that no other account has. */
+  readonly name?: string;
+  readonly createdMs?: number;
+  readonly leads?: readonly Lead[];
+  /** Beside those of the leads, and before them. */
+  readonly pixels?: readonly Pixel[];
+  readonly active?: boolean;
+}
+
+let accountsMade = 0;
+
+/** Creates an account with its pixels and leads. */
+export function anAccount(database: LeadDatabase, setup: AccountSetup = {}): Account {
+  const { name = `Account ${++accountsMade}`, createdMs = noonMs, leads = [], pixels = [], active = true } = setup;
+  written(createAccount(database, name, createdMs));
+  const account = findAccount(database.read, name);
+  if (account === null) throw new Error(`the account ${name} was not created`);
+  for (const pixel of pixels) written(createPixel(database, account.number, pixel, noonMs));
+  importLeads(database, account.number, leads.map(newLead));
+  if (!active) written(setSubscription(database, account, false, noonMs));
+  return account;
+}
+
+/** Creates a key of an account. Returns its record, and the key itself. */
+export function aKey(database: LeadDatabase, account: Account, expiresMs: number | null = null) {
+  const secret = createKey();
+  const digest = digestOf(secret);
+  written(storeKey(database, account, { digest, prefix: prefixOf(secret), label: null, expiresMs }, noonMs));
+  const record = findKeyByDigest(database.read, digest);
+  if (record === null) throw new Error("the key was not stored");
+  return { secret, ...record };
+}
+
+const ordinaryImport: ImportOptions = { onDuplicate: "skip", createPixels: true, dryRun: false };
+
+/** Imports leads in one transaction, and returns the outcome of each. */
+export function importLeads(
+  { read }: LeadDatabase,
+  account: AccountNumber,
+  leads: readonly NewLead[],
+  { nowMs = noonMs, ...options }: Partial<ImportOptions> & { nowMs?: number } = {},
+): ImportOutcome[] {
+  const write = () =>
+    writeLeads(openDestination(read, account, nowMs), leads, { ...ordinaryImport, ...options, nowMs });
+  // A transaction that begins with reading fails once another program writes; one that begins so waits.
+  return read.transaction(write, { behavior: "immediate" });
+}
+
+/** The leads of an account as they are served, oldest first. */
+export const documentsOf = ({ read }: LeadDatabase, account: AccountNumber): string[] =>
+  [...readLeadGroups(read, account)].flat().map(({ doc }) => doc);
