@@ -23,14 +23,6 @@ describe("writing to standard output", () => {
     expect(following.errors()).toBe("");
   });
 
-  test("--since starts there, inclusive", async () => {
-    const { url, leads, settings } = await aSource(3);
-    const following = follow([url, "--since", leads[1]?.identified_at ?? ""], { settings });
-    await until(() => following.lines().length === 2);
-    expect(await following.end("SIGINT")).toBe(0);
-    expect(following.lines()).toEqual(written(leads.slice(1)));
-  });
-
   test("reads the key from a standard input that stays open", async () => {
     const { url, settings } = await aSource(1);
     const following = follow([url], { input: `${settings.LEADFILE_KEY}\n` });
