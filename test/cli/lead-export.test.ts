@@ -7,11 +7,11 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { leadFields } from "../../src/contract/lead.ts";
 import { anAdmin } from "../support/admin.ts";
-import { askingFor } from "../support/asking.ts";
 import { aLead } from "../support/builders.ts";
-import { copyLead } from "../support/copies.ts";
+import { copyLead } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { needing } from "../support/needing.ts";
+import { askingFor } from "../support/write-lock.ts";
 
 /** Values that some format, spreadsheet, or parser treats in a special way. */
 const words =

@@ -7,8 +7,8 @@ import { sql } from "drizzle-orm";
 import { openAgain } from "../../src/db/open.ts";
 import { statusAfter } from "../../src/signals.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
-import { filesWith } from "../support/bytes.ts";
 import { until } from "../support/eventually.ts";
+import { filesWith } from "../support/folder.ts";
 
 const rows = (count: number) =>
   `date,pixel_id,email\n${Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`).join("")}`;

@@ -7,9 +7,9 @@ import { dayMs } from "../../src/contract/calendar.ts";
 import { lockWaitMs } from "../../src/db/locks.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { noonMs } from "../support/builders.ts";
+import { least } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
-import { least } from "../support/least.ts";
 
 test("while another program writes, requests are answered and their counts are kept in memory", async () => {
   const { as, aKey, store, file } = await serve();

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
-import { betweenTransactions } from "../support/between-transactions.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
+import { betweenTransactions } from "../support/write-lock.ts";
 
 const many = 20_000;
 const rows = Array.from({ length: many }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);

@@ -4,9 +4,9 @@ import { expect, test } from "bun:test";
 import { chownSync, existsSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
-import { betweenTransactions } from "../support/between-transactions.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
+import { betweenTransactions } from "../support/write-lock.ts";
 
 const many = 30_000;
 const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");

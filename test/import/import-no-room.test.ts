@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
-import { betweenTransactions } from "../support/between-transactions.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
 import { aSmallDisk, withLittleRoom } from "../support/small-disk.ts";
+import { betweenTransactions } from "../support/write-lock.ts";
 
 const rows = Array.from({ length: 40_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
 const large = `date,pixel_id,email\n${rows.join("")}`;

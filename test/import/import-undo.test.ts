@@ -8,10 +8,10 @@ import { findBatch } from "../../src/db/imports.ts";
 import { openAgain } from "../../src/db/open.ts";
 import { undoBatch } from "../../src/import/write/undo.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
-import { signalBelow } from "../support/between-transactions.ts";
 import { watchDatabases } from "../support/closing.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
+import { signalBelow } from "../support/write-lock.ts";
 
 const px = ["--pixel", "px"];
 const january = "date,email\n2026-01-10,a@example.com\n2026-01-10,b@example.com\n2026-01-12,c@example.com\n";

@@ -5,10 +5,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { missingRecorder, wholeCalls } from "../../lab/faults/attacks/storage/strokes.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
-import { copyLead } from "../support/copies.ts";
-import { eventually } from "../support/eventually.ts";
+import { copyLead } from "../support/database.ts";
+import { eventually, least } from "../support/eventually.ts";
 import { client } from "../support/harness.ts";
-import { least } from "../support/least.ts";
 import { unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 

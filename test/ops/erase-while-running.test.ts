@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { anAdmin } from "../support/admin.ts";
-import { filesWith } from "../support/bytes.ts";
 import { until } from "../support/eventually.ts";
+import { filesWith } from "../support/folder.ts";
 import { client } from "../support/harness.ts";
 import { start } from "../support/process.ts";
 

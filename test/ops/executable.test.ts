@@ -115,15 +115,6 @@ describe("the server of the executable", () => {
     await server.said(/"erased":3000/);
   });
 
-  test("says what to do next if the file is empty, and ends with status 2 on an invalid setting", async () => {
-    const server = start({}, aFolder(), [theExecutable(), "serve"]);
-    await server.listening();
-    expect(await server.end("SIGINT")).toBe(0);
-    expect(server.errors()).toContain("leadfile account create NAME, then leadfile --help");
-    const refused = start({ LOG_LEVEL: "loud" }, aFolder(), [theExecutable(), "serve"]);
-    expect([await refused.exited, refused.errors()]).toEqual([2, expect.stringMatching(/^LOG_LEVEL [^\n]*\n$/)]);
-  });
-
   test("serves made-up leads with --demo, from another file", async () => {
     const folder = aFolder();
     const server = start({}, folder, [theExecutable(), "serve", "--demo"]);

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
-import { filesWith } from "../support/bytes.ts";
+import { filesWith } from "../support/folder.ts";
 
 const person = "a@example.com";
 const longAgo = new Date(Date.now() - 7_200_000);

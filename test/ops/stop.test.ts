@@ -2,8 +2,8 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { askingFor } from "../support/asking.ts";
 import { eventually } from "../support/eventually.ts";
+import { askingFor } from "../support/write-lock.ts";
 import { aRunningServer, requestsIn } from "./running.ts";
 
 describe("a stop", () => {

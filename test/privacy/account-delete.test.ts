@@ -6,8 +6,8 @@ import { type Account, listAccounts } from "../../src/db/accounts.ts";
 import { deleteAccount } from "../../src/privacy/delete-account.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { anAdmin } from "../support/admin.ts";
-import { filesWith } from "../support/bytes.ts";
 import { openTestDatabase } from "../support/database.ts";
+import { filesWith } from "../support/folder.ts";
 
 const rows = "pixel_id,email\npx,dana@example.com\npx,robin@example.com\n";
 

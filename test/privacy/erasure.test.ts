@@ -14,10 +14,9 @@ import { beginBatch, recordBatch } from "../../src/import/write/batch.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
 import { importing, origin } from "../db/importing.ts";
 import { aLead, newLead, noonMs, someLeads } from "../support/builders.ts";
-import { filesWith } from "../support/bytes.ts";
 import { watchDatabases } from "../support/closing.ts";
 import { anAccount, documentsOf, importLeads, openTestDatabase } from "../support/database.ts";
-import { aFolder } from "../support/folder.ts";
+import { aFolder, filesWith } from "../support/folder.ts";
 import { erase as eraseAll } from "../support/privacy.ts";
 
 const robin = { kind: "email", value: "robin@example.com" } as const;

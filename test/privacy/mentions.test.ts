@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { type Admin, anAdmin } from "../support/admin.ts";
-import { filesWith } from "../support/bytes.ts";
+import { filesWith } from "../support/folder.ts";
 
 const dana = "pixel_id,email,phone,page_url\npx,Dana.W+shop@Example.com,16195550123,https://shop.example.com/\n";
 

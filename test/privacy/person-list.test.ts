@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { anAdmin } from "../support/admin.ts";
-import { signalBelow } from "../support/between-transactions.ts";
-import { filesWith } from "../support/bytes.ts";
+import { filesWith } from "../support/folder.ts";
 import { onPersons } from "../support/privacy.ts";
+import { signalBelow } from "../support/write-lock.ts";
 
 const ids = [1, 2, 3, 4, 5, 6].map((n) => `0190a000-0000-7000-8000-00000000000${n}`);
 const rows = [

@@ -5,7 +5,7 @@ import { cpSync } from "node:fs";
 import type { Lead } from "../../src/contract/lead.ts";
 import { idFromSource } from "../../src/import/map/identity.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
-import { filesWith } from "../support/bytes.ts";
+import { filesWith } from "../support/folder.ts";
 import { type Named, onPersons } from "../support/privacy.ts";
 
 type Row = Readonly<Record<string, string>>;

@@ -7,14 +7,14 @@ import { formatTime } from "../../src/contract/time.ts";
 import { listAccounts } from "../../src/db/accounts.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
 import { type Admin, anAdmin, type Printed } from "../support/admin.ts";
-import { betweenTransactions } from "../support/between-transactions.ts";
 import { noonMs } from "../support/builders.ts";
-import { filesWith } from "../support/bytes.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { filesWith } from "../support/folder.ts";
 import { client, serve } from "../support/harness.ts";
 import { onPersons } from "../support/privacy.ts";
 import { start } from "../support/process.ts";
+import { betweenTransactions } from "../support/write-lock.ts";
 
 const hoursAgo = (hours: number) => formatTime(noonMs - hours * 3_600_000);
 const rows = (...hours: readonly number[]) =>

@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { dayMs } from "../../src/contract/calendar.ts";
 import { anAdmin } from "../support/admin.ts";
-import { filesWith } from "../support/bytes.ts";
-import { copyLead } from "../support/copies.ts";
+import { copyLead } from "../support/database.ts";
+import { filesWith } from "../support/folder.ts";
 import { start } from "../support/process.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 

@@ -7,9 +7,8 @@ import { insertAct } from "../../src/db/audit.ts";
 import { openFileDatabase } from "../../src/db/open.ts";
 import { applyRetention, isRetentionDue, surveyRetention, waitUntil, wasSetBack } from "../../src/privacy/retention.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
-import { filesWith } from "../support/bytes.ts";
 import { anAccount, documentsOf, importLeads, openTestDatabase } from "../support/database.ts";
-import { aFolder } from "../support/folder.ts";
+import { aFolder, filesWith } from "../support/folder.ts";
 import { retain } from "../support/privacy.ts";
 
 const days = 30;

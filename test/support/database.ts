@@ -1,4 +1,5 @@
 /** The database of a test, and what is in it before the test begins. */
+import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -104,3 +105,22 @@ export function importLeads(
 /** The leads of an account as they are served, oldest first. */
 export const documentsOf = ({ read }: LeadDatabase, account: AccountNumber): string[] =>
   [...readLeadGroups(read, account)].flat().map(({ doc }) => doc);
+
+/**
+ * Copies the only lead that has the email address d0@example.com: d1@example.com is a millisecond newer, and so on. As the
+ * setup of a test, this takes a tenth of the time of an import.
+ */
+export function copyLead({ file }: { readonly file: string }, copies: number, pageUrl: string | null = null): void {
+  using database = new Database(file);
+  const { changes } = database.run(
+    `WITH RECURSIVE copies (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM copies WHERE n < ?)
+     INSERT INTO stored_leads (account, identified_at, uuid, pixel, state, city_key, has_email, import, doc)
+     SELECT account, identified_at + n, unhex(printf('00000000000080008000%012x', n)), pixel, state, city_key, has_email,
+       import, json_set(doc, '$.id', printf('00000000-0000-8000-8000-%012x', n), '$.identified_at',
+         strftime('%Y-%m-%dT%H:%M:%fZ', (identified_at + n) / 1000.0, 'unixepoch'),
+         '$.email', 'd' || n || '@example.com', '$.page_url', ?)
+     FROM stored_leads, copies WHERE doc LIKE '%"d0@example.com"%'`,
+    [copies, pageUrl],
+  );
+  if (changes !== copies) throw new Error(`${changes} leads were added, not ${copies}`);
+}

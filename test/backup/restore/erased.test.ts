@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { anAdmin } from "../../support/admin.ts";
-import { filesWith } from "../../support/bytes.ts";
+import { filesWith } from "../../support/folder.ts";
 import { aBackup, backUp, erase, header, kept, keyState, printed, rows } from "./a-backup.ts";
 
 test("a person erased after the backup is erased again with every residual byte", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { makeBackup } from "../../../src/backup/backup.ts";
 import { openBackups } from "../../../src/backup/restore.ts";
 import { anAdmin } from "../../support/admin.ts";
-import { filesWith } from "../../support/bytes.ts";
+import { filesWith } from "../../support/folder.ts";
 import { aBackup, backUp, header, kept, rows } from "./a-backup.ts";
 
 test("the backup becomes the database, and the replaced file is kept next to it", async () => {

@@ -4,9 +4,8 @@ import { copyFileSync, existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead, linesOf, someLeads } from "../../support/builders.ts";
-import { until } from "../../support/eventually.ts";
+import { least, until } from "../../support/eventually.ts";
 import { serve } from "../../support/harness.ts";
-import { least } from "../../support/least.ts";
 import { unless } from "../../support/needing.ts";
 import { aCluster, answerOf, expectSuccess, missing, storedBy } from "./cluster.ts";
 

@@ -1,58 +1,11 @@
 /** bun admin mcp shows no person, unless it is told to. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { countTokens as countCl100k } from "gpt-tokenizer/encoding/cl100k_base";
-import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base";
 import { masked } from "../../../packages/mcp/src/mask.ts";
-import { type Lead, leadFields } from "../../../src/contract/lead.ts";
+import { leadFields } from "../../../src/contract/lead.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { serve } from "../../support/harness.ts";
-import { anAgentOf, aProcess, everyTable, tableOf } from "./agent.ts";
-
-/** A lead with its person in every place where vendors put persons. */
-function aTelltale(n: number): Lead {
-  const name = `Zefira${n} Quoll${n}`;
-  const email = `zefira${n}.quoll@mail${n}.example.org`;
-  const phone = `1619555${String(n).padStart(4, "0")}`;
-  const path = `/u/${["zefira", "quoll"].map((part) => part + n).join(n % 2 === 0 ? "-" : "%20")}`;
-  return aLead({
-    name,
-    email,
-    verified_email: `Z.Quoll${n}@home.example.org`,
-    phone,
-    company: n % 3 === 0 ? `${name} Ltd` : "Harbor & Pine",
-    page_url: `https://zefira${n}:pw@shop.example.com${path}/${encodeURIComponent(email)}?mail=${email}&tok=secret#${phone}`,
-    referrer: `https://mail.example.com/${encodeURIComponent(encodeURIComponent(email))}/${phone}?name=${name}`,
-    traffic_source: n % 2 === 0 ? `newsletter to ${email}` : `https://ads.example.com/?to=${email}`,
-  });
-}
-
-const tellsOf = (n: number) => [
-  `zefira${n}`,
-  `quoll${n}`,
-  `mail${n}.example.org`,
-  `619555${String(n).padStart(4, "0")}`,
-  "home.example.org",
-];
-
-test("no tool shows a person of 400 leads, and no answer is too long", async () => {
-  const leads = Array.from({ length: 400 }, (_, n) => aTelltale(n));
-  const { url, aKey } = await serve({ leads });
-  const agent = await aProcess(url, aKey());
-  const pages = await everyTable(agent);
-  expect(pages.flatMap(({ table }) => table.leads)).toHaveLength(400);
-  const summary = await agent.call("summarize_leads", {
-    since: "2026-01-31T00:00:00Z",
-    before: "2026-02-02T00:00:00Z",
-  });
-  const all = [...pages.map(({ text }) => text), summary.text].join("\n").toLowerCase();
-  expect(leads.flatMap((_, n) => tellsOf(n)).filter((tell) => all.includes(tell))).toEqual([]);
-  expect(all).not.toContain("tok=");
-  for (const { text, table } of pages) {
-    expect([countO200k(text), countCl100k(text)].filter((tokens) => tokens > 4000)).toEqual([]);
-    expect(table.leads.length).toBeLessThanOrEqual(20);
-  }
-});
+import { anAgentOf, aProcess, tableOf } from "./agent.ts";
 
 test("twenty leads fit one response, newest first, masked, with addresses without a query", async () => {
   const leads = someLeads(25);
@@ -72,10 +25,15 @@ test("twenty leads fit one response, newest first, masked, with addresses withou
   expect(table.columns).not.toContain("children");
 });
 
-test("--reveal shows persons, but no query", async () => {
+test.each([
+  [[], "d…@e…"],
+  [["--reveal"], "dana@example.com"],
+])("with the options %j, the program shows a person as %s, and no query", async (options, shown) => {
   const { url, aKey } = await serve({ leads: [aLead({ phone: "16195550123" })] });
-  const { text } = await (await aProcess(url, aKey(), "--reveal")).call("list_leads");
-  for (const whole of ["Dana Whitfield", "dana@example.com", "16195550123"]) expect(text).toContain(whole);
+  const { text } = await (await aProcess(url, aKey(), ...options)).call("list_leads");
+  expect(text).toContain(shown);
+  const whole = ["Dana Whitfield", "dana@example.com", "16195550123"].filter((part) => text.includes(part));
+  expect(whole).toHaveLength(options.length === 0 ? 0 : 3);
   expect(text).not.toContain("plan=team");
 });
 
@@ -160,6 +118,7 @@ test.each([
   [{ email: "d.whitfield77+x@harbor.example" }, "https://harbor.example/whitfield/w", "https://harbor.example/…/w"],
   [{ email: "info@harbor.example" }, "https://harbor.example/info/contact", "https://harbor.example/info/contact"],
   [{ name: null }, "https://a.example/x%3Fmail=zoe", "https://a.example/x"],
+  [{ name: null }, "https://zoe:pw@a.example/x?tok=secret#zoe", "https://a.example/x"],
   [{ name: "Dana Whitfield" }, "https://a.example/ｄａｎａ/whit\u200bfield/dan", "https://a.example/…/…/dan"],
   [{ email: "kim@mail.harbor.example" }, "https://harbor.example/at-mail.harbor.example", "https://harbor.example/…"],
   [{ phone: "16195550142" }, "https://a.example/619\u200b-555\u200b-0142/５５５-0142", "https://a.example/…/…"],

@@ -2,8 +2,8 @@
 import { Database } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { betweenTransactions } from "../../../../test/support/between-transactions.ts";
 import { until } from "../../../../test/support/eventually.ts";
+import { betweenTransactions } from "../../../../test/support/write-lock.ts";
 import type { Random } from "../../../random.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { ask, readPages, startClients } from "../../product/client.ts";

@@ -1,8 +1,9 @@
-/** Runs code of a test between two transactions of a command in another process. */
+/** The write lock of a database, which a test requests and takes while a command runs in another process. */
 import { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { lockRequestsOf } from "../../src/db/files.ts";
 import { writeWhenFree } from "../../src/db/locks.ts";
+import { until } from "./eventually.ts";
 import type { RunningProcess } from "./process.ts";
 
 /** Sends a signal to a command once it has left fewer leads than a number, before it deletes more. Returns its status. */
@@ -42,4 +43,14 @@ export async function* betweenTransactions(
       writer.run("COMMIT");
     }
   }
+}
+
+/** Accepts requests like a running import. The returned function resolves at the next request. */
+export function askingFor(file: string): () => Promise<void> {
+  const asking = lockRequestsOf(file);
+  writeFileSync(asking, "");
+  return () => {
+    const before = statSync(asking).size;
+    return until(() => statSync(asking).size > before);
+  };
 }
