@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
 import { eventually } from "../support/eventually.ts";
 import { needing } from "../support/needing.ts";
-import { start } from "../support/process.ts";
+import { runNow, start } from "../support/process.ts";
 
-const litestream = Bun.which("litestream");
 const configuration = readFileSync(join(import.meta.dir, "../../deploy/litestream.yml"), "utf8");
 const rows = 2_000;
 
@@ -18,7 +17,7 @@ needing("litestream")("Litestream restores the database after it and the server 
   const config = admin.put("litestream.yml", here);
   const server = start({ DATABASE_PATH: file }, folder);
   await server.listening();
-  const replicating = start({}, folder, [litestream ?? "", "replicate", "-config", config]);
+  const replicating = start({}, folder, ["litestream", "replicate", "-config", config]);
   await replicating.said(/snapshot written/);
   const csv = Array.from({ length: rows }, (_, row) => `v${row}@example.com,2026-01-01,px`).join("\n");
   await admin.import(`email,identified_at,pixel_id\n${csv}`);
@@ -28,15 +27,13 @@ needing("litestream")("Litestream restores the database after it and the server 
   const restored = join(folder, "restored.db");
   await eventually(async () => {
     const copy = `${restored}.${crypto.randomUUID()}`;
-    const tried = Bun.spawnSync([litestream ?? "", "restore", "-config", config, "-o", copy, file]);
-    expect(tried.exitCode).toBe(0);
+    expect(runNow("litestream", "restore", "-config", config, "-o", copy, file).status).toBe(0);
     expect((await leadsIn(copy)) === exported).toBe(true);
   });
   await replicating.end("SIGKILL");
   await server.end("SIGKILL");
 
-  const command = [litestream ?? "", "restore", "-config", config, "-o", restored, file];
-  expect(Bun.spawnSync(command).exitCode).toBe(0);
+  expect(runNow("litestream", "restore", "-config", config, "-o", restored, file).status).toBe(0);
   expect(await leadsIn(restored)).toBe(exported);
   const looked = await anAdmin([], { DATABASE_PATH: restored, PORT: "0" }).run("doctor", "--full", "--json");
   expect(looked.stdout).not.toContain("broken");

@@ -16,7 +16,7 @@ import { noonMs, someLeads } from "../support/builders.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
 import { needing, unless } from "../support/needing.ts";
-import { start } from "../support/process.ts";
+import { runNow, start } from "../support/process.ts";
 
 const alertsFile = join(import.meta.dir, "../../deploy/prometheus-alerts.yml");
 const alerts = readFileSync(alertsFile, "utf8");
@@ -102,10 +102,9 @@ needing("promtool").each<[string, Record<string, number>, boolean]>([
   const file = join(aFolder(), "rules.json");
   const tests = [{ interval: "1m", input_series: series, alert_rule_test: [alert] }];
   writeFileSync(file, JSON.stringify({ rule_files: [alertsFile], tests }));
-  const tested = Bun.spawnSync(["promtool", "test", "rules", file]);
-  expect([tested.exitCode, tested.stdout.toString()]).toEqual([0, expect.stringContaining("SUCCESS")]);
-  const checked = Bun.spawnSync(["promtool", "check", "rules", alertsFile]);
-  expect([checked.exitCode, checked.stderr.toString()]).toEqual([0, ""]);
+  const success = { status: 0, stdout: expect.stringContaining("SUCCESS"), stderr: "" };
+  expect(runNow("promtool", "test", "rules", file)).toMatchObject(success);
+  expect(runNow("promtool", "check", "rules", alertsFile)).toMatchObject(success);
 });
 
 test("every metric that the alerts of deploy/ use exists, and the age of the last import does after one", async () => {

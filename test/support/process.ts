@@ -108,6 +108,12 @@ async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) 
   for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
 }
 
+/** Runs a program of this machine to its end. */
+export function runNow(...command: readonly string[]): Finished {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { stdin: "ignore" });
+  return { status: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+}
+
 /** Waits for the end of a command whose output nobody reads yet. */
 export async function finish(child: Bun.ReadableSubprocess): Promise<Finished> {
   const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);

@@ -16,18 +16,12 @@ import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { client } from "../../support/harness.ts";
 import { missingHere, needing, unless } from "../../support/needing.ts";
-import { start } from "../../support/process.ts";
+import { adminCommand, runNow, serverCommand, start } from "../../support/process.ts";
 import { missing } from "./cluster.ts";
 import { nodeFlags, printedBy, rqlited } from "./nodes.ts";
 
 const deploy = join(import.meta.dir, "../../../deploy/cluster");
-const src = join(import.meta.dir, "../../../src");
 const read = (name: string) => readFileSync(join(deploy, name), "utf8");
-
-function run(...command: readonly string[]): { status: number; errors: string } {
-  const { exitCode, stderr } = Bun.spawnSync([...command], { stdin: "ignore" });
-  return { status: exitCode, errors: stderr.toString() };
-}
 
 needing("systemd-analyze")("systemd accepts the units without a warning", () => {
   const folder = aFolder();
@@ -37,7 +31,7 @@ needing("systemd-analyze")("systemd accepts the units without a warning", () => 
     return join(folder, name);
   });
   expect(files).toHaveLength(3);
-  expect(run("systemd-analyze", "verify", "--man=no", ...copies)).toEqual({ status: 0, errors: "" });
+  expect(runNow("systemd-analyze", "verify", "--man=no", ...copies)).toMatchObject({ status: 0, stderr: "" });
 });
 
 test.each(["systemd/rqlited.service", "demo"])("%s starts nodes with the flags that are tested", (name) => {
@@ -45,13 +39,13 @@ test.each(["systemd/rqlited.service", "demo"])("%s starts nodes with the flags t
 });
 
 needing("caddy")("Caddy accepts its configuration", () => {
-  expect(run("caddy", "validate", "--config", join(deploy, "Caddyfile"), "--adapter", "caddyfile").status).toBe(0);
+  expect(runNow("caddy", "validate", "--config", join(deploy, "Caddyfile"), "--adapter", "caddyfile").status).toBe(0);
 });
 
 needing("nginx")("nginx accepts its configuration", () => {
   const file = join(aFolder(), "nginx.conf");
   writeFileSync(file, `pid ${file}.pid; error_log stderr; events {} http { access_log off; ${read("nginx.conf")} }`);
-  expect(run("nginx", "-t", "-c", file).errors).toContain("test is successful");
+  expect(runNow("nginx", "-t", "-c", file).stderr).toContain("test is successful");
 });
 
 /** The parts of a compose file that are used here. */
@@ -152,25 +146,17 @@ unless(missing ?? needsOfCompose).describe("compose.yaml", () => {
 
     async function startServerOf(number: number): Promise<string> {
       const settings = { PORT: "0", HOST: `rqlite${number}` };
-      const command = [process.execPath, join(src, "main.ts")];
       const data = join(volumeOf(number), "data");
       // Before that, the server ends, and compose starts it again.
       await until(() => ["raft.db", "db.sqlite", "db.sqlite-shm"].every((name) => existsSync(join(data, name))));
-      const server = startAs(services[`leadfile${number}`] ?? {}, number, command, settings);
+      const server = startAs(services[`leadfile${number}`] ?? {}, number, serverCommand, settings);
       return (await server.listening()).replace(/^.*rqlite\d/, `http://${addressOf(number)}`);
     }
 
-    async function run(settings: Readonly<Record<string, string>>, ...args: readonly string[]) {
-      // The container that initializes the cluster is root, to read the file of the appliance.
-      const service = { ...services["admin"], user: "0:0" };
-      const { exited, output, errors } = startAs(
-        service,
-        1,
-        [process.execPath, join(src, "admin.ts"), ...args],
-        settings,
-      );
-      return { status: await exited, stdout: output(), stderr: errors() };
-    }
+    // The container that initializes the cluster is root, to read the file of the appliance.
+    const asRoot = { ...services["admin"], user: "0:0" };
+    const run = (settings: Readonly<Record<string, string>>, ...args: readonly string[]) =>
+      startAs(asRoot, 1, [...adminCommand, ...args], settings).finished();
 
     startNodeOf(1);
     await until(() => existsSync(join(volumeOf(1), "data/raft.db")));
@@ -206,6 +192,6 @@ unless(missing ?? needsOfCompose).describe("compose.yaml", () => {
 function someSecrets(...hosts: readonly string[]): string {
   const script = join(aFolder(), "make-secrets");
   copyFileSync(join(deploy, "make-secrets"), script);
-  expect(run("sh", script, ...hosts).status).toBe(0);
+  expect(runNow("sh", script, ...hosts).status).toBe(0);
   return join(dirname(script), "secrets");
 }

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { theExecutable } from "../../support/executable.ts";
 import { aFolder } from "../../support/folder.ts";
 import { needing } from "../../support/needing.ts";
-import { start } from "../../support/process.ts";
+import { runNow, start } from "../../support/process.ts";
 import { aFreePort } from "../../support/proxy.ts";
-import { run } from "./run.ts";
 
 const deploy = join(import.meta.dir, "../../../deploy");
 
@@ -15,7 +14,11 @@ describe("the container", () => {
   const containerfile = readFileSync(join(deploy, "Containerfile"), "utf8");
 
   needing("hadolint")("is built from a Containerfile that hadolint accepts", () => {
-    expect(run("hadolint", "--no-color", join(deploy, "Containerfile"))).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(runNow("hadolint", "--no-color", join(deploy, "Containerfile"))).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: "",
+    });
   });
 
   test("runs as a numbered user that is not root, from an image without a shell, and has a health check", () => {
@@ -51,10 +54,10 @@ describe("the container", () => {
     const inside = ["unshare", "--mount", "sh", box, root, PORT, "/usr/local/bin/leadfile"];
     const server = start({}, aFolder(), [...inside, "serve"]);
     expect(await server.listening()).toBe(`http://0.0.0.0:${PORT}`);
-    expect(run(...inside, "health")).toEqual({ status: 0, stdout: "", stderr: "" });
-    expect(run(...inside, "account", "create", "acme").stdout).toMatch(/^acc_/);
+    expect(runNow(...inside, "health")).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(runNow(...inside, "account", "create", "acme").stdout).toMatch(/^acc_/);
     expect(await server.end("SIGTERM")).toBe(0);
-    expect(run(...inside, "health")).toMatchObject({ status: 1, stderr: expect.stringContaining("leadfile serve") });
+    expect(runNow(...inside, "health")).toMatchObject({ status: 1, stderr: expect.stringContaining("leadfile serve") });
     expect(statSync(join(root, "data/leadfile.db")).uid).toBe(65_532);
   });
 });
@@ -67,12 +70,12 @@ function anImage(): { root: string; box: string } {
   cpSync(deploy, join(release, "deploy"), { recursive: true });
   const buildah = (...words: string[]) => {
     const storage = ["--root", join(store, "root"), "--runroot", join(store, "run"), "--storage-driver", "vfs"];
-    const ended = run("buildah", ...storage, ...words);
+    const ended = runNow("buildah", ...storage, ...words);
     if (ended.status !== 0) throw new Error(`buildah ${words[0]} failed: ${ended.stderr}`);
     return ended.stdout.trim();
   };
   const base = buildah("from", "scratch");
-  const libraries = [...run("ldd", theExecutable()).stdout.matchAll(/(\/\S+) \(0x/g)].map(
+  const libraries = [...runNow("ldd", theExecutable()).stdout.matchAll(/(\/\S+) \(0x/g)].map(
     ([, library = ""]) => library,
   );
   for (const library of libraries) buildah("copy", base, library, library);

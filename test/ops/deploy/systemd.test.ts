@@ -6,8 +6,7 @@ import { theExecutable } from "../../support/executable.ts";
 import { aFolder } from "../../support/folder.ts";
 import { client } from "../../support/harness.ts";
 import { needing } from "../../support/needing.ts";
-import { start } from "../../support/process.ts";
-import { run } from "./run.ts";
+import { runNow, start } from "../../support/process.ts";
 
 const units = join(import.meta.dir, "../../../deploy/systemd");
 const analyzed = needing("systemd-analyze");
@@ -20,22 +19,24 @@ describe("the units of systemd", () => {
     expect(services).toHaveLength(3);
     const folder = aFolder();
     for (const name of services) {
-      const { stdout } = run("systemd-analyze", "security", "--offline=yes", "--no-pager", join(units, name));
+      const { stdout } = runNow("systemd-analyze", "security", "--offline=yes", "--no-pager", join(units, name));
       expect(Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN)).toBeLessThan(2.5);
       const text = readFileSync(join(units, name), "utf8");
       writeFileSync(join(folder, name), text.replaceAll("/usr/local/bin/leadfile", theExecutable()));
     }
     const files = services.map((name) => join(folder, name));
-    expect(run("systemd-analyze", "verify", "--man=no", ...files)).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(runNow("systemd-analyze", "verify", "--man=no", ...files)).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 
   const installing = needing("systemd-sysusers", "systemd-tmpfiles", "root");
   installing("create a user and its folders", () => {
     const root = aFolder();
     for (const folder of ["etc", "var/lib", "var/backups"]) mkdirSync(join(root, folder), { recursive: true });
-    run("systemd-sysusers", `--root=${root}`, join(units, "leadfile-sysusers.conf"));
+    runNow("systemd-sysusers", `--root=${root}`, join(units, "leadfile-sysusers.conf"));
     const [, uid] = /^leadfile:x:(\d+):/m.exec(readFileSync(join(root, "etc/passwd"), "utf8")) ?? [];
-    expect(run("systemd-tmpfiles", `--root=${root}`, "--create", join(units, "leadfile-tmpfiles.conf")).status).toBe(0);
+    expect(runNow("systemd-tmpfiles", `--root=${root}`, "--create", join(units, "leadfile-tmpfiles.conf")).status).toBe(
+      0,
+    );
     for (const folder of ["var/lib/leadfile", "var/lib/leadfile/inbox", "var/backups/leadfile"]) {
       const { mode, uid: owner } = statSync(join(root, folder));
       expect([(mode & 0o777).toString(8), owner]).toEqual(["700", Number(uid)]);
@@ -76,7 +77,7 @@ needing("systemd-analyze", "strace")(
 function allowedCalls(): ReadonlySet<string> {
   const groups = new Map<string, string[]>();
   let members: string[] = [];
-  for (const line of run("systemd-analyze", "syscall-filter", "--no-pager").stdout.split("\n")) {
+  for (const line of runNow("systemd-analyze", "syscall-filter", "--no-pager").stdout.split("\n")) {
     if (line.startsWith("@")) groups.set(line.trim(), (members = []));
     else if (/^ +[@\w]/.test(line)) members.push(line.trim());
   }
