@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CommanderError } from "commander";
 import type { Clock, CommandContext, CommandDatabase } from "./cli/command.ts";
 import { createProgram } from "./cli/program.ts";
+import { createOutput } from "./cli/terminal/output.ts";
 import { readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
 import { explainFailure, noDatabase } from "./db/failure.ts";
 import { isFileOfNode } from "./db/files.ts";
@@ -36,6 +37,7 @@ export async function runCommand(
         if (ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
         return (opened.database = openDatabase());
       },
+      output: createOutput(words.includes("--json")),
       standardInput,
       endWith: (wanted) => {
         status = wanted;

@@ -1,7 +1,7 @@
 /** bun admin cluster: several nodes of rqlite, each with a server. */
 import type { Command } from "commander";
 import { typedPath } from "../../src/cli/arguments.ts";
-import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "../../src/cli/command.ts";
+import { AdminCommand, type CommandContext, jsonCommand } from "../../src/cli/command.ts";
 import { grouped, leadsText } from "../../src/cli/terminal/numbers.ts";
 import { table } from "../../src/cli/terminal/table.ts";
 import { readCluster, readDatabasePath } from "../../src/config.ts";
@@ -15,18 +15,14 @@ import { initCluster, migrateCluster, removeNode } from "./nodes.ts";
 import { scrubNode } from "./scrub.ts";
 import { askCluster, type ClusterStatus, type NodeStatus } from "./status.ts";
 
-interface Options {
-  readonly json?: boolean;
-}
-
 export function clusterCommand(context: CommandContext): Command {
   return new AdminCommand("cluster")
     .examples("cluster status")
-    .addCommand(initCommand())
+    .addCommand(initCommand(context))
     .addCommand(statusCommand(context))
-    .addCommand(migrateCommand())
-    .addCommand(scrubCommand())
-    .addCommand(leaveCommand());
+    .addCommand(migrateCommand(context))
+    .addCommand(scrubCommand(context))
+    .addCommand(leaveCommand(context));
 }
 
 /** The local node. Throws a UserError if CLUSTER is not set. */
@@ -46,18 +42,17 @@ async function withDatabase<Result>(work: (database: ClusterDatabase) => Promise
   return await work(openClusterDatabase(file, localNode()));
 }
 
-function initCommand(): Command {
+function initCommand(context: CommandContext): Command {
   return jsonCommand("init")
     .description("copy an existing file into the first node, which must be empty")
     .argument("<FILE>", "the file of a stopped server; it is not changed", typedPath)
     .examples("cluster init /var/lib/leadfile/leadfile.db")
-    .action(async (file: string, options: Options) => {
+    .action(async (file: string) => {
       const { leads } = await initCluster(localNode(), file);
-      const output = outputOf(options);
       const next = "Start the other nodes with -join, and a server for each node.";
-      output.result({ file, leads }, `The node has ${leadsText(leads)}. ${next}`);
+      context.output.result({ file, leads }, `The node has ${leadsText(leads)}. ${next}`);
       // Later erasures do not reach this file.
-      output.say(`${file} still contains personal data. Delete it when the cluster serves.`);
+      context.output.say(`${file} still contains personal data. Delete it when the cluster serves.`);
     });
 }
 
@@ -65,9 +60,9 @@ function statusCommand(context: CommandContext): Command {
   return jsonCommand("status")
     .description("show the nodes, the leader, the progress of each node, and which servers respond")
     .examples("cluster status", "cluster status --json")
-    .action(async (options: Options) => {
+    .action(async () => {
       const status = await withDatabase(({ node, read }) => askCluster(node, read, context.now()));
-      outputOf(options).result(status, statusText(status));
+      context.output.result(status, statusText(status));
       if (!status.has_majority) context.endWith(1);
     });
 }
@@ -92,31 +87,31 @@ function lineOf(node: NodeStatus): string[] {
   ];
 }
 
-function migrateCommand(): Command {
+function migrateCommand(context: CommandContext): Command {
   return jsonCommand("migrate")
     .description("update the schema to this version, before its first server starts")
     .examples("cluster migrate")
-    .action(async (options: Options) => {
+    .action(async () => {
       const migrations = await withDatabase(migrateCluster);
       const done = migrations === 0 ? "The schema is up to date." : `Migrations applied: ${grouped(migrations)}.`;
-      outputOf(options).result({ migrations }, `${done} Servers of the earlier version continue to serve.`);
+      context.output.result({ migrations }, `${done} Servers of the earlier version continue to serve.`);
     });
 }
 
-function scrubCommand(): Command {
+function scrubCommand(context: CommandContext): Command {
   return jsonCommand("scrub")
     .description("remove the residual bytes of erased persons from the local node, which is stopped briefly")
     .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "the command that starts it again")
     .examples("cluster scrub --stop ./stop-node.sh --start ./start-node.sh")
-    .action(async ({ stop, start, ...options }: Options & { stop: string; start: string }) => {
+    .action(async ({ stop, start }: { stop: string; start: string }) => {
       // A signal must not leave the node stopped.
       stopSignal();
       const restarting = { stop: () => run(stop), start: () => run(start) };
       const { node, bytesBefore, bytesAfter, awayMs } = await withDatabase((database) =>
         scrubNode(database, restarting),
       );
-      outputOf(options).result(
+      context.output.result(
         { node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
         `The log of ${node} had ${grouped(bytesBefore)} bytes and now has ${grouped(bytesAfter)}. ` +
           `The node was stopped for ${(awayMs / 1000).toFixed(1)} s.`,
@@ -124,15 +119,15 @@ function scrubCommand(): Command {
     });
 }
 
-function leaveCommand(): Command {
+function leaveCommand(context: CommandContext): Command {
   return jsonCommand("leave")
     .description("remove a node; its server has stopped serving when the command returns")
     .argument("<NODE>", "the name that cluster status shows")
     .examples("cluster leave n3")
-    .action(async (name: string, options: Options) => {
+    .action(async (name: string) => {
       await withDatabase((database) => removeNode(database, name));
       const next = "Stop its server and its rqlited, and delete its folder.";
-      outputOf(options).result({ node: name }, `${name} was removed. ${next}`);
+      context.output.result({ node: name }, `${name} was removed. ${next}`);
     });
 }
 

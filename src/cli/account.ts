@@ -12,7 +12,7 @@ import { countLeads } from "../privacy/find.ts";
 import { runSteps, stoppedBy } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
-import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
@@ -34,7 +34,7 @@ function createCommand(context: CommandContext): Command {
     .description("create an account with an active subscription, and print its ID")
     .argument("<NAME>", "a name that no other account has")
     .examples("account create acme", 'account create "Harbor & Pine" --json')
-    .action(async (text: string, options) => {
+    .action(async (text: string) => {
       const name = checkText("NAME", text);
       if (/^acc_/i.test(name)) {
         throw new UserError("NAME begins with acc_, like an ID.", "Choose another name.", 2);
@@ -43,7 +43,7 @@ function createCommand(context: CommandContext): Command {
       if (created === null) {
         throw new UserError(`The account ${JSON.stringify(name)} already exists.`, "Choose another name.");
       }
-      outputOf(options).result(view(created), created.id);
+      context.output.result(view(created), created.id);
     });
 }
 
@@ -51,10 +51,10 @@ function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list all accounts")
     .examples("account list", "account list --json")
-    .action((options) => {
+    .action(() => {
       const path = readDatabasePath();
       // A script may ask before anything was set up.
-      if (!existsSync(path)) return void outputOf(options).result([], noDatabase(path).sentence);
+      if (!existsSync(path)) return void context.output.result([], noDatabase(path).sentence);
       const all = listAccounts(context.database().read).map(view);
       const rows = all.map(({ id, subscription, retain_days: days, name }) => [
         id,
@@ -63,7 +63,7 @@ function listCommand(context: CommandContext): Command {
         name,
       ]);
       const text = table(["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows, noAccounts(path));
-      outputOf(options).result(all, text);
+      context.output.result(all, text);
     });
 }
 
@@ -71,10 +71,10 @@ function subscriptionCommand(context: CommandContext, verb: string, active: bool
   return commandOnAccount(context, verb)
     .description(`${verb} the subscription, effective with the next request`)
     .examples(`account ${verb} acme`)
-    .action(async (account: Account, options) => {
+    .action(async (account: Account) => {
       await setSubscription(context.database(), account, active, context.now());
       const now = view({ ...account, active });
-      outputOf(options).result(now, `The subscription of ${now.name} is ${now.subscription}.`);
+      context.output.result(now, `The subscription of ${now.name} is ${now.subscription}.`);
     });
 }
 
@@ -83,14 +83,13 @@ function deleteCommand(context: CommandContext): Command {
     .description("delete an account with all its data, and revoke its keys permanently")
     .option("--yes", "do not ask for confirmation")
     .examples("account delete acme", "account delete acme --yes --json")
-    .action(async (account: Account, options: { yes?: boolean; json?: boolean }) => {
+    .action(async (account: Account, options: { yes?: boolean }) => {
       const { id, name } = account;
-      const output = outputOf(options);
       const database = context.database();
       const leads = countLeads(database.read, account.number);
       if (options.yes !== true) await confirmName(name, `${JSON.stringify(name)} and its ${leadsText(leads)}`);
       const sources = listSources(database.read, account.number);
-      using progress = createProgress("Deleting", leads, output);
+      using progress = createProgress("Deleting", leads, context.output);
       const steps = deleteAccount(database, account, context.now());
       const { done, signal } = await runSteps(steps, (count) => progress.update(count, count));
       if (signal !== null) {
@@ -98,12 +97,12 @@ function deleteCommand(context: CommandContext): Command {
         throw stoppedBy(signal, what);
       }
       const receipt = findDeletion(database.read, id);
-      output.result({ id, name, leads: receipt?.leads ?? done }, JSON.stringify(receipt));
-      output.say(`Account ${name} is deleted. Requests with its keys get revoked_api_key.`);
+      context.output.result({ id, name, leads: receipt?.leads ?? done }, JSON.stringify(receipt));
+      context.output.say(`Account ${name} is deleted. Requests with its keys get revoked_api_key.`);
       removeDeliveries(spoolOf(database.path), sources);
-      await removeResidualBytes(context, output);
+      await removeResidualBytes(context);
       const onNodes = isFileOfNode(database.path) ? "pending deliveries on other nodes, " : "";
-      output.say(`Not deleted: ${onNodes}exports, rejects files, files in inboxes, logs, and earlier backups.`);
+      context.output.say(`Not deleted: ${onNodes}exports, rejects files, files in inboxes, logs, and earlier backups.`);
     });
 }
 

@@ -4,13 +4,12 @@ import { formatTime } from "../contract/time.ts";
 import type { Account } from "../db/accounts.ts";
 import { listActs } from "../db/audit.ts";
 import { accountIn, wholeNumber } from "./arguments.ts";
-import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { table } from "./terminal/table.ts";
 
 interface Options {
   readonly account?: Account;
   readonly limit: number;
-  readonly json?: boolean;
 }
 
 export function auditCommand(context: CommandContext): Command {
@@ -32,7 +31,7 @@ export function auditCommand(context: CommandContext): Command {
           account ?? "",
           detailText(act, detail),
         ]);
-        outputOf(options).result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows, "The audit log is empty."));
+        context.output.result(acts, table(["AT", "ACT", "ACCOUNT", "DETAIL"], rows, "The audit log is empty."));
       }),
   );
 }

@@ -14,7 +14,7 @@ import { adminCommand } from "../program-name.ts";
 import { stopSignal, unlessStopped } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { typedPath } from "./arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, jsonCommand } from "./command.ts";
 import { bytesText, counted, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { table } from "./terminal/table.ts";
@@ -28,29 +28,30 @@ export function backupCommand(context: CommandContext): Command {
       "backup --drill /var/backups/leadfile/today.db",
       "backup s3://acme-backups/leadfile",
     )
-    .action(async (file: string, options: { drill?: boolean; json?: boolean }) => {
-      const output = outputOf(options);
+    .action(async (file: string, options: { drill?: boolean }) => {
       if (options.drill === true && file.endsWith(encryptedSuffix)) {
         const advice = `To test it, run: ${adminCommand} restore ${file} --identity FILE --dry-run`;
         throw new UserError(`${file} is encrypted.`, advice, 2);
       }
-      if (isS3(file)) print(output, await storeIn(context, file), true);
-      else await makeFile(context, output, file, options.drill === true);
+      if (isS3(file)) print(context.output, await storeIn(context, file), true);
+      else await makeFile(context, file, options.drill === true);
     })
-    .addCommand(listCommand());
+    .addCommand(listCommand(context));
 }
 
 const nothingMade = "No backup was made, and the partial copy was deleted.";
 
-async function makeFile(context: CommandContext, output: Output, file: string, isDrill: boolean): Promise<void> {
+async function makeFile(context: CommandContext, file: string, isDrill: boolean): Promise<void> {
   const stop = stopSignal();
   const test = () => unlessStopped(drill(file, context.now(), stop), `${file} exists, but its test was not completed.`);
-  if (isDrill && existsSync(file)) return print(output, await test(), true);
+  if (isDrill && existsSync(file)) return print(context.output, await test(), true);
   const making = (await loadBackups()).make(file, context.now(), stop);
   const made = await unlessStopped(making, nothingMade);
   await record(context, "backup", { sha256: made.sha256, leads: made.leads });
-  print(output, isDrill ? await test() : made, isDrill);
-  output.say(`It contains personal data: protect it like the database. A restore also needs ${file}.manifest.json.`);
+  print(context.output, isDrill ? await test() : made, isDrill);
+  context.output.say(
+    `It contains personal data: protect it like the database. A restore also needs ${file}.manifest.json.`,
+  );
 }
 
 /** Records a backup in the audit. It is complete, whether or not it can be recorded. */
@@ -85,14 +86,12 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
   return stored;
 }
 
-function listCommand(): Command {
+function listCommand(context: CommandContext): Command {
   return jsonCommand("list")
     .description("list the backups in a folder or bucket, newest first")
     .argument("[PLACE]", "a folder or s3://bucket/prefix (default: BACKUP_TO)", typedPath)
     .examples("backup list", "backup list s3://acme-backups/leadfile --json")
-    .action(async (place: string | undefined, _: unknown, command: Command) => {
-      // The command above takes --json as well, and reads it first.
-      const options: { json?: boolean } = command.optsWithGlobals();
+    .action(async (place: string | undefined) => {
       const wanted = place ?? readBackups()?.to;
       if (wanted === undefined) {
         throw new UserError(
@@ -103,7 +102,7 @@ function listCommand(): Command {
       }
       const { backups } = await openPlace(wanted, readS3Access(wanted)).listAll();
       const header = ["FILE", "MADE", "LEADS", "SIZE", "ENCRYPTED"];
-      outputOf(options).result(backups, table(header, backups.map(cellsOf), `There are no backups in ${wanted}.`));
+      context.output.result(backups, table(header, backups.map(cellsOf), `There are no backups in ${wanted}.`));
     });
 }
 

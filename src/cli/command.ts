@@ -3,7 +3,7 @@ import { Command } from "commander";
 import type { LeadDatabase } from "../db/connection.ts";
 import type { Importer } from "../import/write/import.ts";
 import { adminCommand } from "../program-name.ts";
-import { createOutput, type Output } from "./terminal/output.ts";
+import type { Output } from "./terminal/output.ts";
 
 /** The clock of a command. */
 export interface Clock {
@@ -16,6 +16,8 @@ export interface Clock {
 export interface CommandContext extends Clock {
   /** Opens the database at the first call, until the command has returned. Throws a UserError if it is missing. */
   readonly database: (ifMissing?: "create") => CommandDatabase;
+  /** The result and the messages; JSON with --json. */
+  readonly output: Output;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** Sets the exit status of the process. */
   readonly endWith: (status: number) => void;
@@ -50,11 +52,6 @@ export class AdminCommand extends Command {
 /** Returns a command that takes --json. */
 export function jsonCommand(name: string): AdminCommand {
   return new AdminCommand(name).option("--json", "print one JSON value on standard output");
-}
-
-/** Returns the output for the options of a command. */
-export function outputOf(options: { json?: boolean }): Output {
-  return createOutput(options.json === true);
 }
 
 /** Returns the examples of a help. The name of the program is added, unless a line has it after a pipe. */

@@ -9,9 +9,8 @@ import { adminCommand } from "../program-name.ts";
 import { runSteps, stoppedBy } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { commandOnAccount } from "./arguments.ts";
-import { AdminCommand, type CommandContext, outputOf } from "./command.ts";
+import { AdminCommand, type CommandContext } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
-import type { Output } from "./terminal/output.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { table } from "./terminal/table.ts";
 
@@ -26,15 +25,14 @@ function listCommand(context: CommandContext): Command {
   return commandOnAccount(context, "list")
     .description("list the imports of an account that added or replaced leads, newest first")
     .examples("import list acme", "import list acme --json")
-    .action(({ number }: Account, options) => {
+    .action(({ number }: Account) => {
       const batches = listBatches(context.database().read, number);
       const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
-      const output = outputOf(options);
       const text = table(header, batches.map(cells), "The account has no imports.", lesser);
-      output.result(batches.map(toJson), text);
+      context.output.result(batches.map(toJson), text);
       const [cutShort] = batches.filter((batch, place) => isCutShort(batch, batches.slice(0, place)));
       if (cutShort !== undefined) {
-        output.say(
+        context.output.say(
           `Import ${cutShort.number} is not finished. If it is not running, import its file again to complete it.`,
         );
       }
@@ -46,26 +44,27 @@ function undoCommand(context: CommandContext): Command {
     .description("remove exactly the leads that an import added")
     .argument("<IMPORT>", "number of the import, from import list")
     .examples("import undo acme 3")
-    .action(async (account: Account, text: string, options) => {
+    .action(async (account: Account, text: string) => {
       const batch = batchOf(context, account, text);
       if (batch.overwritten > 0) throw hasReplaced(batch.number);
-      const output = outputOf(options);
-      const removed = batch.undoneMs === null ? await undo(context, account, batch, output) : 0;
+      const removed = batch.undoneMs === null ? await undo(context, account, batch) : 0;
       const said =
         batch.undoneMs === null
           ? `Import ${batch.number} is undone: ${leadsText(removed)} removed.`
           : `Import ${batch.number} was already undone at ${formatTime(batch.undoneMs)}.`;
-      output.result({ import: batch.number, removed }, said);
+      context.output.result({ import: batch.number, removed }, said);
       if (removed > 0) {
-        output.say("This also removed leads that other files contain. To add them again, import those files again.");
+        context.output.say(
+          "This also removed leads that other files contain. To add them again, import those files again.",
+        );
       }
     });
 }
 
 /** Returns the number of removed leads. Throws a UserError if a signal came before all were removed. */
-async function undo(context: CommandContext, account: Account, batch: Batch, output: Output): Promise<number> {
+async function undo(context: CommandContext, account: Account, batch: Batch): Promise<number> {
   const database = context.database();
-  using progress = createProgress("Undoing", batch.imported, output);
+  using progress = createProgress("Undoing", batch.imported, context.output);
   const steps = undoBatch(database, account, batch, context.now());
   const { done: removed, signal } = await runSteps(steps, (count) => progress.update(count, count));
   if (signal === null || findBatch(database.read, account.number, batch.number)?.undoneMs !== null) return removed;

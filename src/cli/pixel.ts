@@ -7,7 +7,7 @@ import { createPixel, listPixels, setPixelStatus } from "../db/pixels.ts";
 import { adminCommand } from "../program-name.ts";
 import { UserError } from "../user-error.ts";
 import { checkPixelId, checkText, commandOnAccount } from "./arguments.ts";
-import { AdminCommand, type CommandContext, outputOf } from "./command.ts";
+import { AdminCommand, type CommandContext } from "./command.ts";
 import { table } from "./terminal/table.ts";
 
 export function pixelCommand(context: CommandContext): Command {
@@ -24,7 +24,7 @@ function createCommand(context: CommandContext): Command {
     .option("--id <ID>", "the vendor's ID of the pixel (default: generated)")
     .option("--status <STATUS>", "the status that the API shows", "active")
     .examples("pixel create acme", "pixel create acme --id px_shop --status active")
-    .action(async (account: Account, options: { id?: string; status: string; json?: boolean }) => {
+    .action(async (account: Account, options: { id?: string; status: string }) => {
       const id = options.id === undefined ? `px_${randomText(12)}` : checkPixelId("--id", options.id);
       const pixel = { id, status: checkText("--status", options.status) };
       if (!(await createPixel(context.database(), account.number, pixel, context.now()))) {
@@ -33,7 +33,7 @@ function createCommand(context: CommandContext): Command {
           `To list its pixels, run: ${adminCommand} pixel list ${account.id}`,
         );
       }
-      outputOf(options).result(view(account, pixel), id);
+      context.output.result(view(account, pixel), id);
     });
 }
 
@@ -41,10 +41,10 @@ function listCommand(context: CommandContext): Command {
   return commandOnAccount(context, "list")
     .description("list the pixels of an account")
     .examples("pixel list acme", "pixel list acme --json")
-    .action((account: Account, options) => {
+    .action((account: Account) => {
       const all = listPixels(context.database().read, account.number).map((pixel) => view(account, pixel));
       const rows = all.map(({ id, status }) => [id, status]);
-      outputOf(options).result(all, table(["ID", "STATUS"], rows, "The account has no pixels."));
+      context.output.result(all, table(["ID", "STATUS"], rows, "The account has no pixels."));
     });
 }
 
@@ -54,7 +54,7 @@ function setStatusCommand(context: CommandContext): Command {
     .argument("<ID>", "ID of the pixel")
     .argument("<STATUS>", "such as active or paused")
     .examples("pixel set-status acme px_shop paused")
-    .action(async (account: Account, id: string, text: string, options) => {
+    .action(async (account: Account, id: string, text: string) => {
       const status = checkText("STATUS", text);
       if (!(await setPixelStatus(context.database(), account.number, { id, status }))) {
         throw new UserError(
@@ -62,7 +62,7 @@ function setStatusCommand(context: CommandContext): Command {
           `To list its pixels, run: ${adminCommand} pixel list ${account.id}`,
         );
       }
-      outputOf(options).result(view(account, { id, status }), `The status of pixel ${id} is ${status}.`);
+      context.output.result(view(account, { id, status }), `The status of pixel ${id} is ${status}.`);
     });
 }
 

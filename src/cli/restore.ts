@@ -11,7 +11,7 @@ import { adminCommand } from "../program-name.ts";
 import { stopSignal, unlessStopped } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { typedPath } from "./arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, jsonCommand } from "./command.ts";
 import { andMore, bytesText, counted, grouped, leadsText } from "./terminal/numbers.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
 
@@ -20,7 +20,6 @@ interface Options {
   readonly receipts?: string;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 export function restoreCommand(context: CommandContext): Command {
@@ -36,14 +35,13 @@ export function restoreCommand(context: CommandContext): Command {
       "restore s3://acme-backups/leadfile --identity identity.txt",
     )
     .action(async (file: string, options: Options) => {
-      const output = outputOf(options);
       const path = readDatabasePath();
       const nowMs = context.now();
       const dryRun = options.dryRun === true;
       const say = (report: Restoration) => {
-        for (const warning of report.warnings) output.say(`Warning: ${warning}`);
-        output.say(replacementText(path, dryRun));
-        for (const line of goneTexts(report)) output.say(line);
+        for (const warning of report.warnings) context.output.say(`Warning: ${warning}`);
+        context.output.say(replacementText(path, dryRun));
+        for (const line of goneTexts(report)) context.output.say(line);
       };
       const request = {
         named: file,
@@ -71,8 +69,8 @@ export function restoreCommand(context: CommandContext): Command {
           accounts: lost.accounts.length,
         },
       };
-      output.result(value, `${path} ${dryRun ? "would have" : "now has"} ${leadsText(leads)}.`);
-      for (const line of afterTexts(report, dryRun)) output.say(line);
+      context.output.result(value, `${path} ${dryRun ? "would have" : "now has"} ${leadsText(leads)}.`);
+      for (const line of afterTexts(report, dryRun)) context.output.say(line);
     });
 }
 

@@ -6,7 +6,7 @@ import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from 
 import { runSteps, stoppedBy } from "../signals.ts";
 import { printable, UserError } from "../user-error.ts";
 import { commandOnAccount, wholeNumber } from "./arguments.ts";
-import { type CommandContext, outputOf } from "./command.ts";
+import type { CommandContext } from "./command.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
@@ -16,7 +16,6 @@ import { canAsk, confirm } from "./terminal/prompt.ts";
 interface Options {
   readonly days: number | "off";
   readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 const numberOfDays = wholeNumber("--days", 1, 36_500, ", or off");
@@ -34,12 +33,11 @@ export function retainCommand(context: CommandContext): Command {
       const nowMs = context.now();
       const survey = days === null ? null : surveyRetention(database.read, account.number, days, nowMs);
       if (survey !== null && options.yes !== true) await confirmErasure(account.name, survey, nowMs);
-      const output = outputOf(options);
       await setRetention(database, account, days, nowMs);
       const steps = days === null ? null : eraseOlder(database, { ...account, retainDays: days }, nowMs);
-      const erased = steps === null ? 0 : await erase(steps, survey?.older ?? 0, output);
-      output.result({ days, erased }, textOf(account.name, days, erased));
-      await removeResidualBytes(context, output);
+      const erased = steps === null ? 0 : await erase(steps, survey?.older ?? 0, context.output);
+      context.output.result({ days, erased }, textOf(account.name, days, erased));
+      await removeResidualBytes(context);
     });
 }
 

@@ -5,19 +5,18 @@ import { readDatabasePath } from "../config.ts";
 import { build } from "../program-name.ts";
 import { stopSignal, unlessStopped } from "../signals.ts";
 import { UserError } from "../user-error.ts";
-import { type CommandContext, jsonCommand, outputOf } from "./command.ts";
+import { type CommandContext, jsonCommand } from "./command.ts";
 import { bytesText, leadsText } from "./terminal/numbers.ts";
 
 export function upgradeCommand(context: CommandContext): Command {
   return jsonCommand("upgrade")
     .option("--check", "upgrade a copy, compare every lead, report time and disk space, and change nothing")
     .examples("upgrade --check", "upgrade --check --json")
-    .action(async (options: { check?: boolean; json?: boolean }) => {
-      const output = outputOf(options);
+    .action(async (options: { check?: boolean }) => {
       const path = readDatabasePath();
       if (options.check !== true) {
         context.database();
-        output.result({ to: build }, `${path} is upgraded to ${build}.`);
+        context.output.result({ to: build }, `${path} is upgraded to ${build}.`);
         return;
       }
       const trial = await unlessStopped(tryUpgrade(path, context.now(), stopSignal()), "Nothing has changed.");
@@ -35,6 +34,6 @@ export function upgradeCommand(context: CommandContext): Command {
           : `${path} can be upgraded from ${from} to ${to}. A copy was upgraded in ${seconds} s, and all of its ` +
             `${leadsText(leads)} are the same. The upgrade needs ${bytesText(neededBytes)} of disk space; ` +
             `${bytesText(freeBytes)} are free. Nothing has changed.`;
-      output.result(value, text);
+      context.output.result(value, text);
     });
 }

@@ -1,6 +1,7 @@
 /** The commands themselves, for tests that read what they are called and take. */
 import type { Command } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
+import { createOutput } from "../../src/cli/terminal/output.ts";
 
 export function theProgram(): Promise<Command> {
   const nothing = () => {
@@ -10,6 +11,7 @@ export function theProgram(): Promise<Command> {
     database: nothing,
     now: nothing,
     sleep: nothing,
+    output: createOutput(false),
     standardInput: nothing,
     endWith: nothing,
   });

@@ -1,7 +1,7 @@
 /** bun admin inbox: imports files that are dropped into a folder. */
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { isFolder } from "../../../src/db/files.ts";
@@ -14,7 +14,6 @@ import { importWith } from "./unattended.ts";
 
 interface InboxOptions {
   readonly once?: boolean;
-  readonly json?: boolean;
 }
 
 /** A file is complete when it has not changed for two seconds. */
@@ -51,7 +50,6 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     throw new UserError(`Another inbox watches ${dir}.`, "Stop it first, or name another folder.");
   }
   context.database("create");
-  const output = outputOf(options);
   const counts = { done: 0, failed: 0, later: 0 };
   const inbox = new Inbox(dir, {
     importOf(name, path) {
@@ -63,7 +61,7 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     source: "uploads",
     keepDays: readInboxKeepDays(),
     now: context.now,
-    say: output.say,
+    say: context.output.say,
     count: (kind, files) => {
       counts[kind] += files;
     },
@@ -73,7 +71,7 @@ async function run(context: CommandContext, named: string, options: InboxOptions
   } finally {
     release();
   }
-  output.result(counts, "");
+  context.output.result(counts, "");
   if (options.once === true && counts.failed + counts.later > 0) context.endWith(1);
 }
 

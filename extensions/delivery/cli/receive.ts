@@ -22,7 +22,6 @@ import { importWith } from "./unattended.ts";
 
 interface ReceiveOptions {
   readonly every: number;
-  readonly json?: boolean;
   /** Runs as the child process that imports. */
   readonly import?: boolean;
 }
@@ -41,7 +40,7 @@ it responds with 200, and serves its leads within a minute.`,
     .action((options: ReceiveOptions) => (options.import === true ? importSpool(context) : receive(context, options)));
 }
 
-async function receive(context: CommandContext, { every, json }: ReceiveOptions): Promise<void> {
+async function receive(context: CommandContext, { every }: ReceiveOptions): Promise<void> {
   const config = readConfig();
   const { receiveHost: host, receivePort: port, tls, trustProxy } = config;
   const log = openLog(config.logLevel);
@@ -57,7 +56,7 @@ async function receive(context: CommandContext, { every, json }: ReceiveOptions)
   const server = listenForDeliveries({ host, port, tls }, endpoint);
   // Whoever reads the line may send a signal at once.
   const stop = stopSignal();
-  writeNow(1, json === true ? `${JSON.stringify({ url: server.url })}\n` : `listening on ${server.url}\n`);
+  writeNow(1, context.output.json ? `${JSON.stringify({ url: server.url })}\n` : `listening on ${server.url}\n`);
   const importing = startChild(["receive", "--import"], (line) => log.error(line));
   while (!stop.aborted) {
     await context.sleep(every * 1000, stop);

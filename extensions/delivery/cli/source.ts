@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { receiveOrigin } from "../../../src/address.ts";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
-import { AdminCommand, type CommandContext, jsonCommand, outputOf } from "../../../src/cli/command.ts";
+import { AdminCommand, type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { type ImportRequest, readRules, withTimeOptions } from "../../../src/cli/lead/import/options.ts";
 import { columnsText, sampleText } from "../../../src/cli/lead/import/preview.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
@@ -71,12 +71,12 @@ async function create(context: CommandContext, idOrName: string, options: Create
   const made = { digest: digestOf(token), prefix: prefixOf(token), label, options: settings };
   const source = await createSource(context.database(), account, made, context.now());
   const url = `${receiveOrigin(readConfig())}/in/${token}`;
-  const output = outputOf(options);
-  showOnce(output, "address", `${adminCommand} source revoke ${source.id}`, { ...view(source), url, token }, url);
-  output.say(
+  const revoke = `${adminCommand} source revoke ${source.id}`;
+  showOnce(context.output, "address", revoke, { ...view(source), url, token }, url);
+  context.output.say(
     "Enter this URL at the vendor; it is not shown again. Anybody who has it can deliver leads, but read none.",
   );
-  if (options.pixel === undefined) output.say(withoutPixelText(options, source.id));
+  if (options.pixel === undefined) context.output.say(withoutPixelText(options, source.id));
 }
 
 /** Says what happens to payloads that name no pixel, or one that the account does not have. */
@@ -93,12 +93,12 @@ function listCommand(context: CommandContext): Command {
     .description("list the sources of an account")
     .argument("<ACCOUNT>", "ID or exact name")
     .examples("source list acme", "source list acme --json")
-    .action((idOrName: string, options) => {
+    .action((idOrName: string) => {
       const { number } = accountOf(context, idOrName);
       const all = listSources(context.database().read, number).map(view);
       const rows = all.map((one) => [one.id, one.prefix, one.state, one.created_at.slice(0, 10), one.label ?? ""]);
       const text = table(["ID", "TOKEN", "STATE", "MADE", "LABEL"], rows, "The account has no sources.");
-      outputOf(options).result(all, text);
+      context.output.result(all, text);
     });
 }
 
@@ -108,12 +108,12 @@ function revokeCommand(context: CommandContext): Command {
     .argument("<ID>", "ID of the source, from source list")
     .option("--yes", "do not ask for confirmation")
     .examples("source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes")
-    .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+    .action(async (id: string, options: { yes?: boolean }) => {
       const { label, account } = sourceOf(context, id);
       const named = label === null ? `account ${account}` : `"${printable(label)}", account ${account}`;
       await confirm(`Revoke ${printable(id)} (${named})? This cannot be undone.`, options);
       const source = (await revokeSource(context.database(), id, context.now())) ?? sourceOf(context, id);
-      outputOf(options).result(view(source), `Source ${source.id} is revoked; the next delivery to it gets 401.`);
+      context.output.result(view(source), `Source ${source.id} is revoked; the next delivery to it gets 401.`);
     });
 }
 
@@ -123,16 +123,15 @@ function testCommand(context: CommandContext): Command {
     .argument("<ID>", "ID of the source, from source list")
     .addHelpText("after", "\nReads the payload from standard input, as the vendor would send it.")
     .examples("source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json")
-    .action(async (id: string, options: { json?: boolean }) => {
+    .action(async (id: string) => {
       const source = sourceOf(context, id);
       const { leads, rejected, report, warnings } = await testDelivery(context, source);
       const { columns } = report;
-      const output = outputOf(options);
-      output.say(columnsText(report));
+      context.output.say(columnsText(report));
       const rows = rejected.map(({ line, reason }) => `Visit ${line} would be rejected: ${printable(reason)}.`);
       const shown = leads.length === 0 ? [] : [sampleText(leads.slice(0, 3), columns)];
       const text = [...shown, ...rows, ...warnings].join("\n\n");
-      output.result({ leads, rejected, columns, warnings }, text);
+      context.output.result({ leads, rejected, columns, warnings }, text);
     });
 }
 

@@ -38,7 +38,7 @@ export function importWith(
     const request = { ...options, rejects, rejectsKept: join(dirname(file), rejectedFolder) };
     // An inbox that is told to stop stops after this file.
     const stop = new AbortController().signal;
-    return outcomeOf(importFile(context, { idOrName, file, request, output: silent, stop }));
+    return outcomeOf(importFile({ ...context, output: silent }, { idOrName, file, request, stop }));
   };
 }
 

@@ -15,9 +15,8 @@ import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { Importer } from "../../import/write/import.ts";
 import { stopSignal } from "../../signals.ts";
 import { accountOf, seconds, wholeNumber } from "../arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, jsonCommand } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
-import type { Output } from "../terminal/output.ts";
 import { createInventor, demoLeads, demoPixels, newLead } from "./leads.ts";
 
 const demoName = "Demo";
@@ -29,7 +28,6 @@ interface DemoOptions {
   readonly live?: boolean;
   readonly every: number;
   readonly seed?: number;
-  readonly json?: boolean;
 }
 
 export function demoCommand(context: CommandContext): Command {
@@ -43,9 +41,8 @@ export function demoCommand(context: CommandContext): Command {
       const database = context.database("create");
       const demo = await makeDemo(database, await database.importer(), context.now());
       const { account, pixels, key } = demo;
-      const output = outputOf(options);
-      output.result({ account, pixels, key, url }, demoText(demo, url));
-      if (options.live === true) await goOn(context, output, account, options);
+      context.output.result({ account, pixels, key, url }, demoText(demo, url));
+      if (options.live === true) await goOn(context, account, options);
     });
 }
 
@@ -97,12 +94,14 @@ ${url}${publicPaths.docs} documents the API.
 }
 
 /** Invents a lead every few seconds until Ctrl-C. Each is stored before it is shown. */
-async function goOn(context: CommandContext, output: Output, accountId: string, live: DemoOptions): Promise<void> {
+async function goOn(context: CommandContext, accountId: string, live: DemoOptions): Promise<void> {
   const account = accountOf(context, accountId);
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
   const importer = await context.database().importer();
-  output.say(`Adding a lead every ${live.every} s until Ctrl-C. --seed ${seed} generates the same visitors again.`);
+  context.output.say(
+    `Adding a lead every ${live.every} s until Ctrl-C. --seed ${seed} generates the same visitors again.`,
+  );
   let count = 0;
   const stop = stopSignal();
   for (;;) {
@@ -116,7 +115,9 @@ async function goOn(context: CommandContext, output: Output, accountId: string, 
     count += 1;
     const { name, city, state, page_url: page } = visit.details;
     // All pages are of the same site.
-    output.say(`${formatTime(nowMs)}  ${name} from ${city}, ${state}, at ${page?.replace(/^https:\/\/[^/]+/, "")}`);
+    context.output.say(
+      `${formatTime(nowMs)}  ${name} from ${city}, ${state}, at ${page?.replace(/^https:\/\/[^/]+/, "")}`,
+    );
   }
-  output.say(`\nAdded ${leadsText(count)}. They and the key are kept.`);
+  context.output.say(`\nAdded ${leadsText(count)}. They and the key are kept.`);
 }

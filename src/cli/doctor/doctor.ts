@@ -5,7 +5,7 @@ import { examineFile } from "../../db/examine.ts";
 import { innermost } from "../../db/failure.ts";
 import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../user-error.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, jsonCommand } from "../command.ts";
 import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";
 import { checkDatabase } from "./database.ts";
@@ -22,11 +22,11 @@ export function doctorCommand(context: CommandContext): Command {
       "\nChanges nothing. The exit status is 0 if all is well, 1 for warnings,\nand 2 if something is broken.",
     )
     .examples("doctor", "doctor --full", "doctor --json")
-    .action(async (options: { full?: boolean; json?: boolean }) => {
+    .action(async (options: { full?: boolean }) => {
       const findings = await findAll(context.now(), options.full === true);
       const problems = findings.filter(({ level }) => level !== "fine");
       const shown = problems.map(({ level, what, advice }) => ({ level, what, advice }));
-      outputOf(options).result({ findings: shown }, text(findings));
+      context.output.result({ findings: shown }, text(findings));
       context.endWith(problems.some(({ level }) => level === "broken") ? 2 : Math.min(problems.length, 1));
     });
 }

@@ -8,8 +8,8 @@ import { createKey, expireKey, type KeyRecord, revokeKey } from "../../db/keys.t
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
 import { accountOf, checkText, commandOnAccount } from "../arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
-import { type Output, refuseUnseen, showOnce } from "../terminal/output.ts";
+import { type CommandContext, jsonCommand } from "../command.ts";
+import { refuseUnseen, showOnce } from "../terminal/output.ts";
 import { existingKey } from "./revoke.ts";
 
 export function createCommand(context: CommandContext): Command {
@@ -18,10 +18,10 @@ export function createCommand(context: CommandContext): Command {
     .option("--label <TEXT>", "description of the key")
     .option("--expires <DATE>", "when the key expires: a date such as 2027-01-31 (00:00 UTC), or a full time")
     .examples('key create acme --label "nightly export"', "key create acme --json > key.json")
-    .action(async (account: Account, options: { label?: string; expires?: string; json?: boolean }) => {
+    .action(async (account: Account, options: { label?: string; expires?: string }) => {
       const label = options.label === undefined ? null : checkText("--label", options.label);
       const expiresMs = options.expires === undefined ? null : readExpiry(options.expires, context.now());
-      await makeKey(context, outputOf(options), account, { label, expiresMs }, {});
+      await makeKey(context, account, { label, expiresMs }, {});
     });
 }
 
@@ -31,7 +31,7 @@ export function rotateCommand(context: CommandContext): Command {
     .argument("<ID>", "ID of the old key, from key list")
     .option("--overlap <TIME>", "how long the old key still works: 30m, 24h, 7d, or 0", "24h")
     .examples("key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d")
-    .action(async (id: string, options: { overlap: string; json?: boolean }) => {
+    .action(async (id: string, options: { overlap: string }) => {
       const overlapMs = readOverlap(options.overlap);
       const old = existingKey(context.database().read, id);
       const nowMs = context.now();
@@ -43,20 +43,18 @@ export function rotateCommand(context: CommandContext): Command {
       }
       const endMs = Math.min(nowMs + overlapMs, old.expiresMs ?? Number.POSITIVE_INFINITY);
       const account = accountOf(context, old.account);
-      const output = outputOf(options);
-      await makeKey(context, output, account, old, { replaces: old.id, old_expires_at: formatTime(endMs) });
+      await makeKey(context, account, old, { replaces: old.id, old_expires_at: formatTime(endMs) });
       // Only now: if the new key had not been shown, the old one would have to stay.
       if (overlapMs > 0) await expireKey(context.database(), old.id, endMs, nowMs);
       // The clock of a server may be behind this one, and would let the old key live on.
       else await revokeKey(context.database(), old.id, nowMs);
-      output.say(`Key ${old.id} ${overlapMs > 0 ? `expires at ${formatTime(endMs)}` : "is revoked"}.`);
+      context.output.say(`Key ${old.id} ${overlapMs > 0 ? `expires at ${formatTime(endMs)}` : "is revoked"}.`);
     });
 }
 
 /** Creates a key and shows it; throws a UserError if nobody would see it. */
 async function makeKey(
   context: CommandContext,
-  output: Output,
   account: Account,
   { label, expiresMs }: Pick<KeyRecord, "label" | "expiresMs">,
   more: Readonly<Record<string, string>>,
@@ -66,9 +64,9 @@ async function makeKey(
   const stored = { digest: digestOf(key), prefix: prefixOf(key), label, expiresMs };
   const { id, prefix } = await createKey(context.database(), account, stored, context.now());
   const revoke = `${adminCommand} key revoke ${id}`;
-  showOnce(output, "key", revoke, { id, key, prefix, label, account: account.id, ...more }, key);
+  showOnce(context.output, "key", revoke, { id, key, prefix, label, account: account.id, ...more }, key);
   const until = expiresMs === null ? "" : ` It expires at ${formatTime(expiresMs)}.`;
-  output.say(`Store it now: it cannot be shown again. Its ID is ${id}.${until}`);
+  context.output.say(`Store it now: it cannot be shown again. Its ID is ${id}.${until}`);
 }
 
 const unitsMs = { m: 60_000, h: 3_600_000, d: dayMs } as const;

@@ -5,7 +5,7 @@ import type { Connection } from "../../db/connection.ts";
 import { findKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, jsonCommand } from "../command.ts";
 import { confirm } from "../terminal/prompt.ts";
 
 export function revokeCommand(context: CommandContext): Command {
@@ -14,17 +14,16 @@ export function revokeCommand(context: CommandContext): Command {
     .argument("<ID>", "ID of the key, from key list")
     .option("--yes", "do not ask for confirmation")
     .examples("key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes")
-    .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+    .action(async (id: string, options: { yes?: boolean }) => {
       const key = existingKey(context.database().read, id);
       const label = key.label === null ? "" : `${JSON.stringify(key.label)}, `;
       const used = key.lastUsed === null ? "never used" : `last used ${key.lastUsed}`;
       const question = `Revoke ${key.id} (${label}account ${key.accountName}, ${used})? This cannot be undone.`;
       await confirm(question, options);
       const revoked = (await revokeKey(context.database(), key.id, context.now())) ?? key;
-      const output = outputOf(options);
       // What the JSON shows of usage and of the ledger, a revocation need not load.
-      const value = output.json ? (await import("./show.ts")).viewOf(context, revoked) : null;
-      output.result(value, `Key ${revoked.id} is revoked. The next request with it gets 401.`);
+      const value = context.output.json ? (await import("./show.ts")).viewOf(context, revoked) : null;
+      context.output.result(value, `Key ${revoked.id} is revoked. The next request with it gets 401.`);
     });
 }
 

@@ -9,7 +9,7 @@ import { gapsOfKey, gapText } from "../../privacy/disclosures/gaps.ts";
 import { readUpTo } from "../../privacy/disclosures/read-positions.ts";
 import { adminCommand } from "../../program-name.ts";
 import { commandOnAccount } from "../arguments.ts";
-import { type CommandContext, jsonCommand, outputOf } from "../command.ts";
+import { type CommandContext, jsonCommand } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { readAll } from "../terminal/prompt.ts";
 import { table } from "../terminal/table.ts";
@@ -18,12 +18,11 @@ export function listCommand(context: CommandContext): Command {
   return commandOnAccount(context, "list")
     .description("list the keys of an account")
     .examples("key list acme", "key list acme --json")
-    .action(({ number }: Account, options) => {
+    .action(({ number }: Account) => {
       const { read } = context.database();
       const all = listKeysOf(read, number).map((key) => viewOf(context, key));
-      const output = outputOf(options);
-      output.result(all, listText(all));
-      for (const text of new Set(all.flatMap(({ gaps }) => gaps.map(gapText)))) output.say(text);
+      context.output.result(all, listText(all));
+      for (const text of new Set(all.flatMap(({ gaps }) => gaps.map(gapText)))) context.output.say(text);
     });
 }
 
@@ -31,18 +30,18 @@ export function checkCommand(context: CommandContext): Command {
   return jsonCommand("check")
     .description("check a key from standard input: it is active, revoked, unknown, or malformed")
     .examples("key check < key.txt", `printf %s "$LEADFILE_KEY" | ${adminCommand} key check`)
-    .action(async (options: { json?: boolean }) => {
+    .action(async () => {
       const key = (await readAll(context.standardInput(), "the key")).trim();
       const record = isWellFormed(key) ? findKeyByDigest(context.database().read, digestOf(key)) : null;
       if (record === null) {
         const isOfDeleted = isWellFormed(key) && isOfDeletedAccount(context.database().read, digestOf(key));
         const state = isOfDeleted ? "revoked" : isWellFormed(key) ? "unknown" : "malformed";
-        outputOf(options).result({ state }, state);
+        context.output.result({ state }, state);
         return context.endWith(1);
       }
       const state = stateOf(record, context.now());
       const { id, label, account } = record;
-      outputOf(options).result({ state, id, label, account }, `${state} (${id} of ${account})`);
+      context.output.result({ state, id, label, account }, `${state} (${id} of ${account})`);
       if (state !== "active") context.endWith(1);
     });
 }

@@ -15,7 +15,7 @@ import { runSteps, stoppedBy } from "../../signals.ts";
 import { printable } from "../../user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
 import { storedCopiesText } from "../backup.ts";
-import { type CommandContext, outputOf } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { andMore, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
@@ -40,12 +40,11 @@ export function eraseCommand(context: CommandContext): Command {
     )
     .action(async (account: Account, options: Options) => {
       const persons = await readPersons(context, account, options);
-      const output = outputOf(options);
-      const say = throttle(output);
+      const say = throttle(context.output);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
       const database = context.database();
       const survey = () => surveyErasure(database.read, account.number, persons, onRead);
-      if (options.dryRun === true) return printSurvey(output, survey(), options);
+      if (options.dryRun === true) return printSurvey(context.output, survey(), options);
       await askAboutSeveral(persons, survey);
       const how = { withMentions: options.mentions === true, onRead };
       const erasure = new Erasure(database, account, persons, how, context.now());
@@ -56,18 +55,18 @@ export function eraseCommand(context: CommandContext): Command {
       const isRead = isFileOfNode(database.path) || isServed(database.path);
       if (erasure.hasRemoved && isRead) await Bun.sleep(recordedWithinMs);
       const erased = await erasure.complete();
-      printReceipts(context, output, erased, options.list !== undefined);
+      printReceipts(context, erased, options.list !== undefined);
       if (signal !== null) {
         const done = `${grouped(erased.length)} of ${grouped(persons.length)} have a receipt`;
         throw stoppedBy(signal, `Stopped: ${done}; these are erased and blocked. The others are unchanged.`);
       }
-      sayErased(output, account.name, erased);
-      sayUncertain(output, erased);
+      sayErased(context.output, account.name, erased);
+      sayUncertain(context.output, erased);
       const remaining = erasure.findRemaining();
-      sayRemaining(output, remaining);
-      await removeResidualBytes(context, output);
-      await warnOfOtherCopies(output, context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
-      output.say(await storedCopiesText(context.now()));
+      sayRemaining(context.output, remaining);
+      await removeResidualBytes(context);
+      await warnOfOtherCopies(context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
+      context.output.say(await storedCopiesText(context.now()));
     });
 }
 
@@ -101,12 +100,8 @@ async function askAboutSeveral(persons: readonly PersonReference[], survey: () =
 }
 
 /** Prints the receipts: one for a person, or a line for each of a list. With --json the lines are one value together. */
-function printReceipts(
-  context: CommandContext,
-  output: Output,
-  persons: readonly ErasedPerson[],
-  isList: boolean,
-): void {
+function printReceipts(context: CommandContext, persons: readonly ErasedPerson[], isList: boolean): void {
+  const { output } = context;
   const values = persons.map(({ erased, people, receipt }) =>
     output.json ? `{"erased":${erased},"people":${people},"receipt":${receipt}}` : receipt,
   );
@@ -172,11 +167,8 @@ interface OtherCopies extends Pick<RemainingLeads, "accounts"> {
 }
 
 /** Says what still contains the person, and what was not searched. */
-async function warnOfOtherCopies(
-  output: Output,
-  context: CommandContext,
-  { accounts, matcher, erased }: OtherCopies,
-): Promise<void> {
+async function warnOfOtherCopies(context: CommandContext, { accounts, matcher, erased }: OtherCopies): Promise<void> {
+  const { output } = context;
   const shown = accounts.slice(0, maxAccounts).map(printable).join(" and ") + andMore(accounts.length, maxAccounts);
   if (accounts.length > 0)
     output.say(`Other leads of ${shown} have the same email address, phone, or ID, and were kept.`);

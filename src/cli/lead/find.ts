@@ -10,7 +10,7 @@ import { identifiersIn } from "../../privacy/identifiers.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
 import { printable } from "../../user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
-import { type CommandContext, outputOf } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
@@ -23,21 +23,22 @@ export function findCommand(context: CommandContext): Command {
     .examples("lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt")
     .action(async (account: Account, options: PersonOptions) => {
       const persons = await readPersons(context, account, options);
-      const output = outputOf(options);
-      const say = throttle(output);
+      const say = throttle(context.output);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
       const database = context.database();
       const found = findPersons(database, account, persons, context.now(), onRead);
-      if (options.list !== undefined) await printList(output, found);
+      if (options.list !== undefined) await printList(context.output, found);
       else {
-        for await (const one of found) printOne(output, account.name, one, options.phone !== undefined);
+        for await (const one of found) printOne(context.output, account.name, one, options.phone !== undefined);
         const identifiers = persons.flatMap(identifiersIn);
         const [{ kind } = {}] = identifiers;
         if (kind !== undefined && openSuppressions(database.read, account)(identifiers))
-          output.say(`An erasure blocks ${kinds[kind].given} in later imports. To remove the block, use lead unblock.`);
+          context.output.say(
+            `An erasure blocks ${kinds[kind].given} in later imports. To remove the block, use lead unblock.`,
+          );
       }
-      output.say(notSearched);
-      output.say(
+      context.output.say(notSearched);
+      context.output.say(
         "Not searched: other accounts, exports, rejects files, inboxes, pending deliveries, logs, and backups.",
       );
     });

@@ -17,7 +17,6 @@ export interface IdentifierOptions {
   readonly email?: string;
   readonly phone?: string;
   readonly id?: string;
-  readonly json?: boolean;
 }
 
 export interface PersonOptions extends IdentifierOptions {

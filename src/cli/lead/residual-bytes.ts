@@ -4,26 +4,25 @@ import { areResiduesLeft } from "../../privacy/retention.ts";
 import { adminCommand } from "../../program-name.ts";
 import type { CommandContext } from "../command.ts";
 import { bytesText } from "../terminal/numbers.ts";
-import type { Output } from "../terminal/output.ts";
 
 /** From this size on, rewriting the file takes seconds. */
 const manyBytes = 100_000_000;
 
 /** Removes the bytes of what was deleted now, and of earlier deletions that were stopped. */
-export async function removeResidualBytes(context: CommandContext, output: Output): Promise<void> {
+export async function removeResidualBytes(context: CommandContext): Promise<void> {
   const database = context.database();
   if (!areResiduesLeft(database.read)) return;
   const bytes = sizeOf(database.path);
   if (bytes >= manyBytes) {
-    output.say(
+    context.output.say(
       `Rewriting the file to remove residual bytes (${bytesText(bytes)}). Ctrl-C is safe: the leads stay erased, and the same ` +
         "command, or the server within a day, removes the bytes.",
     );
   }
   const nodes = await database.removeResidualBytes();
   if (nodes.length > 0)
-    output.say(
+    context.output.say(
       `No node serves the leads. The logs of ${nodes.join(", ")} keep residual bytes until you run there: ${adminCommand} cluster scrub`,
     );
-  else output.say(`${database.path} was rewritten: it and its log have no bytes of the deleted leads.`);
+  else context.output.say(`${database.path} was rewritten: it and its log have no bytes of the deleted leads.`);
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { Account } from "../../db/accounts.ts";
 import { liftBlocks } from "../../privacy/suppressions.ts";
 import { commandOnAccount } from "../arguments.ts";
-import { type CommandContext, outputOf } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type IdentifierOptions, kinds, readIdentifier, withIdentifier } from "./person.ts";
 
@@ -24,13 +24,12 @@ from before the erasure restores the erased leads: delete such backups first.`,
     .action(async (account: Account, options: IdentifierOptions) => {
       const identifier = await readIdentifier(context, account, options);
       const unblocked = await liftBlocks(context.database(), account, identifier, context.now());
-      const output = outputOf(options);
       const by = `by ${kinds[identifier.kind].given} in ${account.name}`;
       const blocks = `${grouped(unblocked)} block${unblocked === 1 ? " is" : "s are"}`;
-      output.result({ unblocked }, unblocked === 0 ? `Nobody was blocked ${by}.` : `${blocks} removed ${by}.`);
-      output.say(
+      context.output.result({ unblocked }, unblocked === 0 ? `Nobody was blocked ${by}.` : `${blocks} removed ${by}.`);
+      context.output.say(
         "Email addresses, phones, and IDs are blocked separately: a lead with another blocked value still stays out.",
       );
-      if (unblocked > 0) output.say("Import the file again to bring the leads back.");
+      if (unblocked > 0) context.output.say("Import the file again to bring the leads back.");
     });
 }

@@ -9,7 +9,7 @@ import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { columnsOf } from "../../process.ts";
 import { printable, UserError } from "../../user-error.ts";
 import { commandOnAccount, refuseDatabaseFile, typedPath, wholeNumber } from "../arguments.ts";
-import { type CommandContext, outputOf } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { pad } from "../terminal/table.ts";
 import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
@@ -20,7 +20,6 @@ const maxDays = 3_660;
 interface StatsOptions {
   readonly days: number;
   readonly html?: string;
-  readonly json?: boolean;
 }
 
 export function statsCommand(context: CommandContext): Command {
@@ -33,11 +32,10 @@ export function statsCommand(context: CommandContext): Command {
       const todayMs = Math.floor(context.now() / dayMs) * dayMs;
       const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
       const stats = readStats(context.database().read, account.number, todayMs - (days - 1) * dayMs);
-      const output = outputOf(options);
       if (options.html !== undefined) writePage(options.html, { account, period, stats, nowMs: context.now() });
       const written = `The charts are in ${options.html}; open it in a browser.`;
       const text = options.html === undefined ? statsText(account, period, stats) : written;
-      output.result(view(account, period, stats), text);
+      context.output.result(view(account, period, stats), text);
     });
 }
 

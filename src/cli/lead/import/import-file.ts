@@ -31,14 +31,13 @@ export interface Asked {
   readonly idOrName: string;
   readonly file: string;
   readonly request: ImportRequest;
-  readonly output: Output;
   /** Ends the import in order when it is aborted, with the signal of the system as its reason. */
   readonly stop: AbortSignal;
 }
 
 /** Reads a file to its end, then writes its leads. */
 export async function importFile(context: CommandContext, asked: Asked) {
-  const { idOrName, file, output, stop } = asked;
+  const { idOrName, file, stop } = asked;
   const columns = new Columns(readMapping(asked.request.map ?? null));
   const database = context.database();
   const account = accountOf(context, idOrName);
@@ -52,12 +51,12 @@ export async function importFile(context: CommandContext, asked: Asked) {
   const staged = (await database.importer()).begin(account, request, originOf(file, request, context.now()));
   try {
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
-    const fileRead = await beforeWriting(stop, read(asked, reading));
+    const fileRead = await beforeWriting(stop, read(context.output, file, reading));
     const known = new Set(listPixels(database.read, number).map(({ id }) => id));
     const layout = columns.layoutHash();
     const isUnknown = () => !isKnownLayout(database.read, number, layout);
     const sample = staged.sample(context.now());
-    const planned = { output, request, columns, known, isUnknown, sample };
+    const planned = { output: context.output, request, columns, known, isUnknown, sample };
     const { leads, doubts } = await beforeWriting(stop, announcePreview(planned, staged, fileRead));
     // Before the first lead: an import that is interrupted has its rejects file too.
     if (request.rejects !== undefined && request.dryRun !== true) {
@@ -69,11 +68,11 @@ export async function importFile(context: CommandContext, asked: Asked) {
     // Leads are late for clients up to their read position at that time: others may have imported newer leads since.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
     const begin = (listener: MergeListener) => staged.merge({ counts: fileRead.counts, layout }, context.now, listener);
-    const merged = await merge(asked, leads, begin, onLate);
+    const merged = await merge(context.output, asked, leads, begin, onLate);
     // Each delivery has its own columns, so a name in --map need not be among those of the last one.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
     const remarks = warningsOf(fileRead.notes, missing);
-    for (const line of remarks) output.say(line);
+    for (const line of remarks) context.output.say(line);
     return {
       ...merged,
       account,
@@ -109,7 +108,7 @@ async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): 
 }
 
 /** Reads the file to its end, prints the column mapping, and shows the progress. */
-async function read({ file, output }: Asked, reading: Reading): Promise<FileRead> {
+async function read(output: Output, file: string, reading: Reading): Promise<FileRead> {
   const { source, columns } = reading;
   using progress = createProgress("Reading", source.size, output);
   return await readFile(reading, {
@@ -135,7 +134,8 @@ const nothing = { done: 0, batch: null, newestMs: null, overwritten: 0 };
  * Throws a UserError if a signal comes before the last lead.
  */
 async function merge(
-  { output, request, stop }: Asked,
+  output: Output,
+  { request, stop }: Asked,
   leads: number,
   begin: (listener: MergeListener) => AsyncGenerator<MergeProgress>,
   onLate: (afterMs: number | null) => void,

@@ -32,7 +32,6 @@ export interface ImportRequest {
   readonly dayFirst?: boolean;
   readonly monthFirst?: boolean;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
 /** Adds the options that say how times are read. */
