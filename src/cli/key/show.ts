@@ -5,7 +5,7 @@ import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { findKeyByDigest, isOfDeletedAccount, type KeyRecord, listKeysOf } from "../../db/keys.ts";
 import { requestsOfMonth } from "../../db/usage.ts";
-import { gapsOfKey, gapText } from "../../privacy/disclosures/gaps.ts";
+import { gapText, listGaps } from "../../privacy/disclosures/gaps.ts";
 import { readUpTo } from "../../privacy/disclosures/read-positions.ts";
 import { adminCommand } from "../../program-name.ts";
 import { commandOnAccount } from "../arguments.ts";
@@ -68,7 +68,7 @@ export function viewOf(context: CommandContext, record: KeyRecord) {
     last_used: lastUsed,
     read_up_to: readUpToMs === null ? null : formatTime(readUpToMs),
     requests_this_month: requestsOfMonth(read, id, nowMs),
-    gaps: gapsOfKey(read, id, nowMs),
+    gaps: listGaps(read, { key: id }, nowMs),
   };
 }
 

@@ -80,13 +80,15 @@ function readMarker(path: string): number | null {
   return marker === undefined ? null : Math.round(marker.mtimeMs);
 }
 
-/** Returns the gaps in which a key of an account could read, oldest first, without days that the ledger does not keep. */
-export function gapsOfAccount(database: Connection, account: number, nowMs: number): Gap[] {
-  return gapsOfKeys(database, eq(keys.account, account), nowMs, lostInRestore);
-}
+/** A key by its ID, or all keys of an account by its number. */
+type KeysOf = { readonly key: string } | { readonly account: number };
 
-/** Returns the gaps in which one of some keys could read, or of a reason for which a key may be unknown. */
-function gapsOfKeys(database: Connection, those: SQL, nowMs: number, unknownIn?: string): Gap[] {
+/**
+ * Returns the gaps in which one of some keys could read, oldest first, without days that the ledger does not keep. An account
+ * may have had keys since a backup that nobody knows, so each gap of a restore is one of its gaps.
+ */
+export function listGaps(database: Connection, of: KeysOf, nowMs: number): Gap[] {
+  const those = "key" in of ? eq(keys.id, of.key) : eq(keys.account, of.account);
   const never = Number.POSITIVE_INFINITY;
   const oldestMs = nowMs - keptDays * dayMs;
   const unwritten = readMarker(markerOf(database));
@@ -103,12 +105,7 @@ function gapsOfKeys(database: Connection, those: SQL, nowMs: number, unknownIn?:
     .filter(({ from, to, reason }) => {
       const couldRead = ({ createdAt, revokedAt, expiresAt }: (typeof lives)[number]) =>
         createdAt <= to && from <= Math.min(revokedAt ?? never, expiresAt ?? never);
-      return reason === unknownIn || lives.some(couldRead);
+      return ("account" in of && reason === lostInRestore) || lives.some(couldRead);
     })
     .map(({ from, to, reason }) => ({ from: formatTime(from), to: formatTime(to), reason }));
-}
-
-/** Returns the gaps in which a key could read. */
-export function gapsOfKey(database: Connection, id: string, nowMs: number): Gap[] {
-  return gapsOfKeys(database, eq(keys.id, id), nowMs);
 }

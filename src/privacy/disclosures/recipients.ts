@@ -5,7 +5,7 @@ import { cityKey } from "../../contract/stored-lead.ts";
 import type { Connection } from "../../db/connection.ts";
 import { disclosures, keys } from "../../db/schema.ts";
 import { type Departure, openArrivals } from "./arrivals.ts";
-import { type Gap, gapsOfAccount, lostInRestore } from "./gaps.ts";
+import { type Gap, listGaps, lostInRestore } from "./gaps.ts";
 import { oldestKeptDay } from "./ledger.ts";
 import { type Filterable, readFilter } from "./pending-pages.ts";
 import { byOldest, countUntil, type Range, type Span } from "./spans.ts";
@@ -72,7 +72,7 @@ export function discloseLeads(
     addDaysBefore(days, asked, new Map(daysBefore));
     for (const [one, received] of days) one.received.push({ ...key, ...received });
   }
-  const gaps = gapsOfAccount(database, account, nowMs);
+  const gaps = listGaps(database, { account }, nowMs);
   const disclosed = asked.map(({ lead, sinceMs, received, before }) => {
     const concerns = ({ from, to, reason }: Gap) =>
       Date.parse(to) >= sinceMs ||
