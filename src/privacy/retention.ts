@@ -132,7 +132,7 @@ const waitMs = dayMs;
  * erases. Null if it need not wait. It waits if the clock has jumped, or is far ahead of the file. The audit records the
  * wait, so it outlives a restart, and its end by a clock that was set back.
  */
-export async function waitUntil(database: LeadDatabase, nowMs: number, hasJumped: boolean): Promise<number | null> {
+async function waitUntil(database: LeadDatabase, nowMs: number, hasJumped: boolean): Promise<number | null> {
   const { read } = database;
   const record = (act: Act) => database.write([insertAct(read, { atMs: nowMs, act, account: null, detail: {} })]);
   if (wasSetBack(read, nowMs)) await record("retain.clock-back");
@@ -144,7 +144,7 @@ export async function waitUntil(database: LeadDatabase, nowMs: number, hasJumped
 }
 
 /** Returns whether retention waited under a clock that was set back since, which the audit does not have yet. */
-export function wasSetBack(database: Connection, nowMs: number): boolean {
+function wasSetBack(database: Connection, nowMs: number): boolean {
   const last = lastAct(database);
   return last !== undefined && last.atMs > nowMs + waitMs && (lastWait(database) ?? nowMs) > nowMs;
 }
