@@ -57,8 +57,8 @@ export async function rotate(place: Place, keep: number, databasePath: string, n
   return [...old, ...copies];
 }
 
-/** The next time of day, in local time, after a time. */
-export function nextAt(afterMs: number, { hour, minute }: { readonly hour: number; readonly minute: number }): number {
+/** Returns the next time of day, in local time, after a time. */
+function nextAt(afterMs: number, { hour, minute }: { readonly hour: number; readonly minute: number }): number {
   const after = new Date(afterMs);
   const at = (days: number) =>
     new Date(after.getFullYear(), after.getMonth(), after.getDate() + days, hour, minute).getTime();
@@ -70,7 +70,7 @@ const retryMs = 15 * 60_000;
 /** A clock that is set is noticed within this time. */
 const lookMs = 60_000;
 
-export interface Schedule {
+interface Schedule {
   readonly at: { readonly hour: number; readonly minute: number };
   readonly now: () => number;
   /** Waits; true if it is time to end. */

@@ -10,15 +10,15 @@ import { at, header, keyState, printed, rows } from "./a-backup.ts";
 
 const startMs = Date.parse("2026-05-20T12:00:00Z");
 const endMs = Date.parse("2026-05-20T18:00:00Z");
-/** A database with a long history, a backup from its middle, and one from its end. */
-async function makeHistory() {
+/** A database, and commands on it that follow one another by a minute. */
+function startHistory() {
   const folder = aSharedFolder();
   const [database = "", older = "", newer = ""] = ["leadfile.db", "older.db", "newer.db"].map((name) =>
     join(folder, name),
   );
   const keys: Record<string, { key: string; id: string }> = {};
   let nowMs = startMs;
-  /** Runs a command a minute after the last one. The label of a key in brackets stands for its ID. */
+  /** Runs a command. The label of a key in brackets stands for its ID. */
   async function run(line: string, input = ""): Promise<string> {
     nowMs += 60_000;
     const words = line.split(" ").map((word) => keys[word.slice(1, -1)]?.id ?? word);
@@ -26,11 +26,16 @@ async function makeHistory() {
     expect([line, status, status === 0 ? "" : stderr]).toEqual([line, 0, ""]);
     return stdout;
   }
-  const create = async (account: string, label: string, options = "") => {
+  const createKey = async (account: string, label: string, options = "") => {
     keys[label] = JSON.parse(await run(`key create ${account} --label ${label} --json${options}`));
   };
   const importRows = (account: string, from: number, to: number) =>
     run(`lead import ${account} - --create-pixels`, header + rows(from, to));
+  const eraseEach = async (...persons: readonly string[]) => {
+    const receipts: string[] = [];
+    for (const person of persons) receipts.push(await run(`lead erase acme --email ${person}@example.com`));
+    return receipts;
+  };
   /** Counts requests of the first key on the first days of the month. */
   const countRequests = (...requests: number[]) => {
     using file = new Database(database);
@@ -39,25 +44,36 @@ async function makeHistory() {
     for (const [day, count] of requests.entries())
       file.run(`INSERT OR REPLACE INTO usage (key, day, requests) VALUES (1, '2026-05-0${day + 1}', ${count})`);
   };
+  return { database, older, newer, keys, run, createKey, importRows, eraseEach, countRequests };
+}
 
+type History = ReturnType<typeof startHistory>;
+
+/** Until the older backup. Returns the ID of the account that is deleted after it. */
+async function untilOlder({ older, run, createKey, importRows, eraseEach, countRequests }: History): Promise<string> {
   for (const name of ["acme", "other"]) await run(`account create ${name}`);
   const gone = (await run("account create gone")).trim();
-  for (const label of ["stays", "revoked"]) await create("acme", label);
-  await create("acme", "rotated", " --expires 2099-01-31");
-  await create("gone", "gone");
+  for (const label of ["stays", "revoked"]) await createKey("acme", label);
+  await createKey("acme", "rotated", " --expires 2099-01-31");
+  await createKey("gone", "gone");
   await run("account deactivate other");
   await run("retain other --days 300");
   await importRows("acme", 0, 10);
   await importRows("acme", 10, 20);
   await importRows("gone", 0, 3);
-  for (const person of ["d16", "d19"]) await run(`lead erase acme --email ${person}@example.com`);
+  await eraseEach("d16", "d19");
   await run("lead unblock acme --email d16@example.com");
   countRequests(5, 7);
   await run(`backup ${older}`);
+  return gone;
+}
 
+/** From the older backup to the newer one. Returns the receipts. */
+async function untilNewer(history: History): Promise<string> {
+  const { database, newer, run, createKey, importRows, eraseEach, countRequests } = history;
   await run("key revoke [revoked]");
   await run("key rotate [rotated]");
-  for (const label of ["made", "made+revoked"]) await create("acme", label);
+  for (const label of ["made", "made+revoked"]) await createKey("acme", label);
   await run("key revoke [made+revoked]");
   await run("account deactivate acme");
   await run("account activate other");
@@ -68,18 +84,24 @@ async function makeHistory() {
   await run("import undo acme 1");
   await importRows("acme", 20, 25);
   await run("account create birch");
-  const receipts = [await run("lead erase birch --email d1@example.com")];
-  for (const person of ["d16", "d17", "d18"]) receipts.push(await run(`lead erase acme --email ${person}@example.com`));
+  const receipts = [await run("lead erase birch --email d1@example.com"), ...(await eraseEach("d16", "d17", "d18"))];
   for (const person of ["d18", "d19"]) await run(`lead unblock acme --email ${person}@example.com`);
-  await create("gone", "gone-later");
+  await createKey("gone", "gone-later");
   receipts.push(await run("account delete gone --yes"));
   for (const name of ["gone", "cedar", "dill"]) await run(`account create ${name}`);
-  await create("gone", "new-gone");
-  await create("cedar", "cedar");
+  await createKey("gone", "new-gone");
+  await createKey("cedar", "cedar");
   for (const label of ["new-gone", "cedar"]) await run(`key revoke [${label}]`);
   countRequests(3, 10, 20);
   await run(`backup ${newer}`);
-  return { database, older, newer, receipts: receipts.join(""), keys, gone };
+  return receipts.join("");
+}
+
+/** A database with a long history, a backup from its middle, and one from its end. */
+async function makeHistory() {
+  const history = startHistory();
+  const gone = await untilOlder(history);
+  return { ...history, gone, receipts: await untilNewer(history) };
 }
 
 let history: ReturnType<typeof makeHistory> | null = null;
