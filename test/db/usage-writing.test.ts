@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { dayMs } from "../../src/contract/calendar.ts";
 import { lockWaitMs } from "../../src/db/locks.ts";
 import { openDatabase } from "../../src/db/open.ts";
-import { noonMs } from "../support/builders.ts";
+import { aLead, noonMs } from "../support/builders.ts";
 import { least } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
 
 test("while another program writes, requests are answered and their counts are kept in memory", async () => {
-  const { as, aKey, store, file } = await serve();
+  const { as, aKey, store, file } = await serve({ leads: [aLead()] });
   const client = as(aKey());
   await client.get("/leads");
   using other = new Database(file);
@@ -26,7 +26,7 @@ test("while another program writes, requests are answered and their counts are k
   expect(await least(lockWaitMs.toWrite / 2, flushing, 3)).toBeLessThan(lockWaitMs.toWrite / 2);
   expect((await client.get("/usage")).body.requests_today).toBe(2);
   other.run("COMMIT");
-  // What was to be written when the other was met, and what was counted since.
+  // What was to be written when the other was met, the page among it, and what was counted since.
   expect([store.flush(), store.flush(), store.flush()]).toEqual(["done", "done", "idle"]);
   const written = other.query<{ requests: number }, []>("SELECT requests FROM usage").all();
   expect(written).toEqual([{ requests: 2 }]);
