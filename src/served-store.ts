@@ -14,7 +14,7 @@ import { createSync, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts"
 import { gapEndStatements, gapStatementsAtStart, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
 import { type DisclosurePart, planPart, writeDisclosures } from "./privacy/disclosures/ledger.ts";
 import { createPendingPages, type DisclosedPage } from "./privacy/disclosures/pending-pages.ts";
-import { isRetentionDue, type Retained, type RetentionWork } from "./privacy/retention.ts";
+import { type applyRetentionAt, isRetentionDue, type Retained, type RetentionWork } from "./privacy/retention.ts";
 import { UserError } from "./user-error.ts";
 
 /**
@@ -148,7 +148,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
 
 async function retain(database: Connection, work: RetentionWork): Promise<Retained> {
   if (!isRetentionDue(database, work.nowMs)) return { erased: 0, waitsUntilMs: null };
-  return await inThread<Retained>("applyRetentionAt", work);
+  return await inThread<typeof applyRetentionAt>("applyRetentionAt", work);
 }
 
 /** The room that a server reserves on its disk, so that an orderly stop on a full disk can write the last counts. */

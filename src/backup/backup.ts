@@ -28,7 +28,8 @@ export async function makeBackup(path: string, file: string, nowMs: number, stop
   try {
     using folder = createDraftFolder(dirname(resolve(file)));
     const draft = join(folder.path, basename(file));
-    const { sha256, bytes, counts } = await inThread<Manifest>("copyDatabase", { path, file, draft, nowMs }, stop);
+    const request = { path, file, draft, nowMs };
+    const { sha256, bytes, counts } = await inThread<typeof copyDatabase>("copyDatabase", request, stop);
     publishBackup(draft, file);
     return { file, sha256, bytes, leads: counts.leads };
   } catch (cause) {

@@ -18,7 +18,7 @@ import { inThread } from "./thread.ts";
 /** Tests a backup. Throws a UserError that says how the restored file differs. Nothing is left behind. */
 export async function drill(file: string, nowMs: number, stop: AbortSignal): Promise<Backup> {
   using folder = createDraftFolder(dirname(resolve(file)));
-  return await inThread<Backup>("drillBackup", { file, folder: folder.path, nowMs }, stop);
+  return await inThread<typeof drillBackup>("drillBackup", { file, folder: folder.path, nowMs }, stop);
 }
 
 interface Trial {
@@ -66,11 +66,7 @@ function countDiffering(database: Connection, file: string, nowMs: number): numb
 export async function tryUpgrade(path: string, nowMs: number, stop: AbortSignal) {
   if (!existsSync(path)) throw noDatabase(path);
   using folder = createDraftFolder(dirname(path));
-  return await inThread<Awaited<ReturnType<typeof upgradeCopy>>>(
-    "upgradeCopy",
-    { path, folder: folder.path, nowMs },
-    stop,
-  );
+  return await inThread<typeof upgradeCopy>("upgradeCopy", { path, folder: folder.path, nowMs }, stop);
 }
 
 /** Upgrades a copy of the database, in the worker thread, and measures the time and space that it takes. */

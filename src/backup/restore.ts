@@ -93,7 +93,7 @@ export function openBackups(path: string): Backups {
     async restore(request, stop, confirm) {
       using folder = draftFolderFor(targetOf(path));
       const work: RestoreWork = { path, folder: folder.path, ...request };
-      return await inThread<Restoration, Restoration>("restoreBackup", work, stop, confirm);
+      return await inThread<typeof restoreBackup>("restoreBackup", work, stop, confirm);
     },
   };
 }

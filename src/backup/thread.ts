@@ -14,28 +14,33 @@ export type Reply =
   | { readonly refusal: readonly [what: string, advice: string] }
   | { readonly failure: string };
 
+/** The function of an act. Its type is that of the request, the result, and the question, if it asks one. */
+type ActFunction = (request: never, ask: never) => unknown;
+type QuestionOf<Run> = Run extends (request: never, ask: Ask<infer Question>) => unknown ? Question : never;
+
 /**
  * Runs an act. Before the step that cannot be stopped, `confirm` is called; what it throws stops the work, and is thrown.
  * So is the reason of the signal. The thread may be in SQLite until the process ends.
  */
-export async function inThread<Result, Question = never>(
+export async function inThread<Run extends ActFunction>(
   act: Act,
-  request: object,
+  request: Parameters<Run>[0],
   stop = new AbortController().signal,
-  confirm: (question: Question) => Promise<void> | void = () => {},
-): Promise<Result> {
+  confirm: (question: QuestionOf<Run>) => Promise<void> | void = () => {},
+): Promise<Awaited<ReturnType<Run>>> {
   const worker = new Worker(new URL("./file-worker.ts", import.meta.url));
   // Until the thread is gone, a connection that it has closed may keep the file locked for whoever comes next.
   const isGone = new Promise((resolve) => worker.addEventListener("close", resolve));
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Run>>>();
   const refuse = () => reject(stop.reason);
   worker.onmessage = ({ data }: MessageEvent<Reply>) => {
-    if ("result" in data) resolve(data.result);
+    // The thread returns what the function of the act returns.
+    if ("result" in data) resolve(data.result as Awaited<ReturnType<Run>>);
     else if ("refusal" in data) reject(new UserError(...data.refusal));
     else if ("failure" in data) reject(new Error(data.failure));
     // The thread asks what the act promises to ask.
     else
-      Promise.try(confirm, data.question as Question).then(() => {
+      Promise.try(confirm, data.question as QuestionOf<Run>).then(() => {
         if (stop.aborted) return;
         stop.removeEventListener("abort", refuse);
         worker.postMessage("complete the work");
@@ -47,7 +52,7 @@ export async function inThread<Result, Question = never>(
   worker.postMessage([act, request]);
   const result = await promise.finally(() => worker.terminate());
   await isGone;
-  return result as Result; // The thread returns what the function of the act returns.
+  return result;
 }
 
 /** Waits for work that knows no signal, and throws the reason of the signal as soon as it comes. */
