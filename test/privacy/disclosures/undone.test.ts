@@ -6,6 +6,7 @@ import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { findBatch } from "../../../src/db/imports.ts";
 import { openDatabase } from "../../../src/db/open.ts";
+import { ledgerGaps } from "../../../src/db/schema.ts";
 import { undoBatch } from "../../../src/import/write/undo.ts";
 import { writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
 import { liftBlocks } from "../../../src/privacy/suppressions.ts";
@@ -43,8 +44,8 @@ function aFile() {
       for await (const _ of undoBatch(file, account, undone, on(day)));
     },
     /** As if the key had read a page on each day: of all leads from a moment on, or of those with a filter. */
-    readOn(days: readonly number[], oldestMs = 0, filter = ""): void {
-      const added = [{ oldestMs, newestMs: noonMs, seen: null }];
+    readOn(days: readonly number[], oldestMs = 0, filter = "", seen: number | null = null): void {
+      const added = [{ oldestMs, newestMs: noonMs, seen }];
       for (const day of days) writeDisclosures(database, { key: 1, day: dayOf(on(day)), filter, removed: [], added });
     },
     received: async ({ id }: Lead) => (await held(file, account, [{ kind: "id", value: id }], on(99)))[0]?.received,
@@ -94,6 +95,33 @@ test("a lead imported again after an undo was possibly received before the undo"
   readOn([1, 6]);
   expect(await received(lead)).toMatchObject([{ id: lead.id, ...onDay(1, true) }]);
   expect(await received(since)).toEqual([]);
+});
+
+test("a gap before an undo concerns a lead that is imported again, and one between the two does not", async () => {
+  const { file, account, database, importOn, undoOn } = aFile();
+  const lead = aLead();
+  await importOn(0, [lead]);
+  await undoOn(4, 1);
+  await importOn(9, [lead]);
+  // An undo takes less than a day.
+  for (const day of [5, 7])
+    database
+      .insert(ledgerGaps)
+      .values({ from: on(day), to: on(day), reason: "disk full" })
+      .run();
+  const [found] = await held(file, account, [{ kind: "id", value: lead.id }], on(99));
+  expect(found?.gaps.map(({ from }) => Date.parse(from))).toEqual([on(5)]);
+});
+
+test("a page of a later import had each lead of an earlier one for certain, also a late one", async () => {
+  const { importOn, readOn, received } = aFile();
+  const late = aLead();
+  const others = [aLead(), aLead()];
+  await importOn(4, others.slice(0, 1));
+  // The later one begins as this one ends.
+  for (const leads of [[late], others.slice(1)]) await importOn(5, leads);
+  readOn([5], 0, "", 2 * 3 + 1);
+  expect(await received(late)).toMatchObject([onDay(5, false)]);
 });
 
 test("a lead imported again with a corrected time was possibly received before", async () => {
