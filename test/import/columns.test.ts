@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readMapping } from "../../src/import/map/mapping.ts";
 import { reportOn } from "../../src/import/map/report.ts";
 import { UserError } from "../../src/user-error.ts";
-import { csv, leadsOf, leadsOfPieces, readText, shown } from "./reading.ts";
+import { leadsOf, readText, shown } from "./reading.ts";
 
 const fieldsOf = async (header: string, map: string | null = null) => {
   const { columns } = await readText(`${header}\n`, map);
@@ -86,25 +86,6 @@ describe("the creation time of a profile", () => {
     expect(await fieldsOf("Email,First Name,Last Name,City,URL,Created")).toMatchObject({ identified_at: "Created" });
     const ordered = await fieldsOf("Email,First Name,Last Name,City,Created", "Created=identified_at");
     expect(ordered).toMatchObject({ identified_at: "Created" });
-  });
-
-  test("is the time of the visit if the record names a page, even an empty one", async () => {
-    const person = { email: "dana@example.com", name: "Dana", city: "Reno", state: "NV", created: "2026-01-31" };
-    const table = (url: string) => csv([Object.keys({ ...person, url }), Object.values({ ...person, url })]);
-    const texts = [null, "", " ", []].map((url) => `${JSON.stringify({ ...person, url })}\n`);
-    for (const text of [...texts, table(""), table(" ")]) {
-      const [lead] = await leadsOf(text);
-      expect(lead).toMatchObject({ lead: { identifiedMs: Date.parse(person.created) } });
-    }
-  });
-
-  test("is understood in the same way whatever the order of lines", async () => {
-    const person = { email: "dana@example.com", name: "Dana", city: "Reno", state: "NV", created: "2026-01-31" };
-    const visit = { email: "lee@example.com", url: "https://shop.example.com/", created: "2026-01-30" };
-    const lines = [person, visit].map((line) => Buffer.from(`${JSON.stringify(line)}\n`));
-    const inOrder = await leadsOfPieces(lines);
-    const reversed = await leadsOfPieces(lines.toReversed());
-    expect(reversed.toReversed()).toEqual(inOrder);
   });
 });
 

@@ -2,33 +2,6 @@
 import { describe, expect, test } from "bun:test";
 import { firstLead, leadOfObject, leadsOf, readPieces, readText, shown, warningsOf } from "./reading.ts";
 
-test.each<[string, object, string | null]>([
-  ["a list of visits", { visits: [{ url: "/a", at: "2026-01-05T10:00:00Z" }] }, "2026-01-05T10:00:00.000Z"],
-  ["an event", { event: { at: "2026-01-05T10:00:00Z" } }, "2026-01-05T10:00:00.000Z"],
-  ["the record itself", { at: "2026-01-05T10:00:00Z" }, "2026-01-05T10:00:00.000Z"],
-  ["a person", { person: { at: "2026-01-05T10:00:00Z" } }, null],
-  ["an owner", { owner: { at: "2026-01-05T10:00:00Z" } }, null],
-])("a time named at counts in a visit or in the record itself: %s", async (_, object, time) => {
-  const lead = await firstLead(JSON.stringify({ email: "d@example.com", ...object }));
-  expect(lead?.identifiedMs).toBe(time === null ? null : Date.parse(time));
-});
-
-test.each<[string, object]>([
-  ["where the IP address is", { network: { city: "Ashburn", region: "VA" } }],
-  ["where the IP address is, in another word", { ip_location: { city: "Ashburn", region: "VA" } }],
-  [
-    "a company's phone and website",
-    { company: { phone: "555-0199", website: "https://harbor.example.com", url: "x", business: "Wood" } },
-  ],
-  ["a company's phone in a flat name", { visitor_company_phone: "619-555-0123" }],
-  ["a company's address in a flat name", { visitor_company_email: "info@harbor.example.com" }],
-  ["a company's city in the record of a person, in a flat name", { visitor_company_city: "Reno" }],
-  ["the name of a page or a campaign", { page: { name: "Pricing" }, campaign: { name: "Spring", source: "x" } }],
-  ["hashes of an address", { email_sha256: "ab", hem: { sha256: "cd" }, emails: [{ md5: "ef" }] }],
-])("%s is not the visitor's", async (_, object) => {
-  expect(await leadOfObject({ email: "dana@example.com", ...object })).toEqual({ email: "dana@example.com" });
-});
-
 test.each<[string, object]>([
   ["phone", { work_phone: "702-555-0142", mobile_phone: "702-555-0143" }],
   ["email", { work_email: "dana@harbor.example.com", personal_email: "dana@example.com" }],
@@ -90,22 +63,6 @@ test("of several people in one record and of several visits, those after the fir
   ];
   expect(await told({ ...dana, visits })).toEqual(["visits"]);
   expect(await told({ ...dana, visits: visits.slice(1) })).toEqual([]);
-});
-
-test("of several people or visits in a record, only the first is used", async () => {
-  const contacts = [
-    { first_name: "Dana", last_name: null, email: null },
-    { first_name: "Lee", last_name: "Ortiz", email: "lee@example.com" },
-  ];
-  expect(await leadOfObject({ company: { name: "Harbor" }, contacts })).toEqual({ name: "Dana", company: "Harbor" });
-  const pageVisits = [
-    { url: null, referrer: "https://a.example.com/" },
-    { url: "https://shop.example.com/b", referrer: "https://b.example.com/" },
-  ];
-  expect(await leadOfObject({ email: "d@example.com", pageVisits })).toEqual({
-    email: "d@example.com",
-    referrer: "https://a.example.com/",
-  });
 });
 
 describe("a file with new names in every line", () => {

@@ -3,13 +3,8 @@
  * the lead of each. To teach the import another name, add it to src/import/map/fields.ts and a payload here.
  */
 
-export interface Payload {
-  readonly what: string;
-  /** One record of JSON; or the header and one row of CSV. */
-  readonly record: Readonly<Record<string, unknown>> | readonly [header: string, row: string];
-  /** The fields of the lead that are not null, and its time and pixel if it has any. */
-  readonly lead: Readonly<Record<string, string>>;
-}
+/** A record of JSON, or the header and one row of CSV; and what is not null of its lead, with its time and pixel if it has any. */
+type Row = readonly [what: string, record: object | string, lead: Readonly<Record<string, string>>];
 
 const email = "dana@example.com";
 const dana = { name: "Dana Whitfield", email };
@@ -21,18 +16,16 @@ const search = "https://search.example.com/";
 const time = "2026-01-31T09:15:00Z";
 const at = "2026-01-31T09:15:00.000Z";
 
-const crm: readonly Payload[] = [
-  {
-    what: "HubSpot: an export of contacts, whose owner is somebody else",
-    record: [
-      "Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Contact owner email,Company Name,City,State/Region,Country/Region,Original Source,Create Date,Owner Email",
+const crm: readonly Row[] = [
+  [
+    "HubSpot: an export of contacts, whose owner is somebody else",
+    "Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Contact owner email,Company Name,City,State/Region,Country/Region,Original Source,Create Date,Owner Email\n" +
       "101,Dana,Whitfield,dana@example.com,(619) 555-0142,Kim Reed,kim@vendor.example,Harbor & Pine,Reno,Nevada,United States,ORGANIC_SEARCH,2025-11-02 10:00,kim@vendor.example",
-    ],
-    lead: { ...dana, phone: "6195550142", company: "Harbor & Pine", ...reno, traffic_source: "ORGANIC_SEARCH" },
-  },
-  {
-    what: "HubSpot: a contact of its API, with properties that have values",
-    record: {
+    { ...dana, phone: "6195550142", company: "Harbor & Pine", ...reno, traffic_source: "ORGANIC_SEARCH" },
+  ],
+  [
+    "HubSpot: a contact of its API, with properties that have values",
+    {
       vid: 101,
       properties: {
         firstname: { value: "Dana" },
@@ -42,29 +35,27 @@ const crm: readonly Payload[] = [
         gender: { value: "F" },
       },
     },
-    lead: { ...dana, gender: "F" },
-  },
-  {
-    what: "HubSpot: a contact of version 3",
-    record: {
+    { ...dana, gender: "F" },
+  ],
+  [
+    "HubSpot: a contact of version 3",
+    {
       id: "0d0f2c4e-6a1b-4c3d-8e5f-00112233aabb",
       properties: { firstname: "Dana", lastname: "Whitfield", email, createdate: "2025-11-02T10:00:00Z" },
       createdAt: "2025-11-02T10:00:00Z",
       archived: false,
     },
-    lead: { ...dana, at: "2025-11-02T10:00:00.000Z" },
-  },
-  {
-    what: "Salesforce: a report on leads, in which a person of the company owns the lead",
-    record: [
-      "Lead Owner,Owner Email,First Name,Last Name,Title,Company / Account,Email,Phone,Lead Source,City,State/Province,Country,Created Date",
+    { ...dana, at: "2025-11-02T10:00:00.000Z" },
+  ],
+  [
+    "Salesforce: a report on leads, in which a person of the company owns the lead",
+    "Lead Owner,Owner Email,First Name,Last Name,Title,Company / Account,Email,Phone,Lead Source,City,State/Province,Country,Created Date\n" +
       "Kim Reed,kim@vendor.example,Dana,Whitfield,Buyer,Harbor & Pine,dana@example.com,619-555-0142,Web,Reno,NV,US,1/31/2026",
-    ],
-    lead: { ...dana, phone: "6195550142", company: "Harbor & Pine", ...reno, traffic_source: "Web" },
-  },
-  {
-    what: "Salesforce: a contact with its account and who created it",
-    record: {
+    { ...dana, phone: "6195550142", company: "Harbor & Pine", ...reno, traffic_source: "Web" },
+  ],
+  [
+    "Salesforce: a contact with its account and who created it",
+    {
       Id: "003XX0000001",
       Name: "Dana Whitfield",
       Email: "dana@example.com",
@@ -74,58 +65,45 @@ const crm: readonly Payload[] = [
       CreatedBy: { Name: "Kim Reed", Email: "kim@vendor.example" },
       Owner: { Name: "Kim Reed", Email: "kim@vendor.example", Phone: "555-0199" },
     },
-    lead: { ...dana, ...reno },
-  },
-  {
-    what: "Pipedrive: an export of people",
-    record: [
-      "Person - Name,Person - Organization,Person - Email - Work,Person - Phone - Work,Person - Owner,Person - Person created",
+    { ...dana, ...reno },
+  ],
+  [
+    "Pipedrive: an export of people",
+    "Person - Name,Person - Organization,Person - Email - Work,Person - Phone - Work,Person - Owner,Person - Person created\n" +
       "Dana Whitfield,Harbor & Pine,dana@example.com,619-555-0142,Kim Reed,2025-11-02 10:00:00",
-    ],
-    lead: { ...dana, company: "Harbor & Pine", phone: "6195550142" },
-  },
-  {
-    what: "Pipedrive: a person of its API, with lists of values",
-    record: {
+    { ...dana, company: "Harbor & Pine", phone: "6195550142" },
+  ],
+  [
+    "Pipedrive: a person of its API, with lists of values",
+    {
       name: "Dana Whitfield",
       email: [{ label: "work", value: "dana@example.com", primary: true }, { value: "d@home.example" }],
       phone: [{ value: "619-555-0142", primary: true }],
       owner_id: { id: 9, name: "Kim Reed", email: "kim@vendor.example" },
       org_id: { name: "Harbor & Pine", address: "1 Pine St" },
     },
-    lead: { ...dana, phone: "6195550142" },
-  },
-  {
-    what: "Zoho: an export of leads",
-    record: [
-      "Lead Owner,Lead Owner.email,Company,First Name,Last Name,Email,Mobile,Lead Source,City,State,Created By.name,Modified Time",
+    { ...dana, phone: "6195550142" },
+  ],
+  [
+    "Zoho: an export of leads",
+    "Lead Owner,Lead Owner.email,Company,First Name,Last Name,Email,Mobile,Lead Source,City,State,Created By.name,Modified Time\n" +
       "Kim Reed,kim@vendor.example,Harbor & Pine,Dana,Whitfield,dana@example.com,6195550142,Ads,Reno,NV,Kim Reed,2026-01-31 10:00",
-    ],
-    lead: { ...dana, company: "Harbor & Pine", phone: "6195550142", traffic_source: "Ads", ...reno },
-  },
-  {
-    what: "Zoho: a lead of its API",
-    record: {
-      data: { Full_Name: "Dana Whitfield", Email: "dana@example.com", Owner: kim },
-    },
-    lead: dana,
-  },
-  {
-    what: "a CRM whose sales representative has an address",
-    record: [
-      "sales_rep_email,sales_rep_name,email,name",
-      "kim@vendor.example,Kim Reed,dana@example.com,Dana Whitfield",
-    ],
-    lead: dana,
-  },
-  {
-    what: "a CRM with nobody but the owner of the record",
-    record: { owner: { email: "kim@vendor.example" }, page_url: "/pricing" },
-    lead: { page_url: "/pricing" },
-  },
-  {
-    what: "Intercom: a user with a custom avatar and location",
-    record: {
+    { ...dana, company: "Harbor & Pine", phone: "6195550142", traffic_source: "Ads", ...reno },
+  ],
+  ["Zoho: a lead of its API", { data: { Full_Name: "Dana Whitfield", Email: "dana@example.com", Owner: kim } }, dana],
+  [
+    "a CRM whose sales representative has an address",
+    "sales_rep_email,sales_rep_name,email,name\nkim@vendor.example,Kim Reed,dana@example.com,Dana Whitfield",
+    dana,
+  ],
+  [
+    "a CRM with nobody but the owner of the record",
+    { owner: { email: "kim@vendor.example" }, page_url: "/pricing" },
+    { page_url: "/pricing" },
+  ],
+  [
+    "Intercom: a user with a custom avatar and location",
+    {
       type: "user",
       user: {
         email,
@@ -136,14 +114,14 @@ const crm: readonly Payload[] = [
       location: { city: "Reno", region: "Nevada", country: "United States" },
       assigned_to: { email: "kim@vendor.example" },
     },
-    lead: { ...dana, ...reno },
-  },
+    { ...dana, ...reno },
+  ],
 ];
 
-const identity: readonly Payload[] = [
-  {
-    what: "AudienceLab: an event with the person in resolution",
-    record: {
+const identity: readonly Row[] = [
+  [
+    "AudienceLab: an event with the person in resolution",
+    {
       pixel_id: "7c6a1f0e-59a2-4a53-9f3f-3f2f9a1d2b11",
       event_timestamp: time,
       full_url: pricing,
@@ -162,7 +140,7 @@ const identity: readonly Payload[] = [
         MARRIED: "Y",
       },
     },
-    lead: {
+    {
       ...dana,
       at,
       pixel: "7c6a1f0e-59a2-4a53-9f3f-3f2f9a1d2b11",
@@ -174,15 +152,15 @@ const identity: readonly Payload[] = [
       page_url: pricing,
       referrer: search,
     },
-  },
-  {
-    what: "a company with a person: its location is not the visitor's",
-    record: { email, company: { name: "Harbor & Pine", location: { city: "Boise", state: "ID" } } },
-    lead: { email, company: "Harbor & Pine" },
-  },
-  {
-    what: "RB2B: a webhook with a link to a profile",
-    record: {
+  ],
+  [
+    "a company with a person: its location is not the visitor's",
+    { email, company: { name: "Harbor & Pine", location: { city: "Boise", state: "ID" } } },
+    { email, company: "Harbor & Pine" },
+  ],
+  [
+    "RB2B: a webhook with a link to a profile",
+    {
       "LinkedIn URL": "https://social.example.com/d",
       "First Name": "Dana",
       "Last Name": "Whitfield",
@@ -191,11 +169,11 @@ const identity: readonly Payload[] = [
       "Seen At": time,
       Referrer: search,
     },
-    lead: { ...dana, at, page_url: shop, referrer: search },
-  },
-  {
-    what: "an identity API in the style of People Data Labs",
-    record: {
+    { ...dana, at, page_url: shop, referrer: search },
+  ],
+  [
+    "an identity API in the style of People Data Labs",
+    {
       person: {
         full_name: "Dana Whitfield",
         emails: [{ address: "dana@example.com", type: "personal" }],
@@ -203,256 +181,294 @@ const identity: readonly Payload[] = [
       },
       linkedin: { url: "https://social.example.com/d" },
     },
-    lead: { ...dana, company: "Harbor & Pine" },
-  },
-  {
-    what: "Clearbit: a person whose name is an object",
-    record: { person: { name: { fullName: "Dana Whitfield", givenName: "Dana" }, email } },
-    lead: dana,
-  },
-  {
-    what: "Clerk: a user whose lists of addresses and numbers have their name once more",
-    record: {
+    { ...dana, company: "Harbor & Pine" },
+  ],
+  [
+    "Clearbit: a person whose name is an object",
+    { person: { name: { fullName: "Dana Whitfield", givenName: "Dana" }, email } },
+    dana,
+  ],
+  [
+    "Clerk: a user whose lists of addresses and numbers have their name once more",
+    {
       data: {
         name: "Dana Whitfield",
         email_addresses: [{ id: "idn_1", email_address: "dana@example.com" }],
         phone_numbers: [{ id: "idn_2", phone_number: "+16195550142" }],
       },
     },
-    lead: { ...dana, phone: "16195550142" },
-  },
-  {
-    what: "a visitor with whoever was seen last",
-    record: {
-      visitor: { ...dana, last_seen_at: time, url: "https://social.example.com/d", created_at: "2020-01-01" },
-    },
-    lead: { ...dana, at },
-  },
+    { ...dana, phone: "16195550142" },
+  ],
+  [
+    "a visitor with whoever was seen last",
+    { visitor: { ...dana, last_seen_at: time, url: "https://social.example.com/d", created_at: "2020-01-01" } },
+    { ...dana, at },
+  ],
 ];
 
-const analytics: readonly Payload[] = [
-  {
-    what: "Segment: identify",
-    record: {
+const analytics: readonly Row[] = [
+  [
+    "Segment: identify",
+    {
       type: "identify",
       userId: "u1",
       traits: { email, firstName: "Dana", lastName: "Whitfield", createdAt: "2020-01-01T00:00:00Z", address: reno },
-      context: {
-        ip: "192.0.2.1",
-        page: { url: pricing, referrer: search, title: "Pricing" },
-        userAgent: "x",
-      },
+      context: { ip: "192.0.2.1", page: { url: pricing, referrer: search, title: "Pricing" }, userAgent: "x" },
       timestamp: time,
     },
-    lead: { ...dana, at, ...reno, page_url: pricing, referrer: search },
-  },
-  {
-    what: "Segment: a page view with traits in its context",
-    record: {
+    { ...dana, at, ...reno, page_url: pricing, referrer: search },
+  ],
+  [
+    "Segment: a page view with traits in its context",
+    {
       type: "page",
       properties: { url: shop, referrer: search },
-      context: {
-        traits: dana,
-        campaign: { source: "x", name: "Spring" },
-      },
+      context: { traits: dana, campaign: { source: "x", name: "Spring" } },
       timestamp: time,
     },
-    lead: { ...dana, at, page_url: shop, referrer: search },
-  },
-  {
-    what: "PostHog: an event with its person",
-    record: {
+    { ...dana, at, page_url: shop, referrer: search },
+  ],
+  [
+    "PostHog: an event with its person",
+    {
       event: "$identify",
       timestamp: time,
       properties: { $current_url: shop, $referrer: search, $browser: "Firefox" },
       person: { properties: dana },
     },
-    lead: { ...dana, at, page_url: shop, referrer: search },
-  },
-  {
-    what: "Google Analytics: a row of BigQuery, with microseconds",
-    record: {
+    { ...dana, at, page_url: shop, referrer: search },
+  ],
+  [
+    "Google Analytics: a row of BigQuery, with microseconds",
+    {
       event_date: "20260131",
       event_timestamp: 1769850900000000,
       user_properties: { email },
       geo: { city: "Reno", region: "Nevada", country: "United States" },
       device: { category: "desktop", browser: { name: "Chrome" } },
     },
-    lead: { email, at, ...reno },
-  },
-  {
-    what: "Amplitude: an event",
-    record: {
+    { email, at, ...reno },
+  ],
+  [
+    "Amplitude: an event",
+    {
       event_type: "view",
       event_time: "2026-01-31 09:15:00.000000",
       user_properties: dana,
       device_id: "d1",
       library: { name: "x" },
     },
-    lead: { ...dana, at },
-  },
-  {
-    what: "Mixpanel: a profile",
-    record: {
-      $distinct_id: "u1",
-      $properties: { $email: email, $name: "Dana Whitfield", $city: "Reno", $region: "Nevada" },
-    },
-    lead: { ...dana, ...reno },
-  },
-  {
-    what: "Elasticsearch: a hit",
-    record: { _index: "visits", _id: "1", _source: { ...dana, "@timestamp": time } },
-    lead: { ...dana, at },
-  },
-  {
-    what: "a session with the visitor in it, and a device that has a name",
-    record: {
-      session: { started_at: time, page: { url: "/a" }, device: { name: "Phone" } },
-      visitor: dana,
-    },
-    lead: { ...dana, at, page_url: "/a" },
-  },
+    { ...dana, at },
+  ],
+  [
+    "Mixpanel: a profile",
+    { $distinct_id: "u1", $properties: { $email: email, $name: "Dana Whitfield", $city: "Reno", $region: "Nevada" } },
+    { ...dana, ...reno },
+  ],
+  ["Elasticsearch: a hit", { _index: "visits", _id: "1", _source: { ...dana, "@timestamp": time } }, { ...dana, at }],
+  [
+    "a session with the visitor in it, and a device that has a name",
+    { session: { started_at: time, page: { url: "/a" }, device: { name: "Phone" } }, visitor: dana },
+    { ...dana, at, page_url: "/a" },
+  ],
 ];
 
-const webhooks: readonly Payload[] = [
-  {
-    what: "a payload in a wrapper",
-    record: { event: "lead.identified", payload: { lead: { ...dana, page_url: "/a" } } },
-    lead: { ...dana, page_url: "/a" },
-  },
-  { what: "a payload in wrappers in wrappers", record: { body: { data: { attributes: dana } } }, lead: dana },
-  {
-    what: "a node of GraphQL",
-    record: { node: { visitor: dana, visit: { url: "/a", time: 1769850900 } } },
-    lead: { ...dana, at, page_url: "/a" },
-  },
-  {
-    what: "a form, with whoever sent it and whoever is to answer",
-    record: { sender: { email: "x@vendor.example" }, agent: { name: "Kim" }, contact: dana },
-    lead: dana,
-  },
-  {
-    what: "a customer with an account manager",
-    record: { customer: dana, account: { name: "Acme", email: "a@vendor.example" }, created_by: { name: "Kim" } },
-    lead: dana,
-  },
-  {
-    what: "the shortest path first",
-    record: { visitor: { email: "far@example.com" }, email, contact: { name: "Dana Whitfield" } },
-    lead: dana,
-  },
-  {
-    what: "the first in the record of two at the same rank",
-    record: { person: { email }, contact: { email: "other@example.com" }, name: "Dana Whitfield" },
-    lead: dana,
-  },
-  {
-    what: "a picture that has a URL",
-    record: { ...dana, avatar: { url: "https://img.example.com/d.png" }, linkedin_url: "https://social.example.com/d" },
-    lead: dana,
-  },
-  {
-    what: "a table made of JSON, with dots in its header",
-    record: [
-      "data.visitor.email,data.visitor.name,data.owner.email,avatar.url",
+const webhooks: readonly Row[] = [
+  [
+    "a payload in a wrapper",
+    { event: "lead.identified", payload: { lead: { ...dana, page_url: "/a" } } },
+    { ...dana, page_url: "/a" },
+  ],
+  ["a payload in wrappers in wrappers", { body: { data: { attributes: dana } } }, dana],
+  [
+    "a node of GraphQL",
+    { node: { visitor: dana, visit: { url: "/a", time: 1769850900 } } },
+    { ...dana, at, page_url: "/a" },
+  ],
+  [
+    "a form, with whoever sent it and whoever is to answer",
+    { sender: { email: "x@vendor.example" }, agent: { name: "Kim" }, contact: dana },
+    dana,
+  ],
+  [
+    "a customer with an account manager",
+    { customer: dana, account: { name: "Acme", email: "a@vendor.example" }, created_by: { name: "Kim" } },
+    dana,
+  ],
+  [
+    "the shortest path first",
+    { visitor: { email: "far@example.com" }, email, contact: { name: "Dana Whitfield" } },
+    dana,
+  ],
+  [
+    "the first in the record of two at the same rank",
+    { person: { email }, contact: { email: "other@example.com" }, name: "Dana Whitfield" },
+    dana,
+  ],
+  [
+    "a picture that has a URL",
+    { ...dana, avatar: { url: "https://img.example.com/d.png" }, linkedin_url: "https://social.example.com/d" },
+    dana,
+  ],
+  [
+    "a table made of JSON, with dots in its header",
+    "data.visitor.email,data.visitor.name,data.owner.email,avatar.url\n" +
       "dana@example.com,Dana Whitfield,kim@vendor.example,/d.png",
-    ],
-    lead: dana,
-  },
-  {
-    what: "an account's time, and an account's address",
-    record: [
-      "Email,Full Name,Account Created At,Account Email",
+    dana,
+  ],
+  [
+    "an account's time, and an account's address",
+    "Email,Full Name,Account Created At,Account Email\n" +
       "dana@example.com,Dana Whitfield,2026-01-31,a@vendor.example",
-    ],
-    lead: dana,
-  },
+    dana,
+  ],
 ];
 
-const visits: readonly Payload[] = [
-  {
-    what: "a visit in a visitor, by names that say so",
-    record: { visitor: { ...dana, identified_at: at, page_url: "/a", pixel_id: "px_blog", referrer: "/" } },
-    lead: { ...dana, at, page_url: "/a", pixel: "px_blog", referrer: "/" },
-  },
-  {
-    what: "a visit in a visitor, after the values of the record itself",
-    record: {
+const visits: readonly Row[] = [
+  [
+    "a visit in a visitor, by names that say so",
+    { visitor: { ...dana, identified_at: at, page_url: "/a", pixel_id: "px_blog", referrer: "/" } },
+    { ...dana, at, page_url: "/a", pixel: "px_blog", referrer: "/" },
+  ],
+  [
+    "a visit in a visitor, after the values of the record itself",
+    {
       visitor: { ...dana, identified_at: "2020-01-01", page_url: "/a", pixel_id: "px_blog" },
       at,
       url: "/b",
       pixel: "px",
     },
-    lead: { ...dana, at, page_url: "/b", pixel: "px" },
-  },
-  {
-    what: "names of pages, of which the first has a URL, and of a person in a list",
-    record: { contacts: [{ name: "Dana Whitfield" }], pages: [{ name: "A", url: "/a", title: "B" }] },
-    lead: { name: "Dana Whitfield", page_url: "/a" },
-  },
+    { ...dana, at, page_url: "/b", pixel: "px" },
+  ],
+  [
+    "names of pages, of which the first has a URL, and of a person in a list",
+    { contacts: [{ name: "Dana Whitfield" }], pages: [{ name: "A", url: "/a", title: "B" }] },
+    { name: "Dana Whitfield", page_url: "/a" },
+  ],
+  [
+    "several visits, of which the first has no page",
+    {
+      email,
+      pageVisits: [
+        { url: null, referrer: search },
+        { url: pricing, referrer: shop },
+      ],
+    },
+    { email, referrer: search },
+  ],
+  ["a visit with a time named at", { email, visits: [{ url: "/a", at: time }] }, { email, page_url: "/a", at }],
+  ["an event with a time named at", { email, event: { at: time } }, { email, at }],
+  ["a person and an owner with a time named at", { email, person: { at: time }, owner: { at: time } }, { email }],
 ];
 
-const names: readonly Payload[] = [
-  {
-    what: "AudienceLab: the name of whoever a skip trace found",
-    record: ["FIRST_NAME,LAST_NAME,PERSONAL_EMAIL,SKIPTRACE_NAME", "Dana,Whitfield,dana@example.com,Lee Ortiz"],
-    lead: dana,
-  },
-  {
-    what: "a first and a last name with a shorter path than a full name",
-    record: { first_name: "Dana", last_name: "Whitfield", contact: { name: "Lee Ortiz", email } },
-    lead: dana,
-  },
-  {
-    what: "the first name of one person and the last name of another",
-    record: { person: { first_name: "Dana", last_name: "" }, contact: { first_name: "Lee", last_name: "Ortiz" } },
-    lead: { name: "Dana" },
-  },
-  {
-    what: "one half of a name next to both halves of another person",
-    record: {
-      first_name: "Dana",
-      visitor: { first_name: "Lee", last_name: "Ortiz" },
-      contact: { last_name: "Smith" },
-    },
-    lead: { name: "Dana" },
-  },
-  {
-    what: "a page about the person",
-    record: [
-      "Email,Name,Profile Page,Personal Page",
-      "dana@example.com,Dana Whitfield,https://social.example.com/d,/me",
-    ],
-    lead: dana,
-  },
+const names: readonly Row[] = [
+  [
+    "AudienceLab: the name of whoever a skip trace found",
+    "FIRST_NAME,LAST_NAME,PERSONAL_EMAIL,SKIPTRACE_NAME\nDana,Whitfield,dana@example.com,Lee Ortiz",
+    dana,
+  ],
+  [
+    "a first and a last name with a shorter path than a full name",
+    { first_name: "Dana", last_name: "Whitfield", contact: { name: "Lee Ortiz", email } },
+    dana,
+  ],
+  [
+    "the first name of one person and the last name of another",
+    { person: { first_name: "Dana", last_name: "" }, contact: { first_name: "Lee", last_name: "Ortiz" } },
+    { name: "Dana" },
+  ],
+  [
+    "one half of a name next to both halves of another person",
+    { first_name: "Dana", visitor: { first_name: "Lee", last_name: "Ortiz" }, contact: { last_name: "Smith" } },
+    { name: "Dana" },
+  ],
+  [
+    "several people, of whom the first has one half of a name",
+    { company: { name: "Harbor" }, contacts: [{ first_name: "Dana", last_name: null, email: null }, kim] },
+    { name: "Dana", company: "Harbor" },
+  ],
+  [
+    "a page about the person",
+    "Email,Name,Profile Page,Personal Page\ndana@example.com,Dana Whitfield,https://social.example.com/d,/me",
+    dana,
+  ],
 ];
 
-const flattened: readonly Payload[] = [
-  {
-    what: "lists of which the names are irregular plurals",
-    record: {
-      page_url: "/a",
-      identities: [{ ...dana, addresses: [reno] }],
-      businesses: [{ name: "Harbor & Pine" }],
+const places: readonly Row[] = [
+  [
+    "the place of an IP address",
+    { email, network: { city: "Ashburn", region: "VA" }, ip_location: { city: "Ashburn", region: "VA" } },
+    { email },
+  ],
+  [
+    "an address whose parts are objects with a code or a name",
+    { email, address: { city: { name: "Reno" }, state: { code: "NV" }, country: { name: "United States" } } },
+    { email, ...reno },
+  ],
+  ["a country with a code and a name", { email, state: "GA", country: { code: "GE", name: "Georgia" } }, { email }],
+  [
+    "a company abroad, and nobody",
+    { page_url: "/a", company: { location: { region: "Georgia", country: "Georgia" } } },
+    { page_url: "/a" },
+  ],
+  [
+    "a person next to a company abroad",
+    { email, state: "GA", company: { location: { region: "Georgia", country: "Georgia" } } },
+    { email, state: "GA" },
+  ],
+  [
+    "nobody, abroad, next to a company",
+    { page_url: "/a", country: "Brazil", company: { state: "TX" } },
+    { page_url: "/a", state: "TX" },
+  ],
+];
+
+const others: readonly Row[] = [
+  [
+    "a company's phone and website",
+    { email, company: { phone: "555-0199", website: "https://harbor.example.com", url: "x", business: "Wood" } },
+    { email },
+  ],
+  [
+    "a company's phone, address, and city in flat names of a visitor",
+    {
+      ...{ email, visitor_company_phone: "619-555-0123", visitor_company_city: "Reno" },
+      visitor_company_email: "info@harbor.example.com",
     },
-    lead: { ...dana, page_url: "/a", ...reno, company: "Harbor & Pine" },
-  },
-  {
-    what: "a table made of JSON, with the first and the second of a list",
-    record: [
-      "contact.emails.0.value,contact.emails.1.value,visits[0].url,visits[1].url",
+    { email },
+  ],
+  [
+    "the name of a page or a campaign",
+    { email, page: { name: "Pricing" }, campaign: { name: "Spring", source: "x" } },
+    { email },
+  ],
+  ["hashes of an address", { email, email_sha256: "ab", hem: { sha256: "cd" }, emails: [{ md5: "ef" }] }, { email }],
+];
+
+const flattened: readonly Row[] = [
+  [
+    "lists of which the names are irregular plurals",
+    { page_url: "/a", identities: [{ ...dana, addresses: [reno] }], businesses: [{ name: "Harbor & Pine" }] },
+    { ...dana, page_url: "/a", ...reno, company: "Harbor & Pine" },
+  ],
+  [
+    "a table made of JSON, with the first and the second of a list",
+    "contact.emails.0.value,contact.emails.1.value,visits[0].url,visits[1].url\n" +
       "dana@example.com,d@home.example,/a,/b",
-    ],
-    lead: { email, page_url: "/a" },
-  },
+    { email, page_url: "/a" },
+  ],
 ];
 
-export const payloads: readonly Payload[] = [
+export const payloads = [
   ...crm,
   ...identity,
   ...analytics,
   ...webhooks,
   ...visits,
   ...names,
+  ...places,
+  ...others,
   ...flattened,
-];
+].map(([what, record, lead]) => ({ what, record, lead }));
+
+export type Payload = (typeof payloads)[number];

@@ -48,32 +48,27 @@ export async function readPieces(pieces: readonly Buffer[], map: string | null =
 
 export const readText = (text: string | Buffer, map: string | null = null) => readPieces([Buffer.from(text)], map);
 
-/** Returns the lead of each row of a file that arrives in these pieces: leads are read as soon as their rows are. */
-export async function leadsOfPieces(
-  pieces: readonly Buffer[],
-  rules: Partial<LeadRules> = {},
-  map: string | null = null,
-) {
+/** Returns the lead of each row of a text. */
+export async function leadsOf(text: string | Buffer, rules: Partial<LeadRules> = {}, map: string | null = null) {
   const all = { ...ordinaryRules, orders: new DateOrders(null), ...rules };
   const leads: ReadLead[] = [];
-  for await (const rows of (await open(pieces, map)).groups)
+  for await (const rows of (await open([Buffer.from(text)], map)).groups)
     leads.push(...rows.map((row) => ("reason" in row ? { fault: row.reason } : readLead(row, all, noonMs))));
   return leads;
 }
 
-export const leadsOf = (text: string | Buffer, rules: Partial<LeadRules> = {}, map: string | null = null) =>
-  leadsOfPieces([Buffer.from(text)], rules, map);
+/** The fields of a lead that are not null, with its time and pixel if its row has any; or why there is no lead. */
+export type Shown = Readonly<Record<string, string>>;
 
-export type Reading = Partial<Lead> | { readonly fault: string };
-
-/** The fields of a lead that are not null, or why there is none. */
-export function shown(reading: ReadLead | undefined): Reading {
+export function shown(reading: ReadLead | undefined): Shown {
   if (reading === undefined) throw new Error("there is no such row");
   if ("undecided" in reading) return { fault: "undecided" };
   if ("fault" in reading) return { fault: reading.fault };
-  const { id, identified_at, pixel_id, ...details } = JSON.parse(reading.lead.document) as Lead; // As it was written.
-  const given = Object.entries(details).filter(([, value]) => value !== null);
-  return Object.fromEntries(given);
+  const { document, identifiedMs, pixelId } = reading.lead;
+  const { id, identified_at, pixel_id, ...details } = JSON.parse(document) as Lead; // As it was written.
+  const at = identifiedMs === null ? null : new Date(identifiedMs).toISOString();
+  const all = { ...details, at, pixel: pixelId === ordinaryRules.pixelId ? null : pixelId };
+  return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }
 
 /** Returns the lead of the first row of a text; null if there is none. */
@@ -89,12 +84,12 @@ export async function warningsOf(text: string): Promise<readonly Warning[] | nul
 }
 
 /** Returns the fields of the lead of one row with these columns and values. */
-export async function leadOf(row: Readonly<Record<string, string>>, rules: Partial<LeadRules> = {}): Promise<Reading> {
+export async function leadOf(row: Readonly<Record<string, string>>, rules: Partial<LeadRules> = {}): Promise<Shown> {
   return shown((await leadsOf(csv([Object.keys(row), Object.values(row)]), rules))[0]);
 }
 
 /** Returns the fields of the lead of one object. */
-export async function leadOfObject(object: unknown, rules: Partial<LeadRules> = {}): Promise<Reading> {
+export async function leadOfObject(object: unknown, rules: Partial<LeadRules> = {}): Promise<Shown> {
   return shown((await leadsOf(`${JSON.stringify(object)}\n`, rules))[0]);
 }
 

@@ -1,7 +1,7 @@
 /** States: the codes of the US post by code or name, and only where the country is the United States or empty. */
 import { describe, expect, test } from "bun:test";
 import { stateCode, states } from "../../src/contract/states.ts";
-import { leadOf, leadOfObject, leadsOf } from "./reading.ts";
+import { leadOf, leadsOf } from "./reading.ts";
 
 test("knows the fifty states, DC, the territories, the associated states, and the military codes", () => {
   expect(Object.keys(states)).toHaveLength(50 + 1 + 8 + 3);
@@ -31,13 +31,6 @@ test.each([
 test("an unknown state is empty, with a warning", async () => {
   const [reading] = await leadsOf("email,state\ndana@example.com,Ontario\n");
   expect(reading).toMatchObject({ warnings: ["state"], lead: { state: null } });
-});
-
-test("a place can be an object with a code or a name", async () => {
-  const abroad = { email: "d@example.com", state: "GA", country: { code: "GE", name: "Georgia" } };
-  expect(await leadOfObject(abroad)).toEqual({ email: "d@example.com" });
-  const address = { city: { name: "San Diego" }, state: { code: "CA" }, country: { name: "United States" } };
-  expect(await leadOfObject({ email: "d@example.com", address })).toMatchObject({ city: "San Diego", state: "CA" });
 });
 
 describe("next to a country", () => {
@@ -91,13 +84,5 @@ describe("next to a country", () => {
     for (const name of ["Company Country", "IP Country"]) {
       expect(await leadOf({ email: "d@example.com", state: "GA", [name]: "GE" })).toMatchObject({ state: "GA" });
     }
-  });
-
-  test("the country of a company applies only to its state", async () => {
-    const company = { location: { region: "Georgia", country: "Georgia" } };
-    expect(await leadOfObject({ page_url: "/a", company })).toEqual({ page_url: "/a" });
-    expect(await leadOfObject({ email: "d@example.com", state: "GA", company })).toMatchObject({ state: "GA" });
-    const abroad = { page_url: "/a", country: "Brazil", company: { state: "TX" } };
-    expect(await leadOfObject(abroad)).toMatchObject({ state: "TX" });
   });
 });

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { parseTime, rfc3339 } from "../../src/contract/time.ts";
 import { readTime, type TimeReading } from "../../src/import/map/values/times.ts";
 import { isZone, readZone } from "../../src/import/map/values/zones.ts";
-import { leadsOf } from "./reading.ts";
+import { leadsOf, shown } from "./reading.ts";
 
 const read = (text: string, reading: Partial<TimeReading> = {}): string | null => {
   const time = readTime(text, { zone: "UTC", order: "month first", ...reading });
@@ -165,10 +165,8 @@ describe("a zone in a column of its own", () => {
   });
 
   const at = async (columns: string, cells: string) => {
-    const [reading] = await leadsOf(`email,${columns}\nd@example.com,${cells}\n`);
-    if (reading === undefined || "fault" in reading) return reading?.fault;
-    if ("undecided" in reading) return "undecided";
-    return reading.lead.identifiedMs === null ? null : new Date(reading.lead.identifiedMs).toISOString();
+    const { at, fault } = shown((await leadsOf(`email,${columns}\nd@example.com,${cells}\n`))[0]);
+    return at ?? fault;
   };
 
   test.each([

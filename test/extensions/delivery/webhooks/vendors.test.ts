@@ -39,7 +39,7 @@ const events: readonly Payload[] = [
   },
 ];
 const ofVendors = payloads.filter(({ what }) => /^(?:AudienceLab|HappierLeads|Midbound|RB2B|Snitcher): /.test(what));
-const deliveries = [...ofVendors, ...events].filter(({ record }) => !Array.isArray(record));
+const deliveries = [...ofVendors, ...events].filter(({ record }) => typeof record !== "string");
 const nothing = Object.fromEntries(detailFields.map((field) => [field, null]));
 const headers = { "Content-Type": "application/json", "X-Vendor-Signature": `sha256=${"ab".repeat(32)}` };
 
