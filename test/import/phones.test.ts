@@ -38,26 +38,17 @@ test.each([
 });
 
 test.each([
-  ["+16195550123, +16195550124", "16195550123"],
-  ["+16195550123 +16195550124", "16195550123"],
-  ["5550123 5550456", "5550123"],
-  ["555-0123 555-0456", "5550123"],
-  ["5550123/5550456", "5550123"],
-  ["5550123, 6195550124", "5550123"],
   ["Home 5550123 Work 5550456", "5550123"],
   ["M: 619 555 0123 F: 619 555 0124", "6195550123"],
-  ["+1 619 555 0123 619 555 0124", "16195550123"],
   ["['+16195550123', '+16195550124']", "16195550123"],
   ['["+16195550123","+16195550124"]', "16195550123"],
-  ["1.6195550123E+10; 619-555-0124", "16195550123"],
   ["619.555.0123 ext. 4", "6195550123"],
   ["619-555-0123x45", "6195550123"],
   ["619-555-0123 #7", "6195550123"],
   ["555-0123 x45", "5550123"],
+  ["555-0123 (999) 555-0124", "5550123"],
   ["tel:+1-619-555-0123;ext=4", "16195550123"],
   ["6195550123/4", "6195550123"],
-  ["(421) 310-2345 or 6195550124", "4213102345"],
-  ["123-555-0123 (421) 310-2345", "1235550123"],
 ])("the first number of %j is %j, with a warning", (cell, phone) => {
   expect(read(cell)).toEqual({ value: phone, cut: true });
 });
@@ -84,22 +75,25 @@ test("a row reports dropped digits", async () => {
   expect(await warningsOf("name,phone\nDana,1.61955E+10\n")).toEqual(["phone"]);
 });
 
-test("of two complete numbers the first is found, whatever separates them", () => {
-  const number = fc.integer({ min: 2_000_000_000, max: 9_999_999_999 }).map(String);
-  const written = (digits: string) =>
-    fc.constantFrom(
-      digits,
-      digits.replace(/(...)(...)(....)/, "$1-$2-$3"),
-      digits.replace(/(...)(...)(....)/, "($1) $2-$3"),
-    );
+test("of two numbers the first is found, whatever separates them", () => {
+  // A form has a 0 for each digit.
+  const forms = "0000000000|000-000-0000|(000) 000-0000|+10000000000|+1 000 000 0000|0000000|000-0000".split("|");
+  const number = fc.tuple(fc.constantFrom(...forms), fc.integer({ min: 2_125_550_100, max: 2_125_559_999 }));
+  const write = ([form, number]: [string, number]) => {
+    const digits = [...String(number)];
+    return form.replaceAll("0", () => digits.shift() ?? "");
+  };
   const between = fc.constantFrom(", ", ",", ";", " / ", "/", " ", " or ", "\n", " | ", " Mobile: ");
-  const two = fc
-    .tuple(number, number)
-    .chain(([one, other]) => fc.tuple(fc.constant(one), written(one), between, written(other)));
   fc.assert(
-    fc.property(two, ([digits, one, gap, other]) =>
-      expect(read(one + gap + other)).toEqual({ value: digits, cut: true }),
+    fc.property(number.map(write), between, number.map(write), (one, gap, other) =>
+      expect([one, gap, other, read(one + gap + other)]).toEqual([
+        one,
+        gap,
+        other,
+        { value: one.replaceAll(/\D/g, ""), cut: true },
+      ]),
     ),
+    { numRuns: 1000 },
   );
 });
 

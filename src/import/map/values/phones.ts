@@ -101,11 +101,12 @@ function numberInParts(text: string): Found | null {
 
 /** Returns the first of numbers that only spaces separate: it ends where it is complete and another one begins. */
 function firstRun(text: string): string {
-  const groups = text.split(/\s+/).map(digitsOf);
   const tooMany = digitsOf(text).length > maxNumberLength;
   let digits = "";
-  for (const group of groups) {
-    if (digits.length >= localLength && group.length >= localLength) break;
+  for (const word of text.split(/\s+/)) {
+    const group = digitsOf(word);
+    // A bracket begins with the area of a number, or says something else.
+    if (digits.length >= localLength && (group.length >= localLength || word.startsWith("("))) break;
     if (tooMany && digits.length >= nationalLength) break;
     digits += group;
   }
