@@ -79,13 +79,14 @@ const maxNoted = 5;
 
 /** Stages rows as leads or as rejected, in their order. */
 class Stage {
+  /** The first rows that were rejected, apart from empty ones. */
+  private readonly rejected: Pick<RejectedRow, "line" | "reason">[] = [];
   /** The warnings about the rows, and why some were rejected. */
   readonly notes = {
     /** The number of lines that were not UTF-8, by the encoding in which they were read. */
     legacyLines: new Map<LegacyEncoding, number>(),
     warnings: new Map<Warning, number>(),
-    /** The first rows that were rejected, apart from empty ones. */
-    rejected: [] as Pick<RejectedRow, "line" | "reason">[],
+    rejected: this.rejected,
     /** The number of rejected rows by reason, without quoted values. */
     reasons: new Map<string, number>(),
   };

@@ -4,7 +4,7 @@ import { accountOf } from "../../../src/cli/arguments.ts";
 import type { CommandContext } from "../../../src/cli/command.ts";
 import { importFile } from "../../../src/cli/lead/import/import-file.ts";
 import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
-import { passedText } from "../../../src/cli/lead/import/report.ts";
+import { passedText, warningText } from "../../../src/cli/lead/import/report.ts";
 import { grouped, leadsText, rowsText } from "../../../src/cli/terminal/numbers.ts";
 import type { Output } from "../../../src/cli/terminal/output.ts";
 import type { Account } from "../../../src/db/accounts.ts";
@@ -53,10 +53,11 @@ export function checkOptions(context: CommandContext, account: Account, settings
 /** Returns what became of a file. Throws only for a mistake of Leadfile itself. */
 async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outcome> {
   try {
-    const { counts, passed, remarks, rejectedFor } = await importing;
+    const { counts, passed, warnings, rejectedFor } = await importing;
     const { rejected } = counts;
     const why = rejected === 0 ? [] : [`${rowsText(rejected)} went to rejected/ (most often: ${rejectedFor})`];
-    return { kind: "done", rejected, remarks: [...why, importedText(counts), ...passed.map(passedText), ...remarks] };
+    const remarks = [...why, importedText(counts), ...passed.map(passedText), ...warnings.map(warningText)];
+    return { kind: "done", rejected, remarks };
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
     // The file is not at fault if the database or the disk failed.

@@ -50,8 +50,7 @@ status is 3 if the import was completed but rows were rejected.`,
       const request = isPath ? { ...options, rejects: pathFromShell(options.rejects ?? "") } : options;
       const { stop, forget } = listenForSignals();
       const imported = await importFile(context, { idOrName, file, request, stop }).finally(forget);
-      const { batch, counts, passed, columns, sample, rejects } = imported;
-      const warnings = imported.remarks.map((line) => line.replace(/^Warning: /, ""));
+      const { batch, counts, passed, warnings, columns, sample, rejects } = imported;
       const trial = request.dryRun === true ? { columns, sample } : {};
       const result = { import: batch, ...counts, passed: passed.map(passedView), warnings, ...trial };
       const summary = summaryText(imported, { ...request, rejects });

@@ -24,7 +24,7 @@ import { createProgress } from "../../terminal/progress.ts";
 import { sayThatItWaits } from "../../terminal/prompt.ts";
 import { checkPixel, type ImportRequest, readRules, withWritableRejects } from "./options.ts";
 import { announceColumns, announcePreview } from "./preview.ts";
-import { mostFrequentReason, warningsOf } from "./report.ts";
+import { mostFrequentReason, warningsOf, warningText } from "./report.ts";
 
 /** The file and the options of one import. */
 export interface Asked {
@@ -71,15 +71,15 @@ export async function importFile(context: CommandContext, asked: Asked) {
     const merged = await merge(context.output, asked, leads, begin, onLate);
     // Each delivery has its own columns, so a name in --map need not be among those of the last one.
     const missing = request.ofDeliveries === true ? [] : columns.missing();
-    const remarks = warningsOf(fileRead.notes, missing);
-    for (const line of remarks) context.output.say(line);
+    const warnings = warningsOf(fileRead.notes, missing);
+    for (const warning of warnings) context.output.say(warningText(warning));
     return {
       ...merged,
       account,
       /** Clients that missed leads, because the leads are older than their read position. */
       passed: merged.batch === null ? [] : missedLeads(database.read, number, merged.batch, reached),
       /** The reasons why the file looks wrong, and warnings about omitted values. */
-      remarks: [...doubts, ...remarks],
+      warnings: [...doubts, ...warnings],
       columns: reportOn(columns, request.stamp).columns,
       sample,
       /** The file with the rejected rows. */

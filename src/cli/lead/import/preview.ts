@@ -15,7 +15,7 @@ import type { Output } from "../../terminal/output.ts";
 import { canAsk, confirm } from "../../terminal/prompt.ts";
 import { pad, table } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
-import { rejectionLines } from "./report.ts";
+import { rejectionLines, warningText } from "./report.ts";
 
 /** At most this many columns are named; a file can have thousands. */
 const shownColumns = 40;
@@ -115,7 +115,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   // Nobody can be asked, and the leads would get a time that is not theirs.
   if (read.doubt !== null && preview.leads > 0 && !isAttended) throw read.doubt;
   const doubts = doubtsOf(run, report, preview, read);
-  for (const line of [...rejectionLines(read.notes), ...doubts]) output.say(line);
+  for (const line of [...rejectionLines(read.notes), ...doubts.map(warningText)]) output.say(line);
   if (isAttended && (doubts.length > 0 || run.isUnknown()) && preview.leads > 0 && request.dryRun !== true) {
     output.say(`\n${sampleText(run.sample, report.columns)}\n`);
     await confirm("Import the file as shown?", {}, "Change the options as described above, or answer y.");
@@ -191,7 +191,7 @@ function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Pr
     hasOtherPixels &&
       "the account has other pixels, but none of this file. Check that the file belongs to this account.",
   ];
-  return doubts.filter((doubt) => typeof doubt === "string").map((doubt) => `Warning: ${doubt}`);
+  return doubts.filter((doubt) => typeof doubt === "string");
 }
 
 /** The widths that fit a terminal of 80 columns, with two spaces between them and two before. */

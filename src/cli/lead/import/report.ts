@@ -26,15 +26,17 @@ export function mostFrequentReason({ reasons }: FileRead["notes"]): string | und
   return [...reasons].toSorted(([, one], [, other]) => other - one)[0]?.[0];
 }
 
-/** Returns a line for each kind of value that was left out of rows, and for each name in --map that is missing. */
+/** A warning as it is shown. */
+export const warningText = (warning: string): string => `Warning: ${warning}`;
+
+/** Returns a sentence for each kind of value that was left out of rows, and for each name in --map that is missing. */
 export function warningsOf({ legacyLines, warnings }: FileRead["notes"], missing: readonly string[]): string[] {
   return [
     ...[...legacyLines].map(
-      ([letters, count]) =>
-        `Warning: ${grouped(count)} line${count === 1 ? " is" : "s are"} not UTF-8, and read as ${letters}.`,
+      ([letters, count]) => `${grouped(count)} line${count === 1 ? " is" : "s are"} not UTF-8, and read as ${letters}.`,
     ),
-    ...warningLines(warnings).map((line) => `Warning: ${line}`),
-    ...missing.map((name) => `Warning: --map names ${JSON.stringify(name)}, but the file has no such name.`),
+    ...warningLines(warnings),
+    ...missing.map((name) => `--map names ${JSON.stringify(name)}, but the file has no such name.`),
   ];
 }
 
