@@ -1,5 +1,6 @@
 /** A record of a file, and the texts in its cells: trimmed, and otherwise as they are in the file. */
 import type { Layout } from "./map/columns.ts";
+import { parseJson } from "./parse/json-value.ts";
 
 /** A row, or a record that could not be read. */
 export type ReadRow = Row | RejectedRow;
@@ -103,19 +104,3 @@ function itemText(item: unknown): string | readonly string[] {
 }
 
 const mainName = /^(?:url|page|page_?url|value|email|number|address|href)$/i;
-
-/** Parses JSON without losing the digits of long numbers, such as IDs. Returns undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return longNumber.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Matches a number that may exceed the precision of a double, such as an ID. */
-const longNumber = /[[:,]\s*-?\d{16}/;
-
-function keepDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === "number" && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
-}

@@ -22,9 +22,9 @@ export async function* toText(
 ): AsyncGenerator<string> {
   const start = await lookAhead(
     withoutMark(chunks),
-    (head) => endsInReturns(head) !== null || head.length >= maxLineBytes,
+    (head, length) => endsInReturns(Buffer.concat(head)) !== null || length >= maxLineBytes,
   );
-  const isOfMac = endsInReturns(start.head) === true;
+  const isOfMac = endsInReturns(Buffer.concat(start.head)) === true;
   const encoding = isOfMac ? "Mac OS Roman" : "Windows-1252";
   const legacy = new TextDecoder(isOfMac ? "macintosh" : "windows-1252");
   // Each letter of Latin 1 is a byte.
@@ -64,12 +64,12 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 
 /** Removes the byte order mark, and makes UTF-8 of UTF-16. */
 async function* withoutMark(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const { head, whole } = await lookAhead(chunks, ({ length }) => length >= 3);
+  const { head: pieces } = await lookAhead(chunks, (_, length) => length >= 3);
+  const head = Buffer.concat(pieces);
   const decoder = wideDecoder(head);
-  let skipped = head.toString("hex", 0, 3) === "efbbbf" ? 3 : 0;
-  for await (const chunk of whole) {
-    yield decoder === null ? chunk.subarray(skipped) : Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
-    skipped = 0;
+  const hasMark = head.toString("hex", 0, 3) === "efbbbf";
+  for await (const chunk of prepend([head.subarray(hasMark ? 3 : 0)], chunks)) {
+    yield decoder === null ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
   }
 }
 
@@ -95,38 +95,26 @@ async function* withFeeds(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer
   }
 }
 
-/** Reads until the bytes at the start are enough. Returns them, and a stream of everything including them. */
-export function lookAhead(chunks: AsyncIterableIterator<Buffer>, isEnough: (head: Buffer) => boolean) {
-  return readHead(chunks, Buffer.alloc(0), (head, next) => Buffer.concat([head, next]), isEnough);
-}
-
-/** The same for text. A start can be very long, so `isEnough` also gets its newest part. */
-export function lookAheadInText(
-  texts: AsyncIterableIterator<string>,
-  isEnough: (head: string, newest: string) => boolean,
-) {
-  return readHead(texts, "", (head, next) => head + next, isEnough);
-}
-
-async function readHead<Piece extends Buffer | string>(
+/**
+ * Reads pieces of bytes or text until those at the start, of a total length, are enough. Returns them, and a stream of
+ * everything including them.
+ */
+export async function lookAhead<Piece extends Buffer | string>(
   pieces: AsyncIterableIterator<Piece>,
-  empty: Piece,
-  join: (head: Piece, next: Piece) => Piece,
-  isEnough: (head: Piece, newest: Piece) => boolean,
+  isEnough: (head: readonly Piece[], length: number) => boolean,
 ) {
-  let head = empty;
+  const head: Piece[] = [];
+  let length = 0;
   for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
-    head = join(head, next.value);
-    if (isEnough(head, next.value)) break;
+    length += next.value.length;
+    head.push(next.value);
+    if (isEnough(head, length)) break;
   }
   return { head, whole: prepend(head, pieces) };
 }
 
-/** Yields a piece, and all that follows it. */
-export async function* prepend<Piece extends Buffer | string>(
-  head: Piece,
-  rest: AsyncIterable<Piece>,
-): AsyncGenerator<Piece> {
-  if (head.length > 0) yield head;
+/** Yields some pieces, and all that follow them. */
+export async function* prepend<Piece>(head: readonly Piece[], rest: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  yield* head;
   yield* rest;
 }

@@ -1,10 +1,11 @@
 /** The rows of a file: CSV or NDJSON, distinguished by its beginning. */
 import { UserError } from "../../user-error.ts";
 import type { Columns } from "../map/columns.ts";
-import { maxRecordLength, parseJson } from "../row.ts";
+import { maxRecordLength } from "../row.ts";
 import { readCsv } from "./csv.ts";
-import { lookAheadInText, prepend } from "./encoding.ts";
+import { lookAhead, prepend } from "./encoding.ts";
 import { type Groups, readDocument, readLines } from "./json.ts";
+import { parseJson } from "./json-value.ts";
 
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
 
@@ -14,8 +15,8 @@ export async function openRows(
   columns: Columns,
 ): Promise<{ readonly format: Format; readonly groups: Groups }> {
   // Only the newest text is examined: a file can begin with many blank lines.
-  const { head, whole } = await lookAheadInText(texts, (_, newest) => newest.trim() !== "");
-  const text = head.trimStart();
+  const { head, whole } = await lookAhead(texts, (pieces) => pieces.at(-1)?.trim() !== "");
+  const text = head.join("").trimStart();
   if (text === "") return { format: { kind: "ndjson" }, groups: [] };
   if (/^(?:\{|(?:\[\s*)+(?:[{\]]|$))/.test(text)) {
     const groups = beginsWithJsonLine(text) ? readLines(whole, columns) : await readDocument(whole, columns);
@@ -27,7 +28,7 @@ export async function openRows(
   // Excel writes the delimiter in a line of its own, before the header.
   const [line, named] = /^"?sep=(.)"?\r?\n/i.exec(text) ?? [];
   const delimiter = named ?? delimiterOf(text);
-  const table = line === undefined ? whole : prepend(text.slice(line.length), texts);
+  const table = line === undefined ? whole : prepend([text.slice(line.length)], texts);
   return { format: { kind: "csv", delimiter }, groups: readCsv(table, columns, delimiter, line === undefined ? 1 : 2) };
 }
 

@@ -2,6 +2,7 @@
 import type { Columns } from "../map/columns.ts";
 import { bareNames, ofPerson, type Target } from "../map/fields.ts";
 import { normalizeName } from "../map/names.ts";
+import { isObject } from "./json-value.ts";
 
 /** A list of records, and its parents: a name in a list of companies is that of a company. */
 export interface Page {
@@ -90,9 +91,4 @@ function holdsList(item: unknown): boolean {
   return (
     isObject(item) && Object.values(item).some((inner) => Array.isArray(inner) && inner.length > 0 && isList(inner))
   );
-}
-
-/** Returns whether a JSON value is an object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

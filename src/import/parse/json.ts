@@ -1,9 +1,10 @@
 /** JSON to rows: one object a line, or one document. Either may be a page of records. */
 import { UserError } from "../../user-error.ts";
 import { type Column, type Columns, maxColumns } from "../map/columns.ts";
-import { type Cell, maxPageBytes, maxRecordLength, parseJson, type ReadRow, tooLarge } from "../row.ts";
-import { lookAheadInText } from "./encoding.ts";
-import { isObject, readPage } from "./json-pages.ts";
+import { type Cell, maxPageBytes, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
+import { lookAhead } from "./encoding.ts";
+import { readPage } from "./json-pages.ts";
+import { isObject, parseJson } from "./json-value.ts";
 
 /** An object takes a hundred bytes and more, even an empty one. No page of leads has so many. */
 const maxObjects = 1_000_000;
@@ -31,7 +32,10 @@ export async function* readLines(texts: AsyncIterable<string>, columns: Columns)
 
 /** Reads the rows of a document. Throws a UserError, with what makes lines of it, for one that cannot be read whole. */
 export async function readDocument(texts: AsyncGenerator<string>, columns: Columns): Promise<Groups> {
-  const { head: text, whole } = await lookAheadInText(texts, isLarger);
+  let bytes = 0;
+  const isTooLarge = (pieces: readonly string[]) => (bytes += Buffer.byteLength(pieces.at(-1) ?? "")) > maxPageBytes;
+  const { head, whole } = await lookAhead(texts, isTooLarge);
+  const text = head.join("");
   const excess = isLarger(text) ? "8 MiB" : excessIn(text);
   const value = excess === null ? parseJson(text) : undefined;
   if (value !== undefined) return rowsOfDocument(value, columns, text.length);

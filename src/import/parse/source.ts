@@ -79,7 +79,8 @@ function unreadable(file: string, cause: unknown): UserError {
 }
 
 async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
-  const { head, whole } = await lookAhead(chunks, hasSignature);
+  const { head: pieces, whole } = await lookAhead(chunks, hasSignature);
+  const head = Buffer.concat(pieces);
   refuseOther(head, file);
   yield* isGzip(head) ? gunzip(whole, file) : whole;
 }
@@ -95,7 +96,8 @@ async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGener
   pipeline(Readable.from(packed, { objectMode: false }), unzip).catch(() => undefined);
   try {
     const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), hasSignature);
-    if (isGzip(head)) throw new UserError(`${file} is compressed twice.`, "Decompress it once, then import it.");
+    if (isGzip(Buffer.concat(head)))
+      throw new UserError(`${file} is compressed twice.`, "Decompress it once, then import it.");
     yield* whole;
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
@@ -106,9 +108,9 @@ async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGener
   }
 }
 
-/** Returns whether a beginning is long enough for every signature. */
-function hasSignature(head: Buffer): boolean {
-  return head.length >= 16;
+/** Returns whether the pieces at the beginning are long enough for every signature. */
+function hasSignature(_: readonly Buffer[], length: number): boolean {
+  return length >= 16;
 }
 
 const decompressAdvice = (command: string) => `Unpack it: ${command} FILE | ${adminCommand} lead import ACCOUNT -`;
