@@ -431,10 +431,7 @@ const others: readonly Row[] = [
   ],
   [
     "a company's phone, address, and city in flat names of a visitor",
-    {
-      ...{ email, visitor_company_phone: "619-555-0123", visitor_company_city: "Reno" },
-      visitor_company_email: "info@harbor.example.com",
-    },
+    { email, visitor_company_phone: "6195550123", visitor_company_email: kim.email, visitor_company_city: "Reno" },
     { email },
   ],
   [
