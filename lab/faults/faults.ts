@@ -10,7 +10,6 @@ import { disclosures } from "./attacks/privacy/disclosures.ts";
 import { erasure } from "./attacks/privacy/erasure.ts";
 import { killErasure } from "./attacks/privacy/kill-erasure.ts";
 import { restores } from "./attacks/privacy/restores.ts";
-import { clock } from "./attacks/requests/clock.ts";
 import { hostile } from "./attacks/requests/hostile.ts";
 import { revocation } from "./attacks/requests/revocation.ts";
 import { slowClients } from "./attacks/requests/slow-clients.ts";
@@ -24,7 +23,7 @@ export const faultsIn = {
   kills: [killImport, killDeliveries, killFollow],
   storage: [powerCut],
   privacy: [erasure, killErasure, disclosures, restores],
-  requests: [revocation, clock, hostile, slowClients],
+  requests: [revocation, hostile, slowClients],
   year: [year],
   cluster: [clusterRevocations, clusterCutOff, clusterFullDisk, clusterKills, clusterImports, clusterRolling],
   lines: [mutations],

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { revokeKey } from "../../src/db/keys.ts";
+import { createLimiter } from "../../src/limiter.ts";
 import { noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
@@ -54,4 +55,35 @@ test("the headers report what is left of a fixed one-minute window, whatever the
     }),
     { numRuns: 60 },
   );
+});
+
+test("a clock that is set gives no key a second window, and refuses no key for more than a minute", () => {
+  const limit = 60;
+  // From the corrections of a time server to a clock that was a day wrong.
+  const maxJumpMs = fc.constantFrom(500, 5_000, 60_000, 600_000, 86_400_000);
+  const jumpMs = maxJumpMs.chain((ms) => fc.integer({ min: -ms, max: ms }));
+  const step = fc.record({
+    passedMs: fc.nat({ max: 20_000 }),
+    setByMs: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: jumpMs }),
+    requests: fc.integer({ min: 1, max: 40 }),
+  });
+  const isFair = fc.property(fc.array(step, { minLength: 1, maxLength: 100 }), (steps) => {
+    const limiter = createLimiter(limit);
+    const time = { clockMs: noonMs, elapsedMs: 0 };
+    const window = { minute: 0, startedMs: 0, allowed: 0 };
+    for (const { passedMs, setByMs, requests } of steps) {
+      time.elapsedMs += passedMs;
+      time.clockMs += passedMs + setByMs;
+      const minute = Math.floor(time.clockMs / 60_000);
+      // A later minute begins a window, and so does a minute that has really passed since the start of the last one.
+      if (minute > window.minute || time.elapsedMs - window.startedMs >= 60_000) {
+        const startedMs = time.elapsedMs - (time.clockMs - minute * 60_000);
+        Object.assign(window, { minute, startedMs, allowed: 0 });
+      }
+      for (let request = 0; request < requests; request++) {
+        expect(limiter.hit(1, time.clockMs, time.elapsedMs).allowed).toBe(window.allowed++ < limit);
+      }
+    }
+  });
+  fc.assert(isFair, { numRuns: 200 });
 });
