@@ -31,8 +31,9 @@ export async function attempt(
   const build = breakage === undefined ? project : breakBuild(breakage.patches);
   try {
     const random = seeded(seed).branch(fault.name);
-    const goesOn = () => performance.now() < untilMs;
     const broken: string[] = [];
+    // The first observation is enough to catch a broken build.
+    const goesOn = () => performance.now() < untilMs && (breakage === undefined || broken.length === 0);
     let done = 0;
     const progressTo = (now: number) => {
       done = now;

@@ -5,10 +5,8 @@ import { clusterCutOff, clusterFullDisk, clusterRevocations } from "./attacks/cl
 import { clusterRolling } from "./attacks/cluster/rolling.ts";
 import { killDeliveries } from "./attacks/kills/deliveries.ts";
 import { killFollow } from "./attacks/kills/follow.ts";
-import { killImport } from "./attacks/kills/import.ts";
 import { disclosures } from "./attacks/privacy/disclosures.ts";
 import { erasure } from "./attacks/privacy/erasure.ts";
-import { killErasure } from "./attacks/privacy/kill-erasure.ts";
 import { restores } from "./attacks/privacy/restores.ts";
 import { hostile } from "./attacks/requests/hostile.ts";
 import { revocation } from "./attacks/requests/revocation.ts";
@@ -20,9 +18,9 @@ import type { Fault } from "./fault.ts";
 
 /** All attacks by the folder that they are in, in the order of what would be lost. */
 export const faultsIn = {
-  kills: [killImport, killDeliveries, killFollow],
+  kills: [killDeliveries, killFollow],
   storage: [powerCut],
-  privacy: [erasure, killErasure, disclosures, restores],
+  privacy: [erasure, disclosures, restores],
   requests: [revocation, hostile, slowClients],
   year: [year],
   cluster: [clusterRevocations, clusterCutOff, clusterFullDisk, clusterKills, clusterImports, clusterRolling],

@@ -32,7 +32,7 @@ export function createDisk(contents: ReadonlyMap<string, Buffer>) {
   function sync(path: string): void {
     const file = named.get(path);
     if (file !== undefined) {
-      file.bytes = file.pending.reduce(change, file.bytes);
+      file.bytes = changed(file.bytes, file.pending);
       file.pending = [];
     } else if ([...named.keys(), ...safeNames.keys()].some((name) => dirname(name) === path)) {
       safeNames = new Map(named);
@@ -74,25 +74,30 @@ function entryOf(stroke: Entry): (names: Names) => void {
   };
 }
 
-function change(bytes: Buffer, stroke: Change): Buffer {
-  if (stroke.kind === "truncate") {
-    const cut = Buffer.alloc(stroke.size);
-    bytes.copy(cut);
-    return cut;
+/** Returns bytes after some changes. */
+function changed(bytes: Buffer, changes: readonly Change[]): Buffer {
+  const sizeAfter = (one: Change) => (one.kind === "truncate" ? one.size : one.offset + one.bytes.length);
+  const room = Buffer.alloc(changes.reduce((size, one) => Math.max(size, sizeAfter(one)), bytes.length));
+  bytes.copy(room);
+  let size = bytes.length;
+  for (const one of changes) {
+    if (one.kind === "write") one.bytes.copy(room, one.offset);
+    // What was cut off reads as zeros if the file grows again.
+    else room.fill(0, one.size);
+    size = one.kind === "write" ? Math.max(size, sizeAfter(one)) : one.size;
   }
-  const end = stroke.offset + stroke.bytes.length;
-  const changed = Buffer.alloc(Math.max(bytes.length, end));
-  bytes.copy(changed);
-  stroke.bytes.copy(changed, stroke.offset);
-  return changed;
+  return room.subarray(0, size);
 }
 
 function survive(bytes: Buffer, pending: readonly Change[], random: Random, loss: Loss): Buffer {
   if (loss === "all of it") return bytes;
-  if (loss === "nothing") return pending.reduce(change, bytes);
+  if (loss === "nothing") return changed(bytes, pending);
   const some = pending.filter(() => random.below(2) === 0);
-  if (loss === "some writes") return some.reduce(change, bytes);
-  return some.flatMap((stroke) => parts(stroke, random)).reduce(change, bytes);
+  if (loss === "some writes") return changed(bytes, some);
+  return changed(
+    bytes,
+    some.flatMap((stroke) => parts(stroke, random)),
+  );
 }
 
 function parts(stroke: Change, random: Random): Change[] {
