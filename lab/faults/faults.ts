@@ -6,7 +6,6 @@ import { clusterRolling } from "./attacks/cluster/rolling.ts";
 import { killDeliveries } from "./attacks/kills/deliveries.ts";
 import { killFollow } from "./attacks/kills/follow.ts";
 import { disclosures } from "./attacks/privacy/disclosures.ts";
-import { erasure } from "./attacks/privacy/erasure.ts";
 import { restores } from "./attacks/privacy/restores.ts";
 import { hostile } from "./attacks/requests/hostile.ts";
 import { revocation } from "./attacks/requests/revocation.ts";
@@ -20,7 +19,7 @@ import type { Fault } from "./fault.ts";
 export const faultsIn = {
   kills: [killDeliveries, killFollow],
   storage: [powerCut],
-  privacy: [erasure, disclosures, restores],
+  privacy: [disclosures, restores],
   requests: [revocation, hostile, slowClients],
   year: [year],
   cluster: [clusterRevocations, clusterCutOff, clusterFullDisk, clusterKills, clusterImports, clusterRolling],

@@ -1,18 +1,33 @@
-/** Erasures, retention, backups, and restores in any order: no lead is lost that should stay, and none comes back. */
+/** Imports, erasures, retention, backups, and restores in any order: no lead is lost that should stay, and no byte of others is left. */
+import { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../../src/contract/calendar.ts";
 import { type CommandProcess, startCommands } from "../../../../test/support/command-process.ts";
+import { filesWith } from "../../../../test/support/folder.ts";
 import type { Random } from "../../../random.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 
 export const restores: Fault = {
   name: "restores",
-  attack: "imports, erasures by ID, address, phone, and list, retention, backups, and restores in random order; rounds",
-  promise: "after every restore exactly those leads are there that neither an erasure nor retention has removed",
+  attack:
+    "imports, replacements, erasures by ID, address, phone, and list, retention, backups, and restores in random order; rounds",
+  promise:
+    "exactly those leads are there that neither an erasure nor retention has removed, and no byte of the others is in the file",
   small: 4,
   full: 1000,
   breakages: [
+    {
+      name: "an erasure that leaves free pages as they are",
+      patches: [
+        { file: "src/db/open.ts", from: "PRAGMA secure_delete = ON", to: "PRAGMA secure_delete = OFF" },
+        {
+          file: "src/db/vacuum.ts",
+          from: 'database.$client.run("VACUUM")',
+          to: 'database.$client.run("SELECT 1")',
+        },
+      ],
+    },
     broken(
       "a restore that repeats erasures by identifiers that they only derived",
       "src/backup/erasures.ts",
@@ -42,6 +57,8 @@ interface Lead {
   readonly email: string;
   readonly phone: string;
   readonly ms: number;
+  /** A text that no other lead has. */
+  readonly mark: string;
 }
 
 /** An erasure as the model knows it. */
@@ -78,6 +95,8 @@ interface Round {
   nowMs: number;
   readonly backups: { readonly file: string; readonly state: State }[];
   readonly story: string[];
+  /** All leads that were ever imported, with the values that they had. */
+  readonly imported: Lead[];
 }
 
 async function run({ build, turns, expect }: Attack): Promise<Figures> {
@@ -87,13 +106,15 @@ async function run({ build, turns, expect }: Attack): Promise<Figures> {
     for (const { place, random } of turns()) {
       const nothing: State = { leads: [], retentions: [], erasures: [] };
       const nowMs = Date.parse("2026-05-20T12:00:00Z");
-      const round: Round = { commands, folder: place, random, expect, state: nothing, nowMs, backups: [], story: [] };
+      const empty = { state: nothing, backups: [], story: [], imported: [] };
+      const round: Round = { commands, folder: place, random, expect, nowMs, ...empty };
       for (const name of accounts) await admin(round, ["account", "create", name]);
       const steps = Array.from({ length: operations }, () =>
         random.pick([load, load, erase, erase, retain, backUp, backUp, restore, restore]),
       );
       for (const step of [load, backUp, ...steps, restore]) {
         await step(round);
+        expectNoBytes(round);
         round.nowMs += hourMs;
       }
       counts.restores += round.story.filter((line) => line.startsWith("restore")).length;
@@ -126,27 +147,42 @@ function isYoung({ account, ms }: Lead, { retentions }: State, nowMs: number): b
   return last === undefined || ms >= nowMs - last.days * dayMs;
 }
 
-/** Imports some leads, of which those of blocked persons are left out. */
+/** A person, and values that may need several pages of the file. */
+function someValues(random: Random) {
+  const mark = `mark${random.below(2 ** 31)}x${random.below(2 ** 31)}`;
+  return { email: random.below(5) === 0 ? "" : anEmail(random), phone: aPhone(random), mark };
+}
+
+/** Imports new leads, and others that replace stored ones; those of blocked persons are left out. */
 async function load(round: Round): Promise<void> {
   const { random, nowMs, state } = round;
   const account = random.pick(accounts);
-  const leads = Array.from({ length: 1 + random.below(6) }, (_, n): Lead => {
+  const added = Array.from({ length: 1 + random.below(6) }, (_, n): Lead => {
     const ms = nowMs - random.below(20) * dayMs - n - 1 - random.below(100_000) * 10;
-    const email = random.below(5) === 0 ? "" : anEmail(random);
-    return { account, id: Bun.randomUUIDv7(), email, phone: aPhone(random), ms };
+    return { account, id: Bun.randomUUIDv7(), ms, ...someValues(random) };
   });
-  const lines = leads.map(({ id, email, phone, ms }) =>
-    JSON.stringify({ id, email, phone, identified_at: new Date(ms).toISOString(), pixel_id: "px" }),
-  );
-  const args = ["lead", "import", account, "-", "--create-pixels", "--json"];
+  const stored = state.leads.filter((lead) => lead.account === account && isYoung(lead, state, nowMs));
+  const replacing = random.shuffle(stored).slice(0, random.below(3));
+  const leads = [...added, ...replacing.map((lead) => ({ ...lead, ...someValues(random) }))];
+  round.imported.push(...leads);
+  const lines = leads.map(({ id, email, phone, ms, mark }) => {
+    const texts = { name: mark, page_url: `https://example.com/${mark.repeat(1 + random.below(200))}` };
+    return JSON.stringify({ id, email, phone, identified_at: new Date(ms).toISOString(), pixel_id: "px", ...texts });
+  });
+  const args = ["lead", "import", account, "-", "--create-pixels", "--on-duplicate", "replace", "--json"];
   const { stdout } = await admin(round, args, lines.join("\n"));
   const erasures = state.erasures.filter((one) => one.account === account);
   const kept = leads.filter(
     (lead) => isYoung(lead, state, nowMs) && !erasures.some(({ blocks }) => isNamed(lead, blocks)),
   );
-  const imported: number = JSON.parse(stdout || "{}").imported;
-  round.expect(imported === kept.length, () => `${round.story.join("; ")}: ${imported} imported, not ${kept.length}`);
-  round.state = { ...state, leads: [...state.leads, ...kept] };
+  const { imported, replaced } = JSON.parse(stdout || "{}");
+  const isRight = imported + replaced === kept.length;
+  round.expect(
+    isRight,
+    () => `${round.story.join("; ")}: ${imported} imported, ${replaced} replaced, not ${kept.length}`,
+  );
+  const ids = new Set(kept.map(({ id }) => id));
+  round.state = { ...state, leads: [...state.leads.filter(({ id }) => !ids.has(id)), ...kept] };
 }
 
 /** Erases a person by what a lead has, be it one that is there or not. */
@@ -160,6 +196,8 @@ async function erase(round: Round): Promise<void> {
   const list = join(folder, "list.txt");
   writeFileSync(list, [...given].join("\n"));
   const by = way === "list" ? ["--list", list] : [`--${way}`, [...given][0] ?? ""];
+  // As next to a server, the log stays when the command ends.
+  using _other = random.below(2) === 0 ? new Database(join(folder, "leadfile.db")) : null;
   const { stdout } = await admin(round, ["lead", "erase", account, ...by]);
   const gone = leads.filter((lead) => isNamed(lead, given));
   // An erasure by ID also blocks the phone of the lead.
@@ -169,6 +207,7 @@ async function erase(round: Round): Promise<void> {
   const erasure = { account, given, removed, blocks, receipt: stdout };
   const left = state.leads.filter(({ id }) => !removed.has(id));
   round.state = { ...state, leads: left, erasures: [...state.erasures, erasure] };
+  await compare(round, account);
 }
 
 function givenBy(way: "email" | "phone" | "id" | "list", lead: Lead | undefined, random: Random): string[] {
@@ -239,4 +278,12 @@ async function compare(round: Round, account: AccountName): Promise<void> {
   const story = () => round.story.join("; ");
   round.expect(lost === 0, () => `${lost} leads lost of ${account}: ${story()}`);
   round.expect(back === 0, () => `${back} leads back in ${account}: ${story()}`);
+}
+
+/** Expects that the database has no text of leads that are not in it, nor of what they were before they were replaced. */
+function expectNoBytes({ state, imported, folder, story, expect }: Round): void {
+  const there = new Set(state.leads.map(({ id }) => id));
+  const marks = imported.filter(({ id }) => !there.has(id)).map(({ mark }) => mark);
+  const files = filesWith(folder, ...marks).filter((name) => !name.includes(".replaced-"));
+  expect(files.length === 0, () => `bytes of erased leads are in ${files}: ${story.join("; ")}`);
 }
