@@ -1,10 +1,11 @@
-/** Hostile requests in great numbers: the server stays up, fails at none of them, and does not grow. */
+/** Hostile requests in great numbers: the server stays up, fails at none of them, and keeps nothing of them. */
 import { connect } from "node:net";
+import { missingHere } from "../../../../test/support/needing.ts";
 import { median } from "../../../quantile.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { ask } from "../../product/client.ts";
 import { prepareKeys } from "../../product/contents.ts";
-import { memoryOf } from "../../product/process-state.ts";
+import { descriptorsOf, memoryOf } from "../../product/process-state.ts";
 import { startServer } from "../../product/program.ts";
 import { aSalvo, type Salvo } from "./hostile-requests.ts";
 
@@ -17,10 +18,17 @@ const silenceMs = 60;
 export const hostile: Fault = {
   name: "hostile requests",
   attack: "heads, paths, parameters, encodings, pipelines and plain noise over raw sockets; answers",
-  promise: "no crash, no 5xx of the application, nothing on standard error, memory + 40 MB at most",
+  promise:
+    "no crash, no 5xx of the application, nothing on standard error, memory + 40 MB at most, no more descriptors",
   small: 8000,
   full: 1_000_000,
   breakages: [
+    broken(
+      "a descriptor left open by each request",
+      "src/api/ops/access-log.ts",
+      "  return (call, { status, code, cause }) => {\n",
+      '  return (call, { status, code, cause }) => {\nif (Math.random() < 0.1) require("node:fs").openSync("/dev/null");\n',
+    ),
     broken(
       "text that cannot be decoded thrown on",
       "src/api/query.ts",
@@ -34,6 +42,7 @@ export const hostile: Fault = {
       "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
     ),
   ],
+  missing: () => missingHere("/proc"),
   run,
 };
 
@@ -45,6 +54,7 @@ async function run({ build, times, random, goesOn, progress, expect, file }: Att
   const statuses = new Map<string, number>();
   await useAsUsual(server.url, secret);
   const before = memoryOf(server.pid);
+  const descriptorsBefore = descriptorsOf(server.pid);
   const samples: number[] = [];
   let answers = 0;
   const { hostname, port } = new URL(server.url);
@@ -72,6 +82,8 @@ async function run({ build, times, random, goesOn, progress, expect, file }: Att
   if (alive) {
     const { status } = await ask(server.url, secret);
     expect(status === 200, () => `afterwards an ordinary request got ${status}`);
+    const left = descriptorsOf(server.pid) - descriptorsBefore;
+    expect(left <= 2 * atOnce, () => `${left} descriptors were left behind`);
     await server.end();
   }
   expect(server.errors() === "", () => `standard error: ${server.errors().slice(0, 200)}`);
