@@ -3,7 +3,6 @@ import { clusterImports } from "./attacks/cluster/imports.ts";
 import { clusterKills } from "./attacks/cluster/kills.ts";
 import { clusterCutOff, clusterFullDisk, clusterRevocations } from "./attacks/cluster/revocations.ts";
 import { clusterRolling } from "./attacks/cluster/rolling.ts";
-import { killDeliveries } from "./attacks/kills/deliveries.ts";
 import { killFollow } from "./attacks/kills/follow.ts";
 import { disclosures } from "./attacks/privacy/disclosures.ts";
 import { restores } from "./attacks/privacy/restores.ts";
@@ -17,7 +16,7 @@ import type { Fault } from "./fault.ts";
 
 /** All attacks by the folder that they are in, in the order of what would be lost. */
 export const faultsIn = {
-  kills: [killDeliveries, killFollow],
+  kills: [killFollow],
   storage: [powerCut],
   privacy: [disclosures, restores],
   requests: [revocation, hostile, slowClients],

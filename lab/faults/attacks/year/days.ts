@@ -5,7 +5,7 @@ import { dayMs } from "../../../../src/contract/calendar.ts";
 import type { Random } from "../../../random.ts";
 import { type Clock, createClock } from "./clock.ts";
 import { account, backupAt, keptBackups, zone } from "./machine.ts";
-import { idsIn, type Visit } from "./model.ts";
+import { timesIn, type Visit } from "./model.ts";
 import type { Pollers, Scene } from "./pollers.ts";
 
 /** Events happen on every so many days, beginning with one, which is counted from 0 on. */
@@ -86,7 +86,8 @@ export async function liveDay(year: Year, day: number): Promise<void> {
   // On the first day, the last backup is so young that one that is stopped may wait for the next night.
   const killed = isDiskFull || day === 0 ? null : random.pick(["backup", "webhooks", "file", "polls"]);
   const during = (phase: string, work: () => Promise<void>) => (phase === killed ? kill(year, work) : work());
-  const visits = model.visits(webhooksPerDay, startMs - 4 * hourMs, startMs);
+  // Without an ID: what is posted again has the ID of its content.
+  const visits = model.visits(webhooksPerDay, startMs - 4 * hourMs, startMs).map((visit) => ({ ...visit, id: null }));
   const rows = model.visits(rowsPerFile, startMs - dayMs, startMs);
   year.counts.leads += visits.length + rows.length;
 
@@ -133,19 +134,18 @@ export async function copyOf({ machine, clock, folder, pollers }: Year, name: st
   return { file, secret: pollers.aSecret(), environment: createClock(place, clock.now()).environment };
 }
 
-/** Kills the server or the endpoint at any moment of some work, which goes on when it is started again. */
+/** Kills a process at any moment of some work, which goes on when it is started again. */
 async function kill({ machine, pollers, random, counts }: Year, work: () => Promise<void>): Promise<void> {
-  const service = random.pick(["server", "server", "receive"] as const);
+  const victim = random.pick(["server", "receive", "inbox", "import of deliveries"] as const);
   const strike = async () => {
     await Bun.sleep(random.below(400));
     const killedMs = performance.now();
-    await machine.end(service, "SIGKILL");
-    await machine.start();
+    await machine.kill(victim);
     return [killedMs, performance.now()] as const;
   };
   const [times] = await Promise.all([strike(), work()]);
   counts.kills++;
-  if (service === "server") await pollers.checkUsage(times);
+  if (victim === "server") await pollers.checkUsage(times);
 }
 
 /** Waits for the backup of the night, while time passes in steps. */
@@ -206,7 +206,7 @@ async function imported({ clock, machine, expect }: Year): Promise<void> {
 
 /** A file waits, vendors send again, the backup is repeated, and clients are served. */
 async function fillDisk(year: Year, toBackup: () => void, visits: readonly Visit[], rows: readonly Visit[]) {
-  year.pending = new Set([...rows, ...visits].map(({ id }) => id));
+  year.pending = new Set([...rows, ...visits].map(({ identified_at }) => identified_at));
   upload(year, rows);
   const makeRoom = year.machine.fillDisk();
   toBackup();
@@ -232,7 +232,7 @@ async function tryBackups(year: Year, day: number): Promise<void> {
     const restored = join(other, "leadfile.db");
     await machine.restore(name, restored);
     const { stdout } = await machine.admin(["lead", "export", account], restored);
-    const { lost, back } = model.compare(idsIn(stdout), clock.now(), { of, pending: year.pending });
+    const { lost, back } = model.compare(timesIn(stdout), clock.now(), { of, pending: year.pending });
     expect(lost + back === 0, () => `${name} was restored without ${lost} leads, and with ${back} that must be gone`);
     year.counts.restores++;
     rmSync(other, { recursive: true });
@@ -261,8 +261,12 @@ async function goBack(year: Year): Promise<void> {
   await machine.restore(newest[0]);
   const since = model.restore(newest[1]);
   await machine.start();
-  await post(year, since.slice(rowsPerFile));
-  upload(year, since.slice(0, rowsPerFile));
+  const isPosted = ({ id }: Visit) => id === null;
+  await post(year, since.filter(isPosted));
+  upload(
+    year,
+    since.filter((visit) => !isPosted(visit)),
+  );
   await imported(year);
   year.counts.restores++;
 }

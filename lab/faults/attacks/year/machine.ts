@@ -9,7 +9,6 @@ import { aFreePort } from "../../../../test/support/proxy.ts";
 import { fill, mountAt } from "../../../../test/support/small-disk.ts";
 import { breakBuild, project } from "../../breaking/build.ts";
 import { type Server, startServer, surroundings } from "../../product/program.ts";
-import { isWaiting } from "../kills/deliveries.ts";
 import type { Clock } from "./clock.ts";
 
 export const account = "acme";
@@ -21,6 +20,8 @@ const place = "s3://leads/year";
 
 type Environment = Readonly<Record<string, string>>;
 type Service = "server" | "receive";
+/** A service, or the processes that it has started. */
+export type Victim = Service | "inbox" | "import of deliveries";
 
 /** Prepares the disk, with a file of the first release and an inbox, and the store; starts nothing else. */
 export async function openMachine(build: string, folder: string, clock: Clock): Promise<Machine> {
@@ -111,6 +112,14 @@ export class Machine {
     if (ended.some((status) => status !== 0)) throw new Error(`the services ended with ${ended}`);
   }
 
+  /** Kills a service, and starts it again; or what a service has started, which starts that again. */
+  async kill(victim: Victim): Promise<void> {
+    if (victim === "server" || victim === "receive") await this.end(victim, "SIGKILL");
+    else
+      for (const child of childrenOf(this.#running.get(victim === "inbox" ? "server" : "receive")?.pid)) endNow(child);
+    await this.start();
+  }
+
   upload(name: string, text: string): void {
     const path = join(this.#disk, "inbox", account, name);
     fs.writeFileSync(`${path}.part`, text);
@@ -120,7 +129,11 @@ export class Machine {
 
   /** Returns true if files or deliveries wait for their import. */
   isWaiting(): boolean {
-    return isWaiting(`${this.file}.spool`, join(this.#disk, "inbox", account));
+    const folders = [`${this.file}.spool`, join(this.#disk, "inbox", account)].filter((folder) =>
+      fs.existsSync(folder),
+    );
+    const pending = folders.flatMap((folder) => fs.readdirSync(folder, { recursive: true }).map(String));
+    return pending.some((name) => /^(?:src_\w+\/)?[^/]+\.(?:part|ndjson|csv)$/.test(name));
   }
 
   /** The backups that are stored and complete, oldest first. */
@@ -184,5 +197,21 @@ export class Machine {
   async close(): Promise<void> {
     await Promise.all([this.end("server", "SIGKILL"), this.end("receive", "SIGKILL"), this.#commands.end()]);
     this.release();
+  }
+}
+
+/** The processes that another one has started. */
+function childrenOf(pid: number | undefined): number[] {
+  if (pid === undefined) return [];
+  const threads = fs.readdirSync(`/proc/${pid}/task`);
+  const lists = threads.map((thread) => fs.readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
+  return lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
+}
+
+function endNow(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended in the meantime.
   }
 }

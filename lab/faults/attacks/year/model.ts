@@ -3,7 +3,8 @@ import { dayMs } from "../../../../src/contract/calendar.ts";
 import type { Random } from "../../../random.ts";
 
 export interface Visit {
-  readonly id: string;
+  /** Null if the vendor sends none. */
+  readonly id: string | null;
   readonly email: string | null;
   readonly state: string;
   readonly city: string;
@@ -17,7 +18,7 @@ const places = ["San Diego, CA", "Fresno, CA", "Albany, NY", "Austin, TX", "Reno
 
 /** Remembers what was delivered and erased, where leads are kept for some days. */
 export class Model {
-  /** In the order of their delivery. */
+  /** By their times, in the order of their delivery. */
   leads = new Map<string, Visit>();
   readonly erased = new Set<string>();
   readonly #usedMs = new Set<number>();
@@ -27,7 +28,7 @@ export class Model {
     readonly keepDays: number,
   ) {}
 
-  /** Makes visits between two times. No two have the same millisecond, so that the import moves none. */
+  /** Makes visits between two times. No two have the same millisecond, so that the import moves none but a second one. */
   visits(count: number, fromMs: number, toMs: number, emails = (): string | null => this.#email()): Visit[] {
     return Array.from({ length: count }, () => {
       let ms = 0;
@@ -49,12 +50,12 @@ export class Model {
   }
 
   deliver(visits: readonly Visit[]): void {
-    for (const visit of visits) this.leads.set(visit.id, visit);
+    for (const visit of visits) this.leads.set(visit.identified_at, visit);
   }
 
   /** Returns to a snapshot, and returns what was delivered since. */
   restore(snapshot: ReadonlyMap<string, Visit>): Visit[] {
-    const since = [...this.leads.values()].filter(({ id }) => !snapshot.has(id));
+    const since = [...this.leads.values()].filter(({ identified_at }) => !snapshot.has(identified_at));
     this.leads = new Map(snapshot);
     return since;
   }
@@ -73,15 +74,19 @@ export class Model {
     }: {
       readonly of?: ReadonlyMap<string, Visit>;
       readonly matches?: Matches;
-      /** The IDs of leads that may be there or not. */
+      /** The times of leads that may be there or not. */
       readonly pending?: ReadonlySet<string>;
     } = {},
   ): { readonly lost: number; readonly back: number } {
     const lost = [...of.values()].filter(
-      (lead) => matches(lead) && this.#isKept(lead, nowMs) && !pending.has(lead.id) && !there.has(lead.id),
+      (lead) =>
+        matches(lead) &&
+        this.#isKept(lead, nowMs) &&
+        !pending.has(lead.identified_at) &&
+        !there.has(lead.identified_at),
     );
-    const back = [...there].filter((id) => {
-      const lead = of.get(id);
+    const back = [...there].filter((time) => {
+      const lead = of.get(time);
       return lead === undefined || !matches(lead) || !this.#isKept(lead, nowMs - dayMs);
     });
     return { lost: lost.length, back: back.length };
@@ -93,8 +98,8 @@ export class Model {
   }
 }
 
-/** The IDs of leads, of which each is a line of JSON. */
-export function idsIn(text: string): Set<string> {
+/** The times of leads, of which each is a line of JSON. */
+export function timesIn(text: string): Set<string> {
   const lines = text.split("\n").filter(Boolean);
-  return new Set(lines.map((line): string => JSON.parse(line).id));
+  return new Set(lines.map((line): string => JSON.parse(line).identified_at));
 }

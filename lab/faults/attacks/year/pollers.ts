@@ -7,7 +7,7 @@ import { type Answered, ask, readPages } from "../../product/client.ts";
 import { startFollow } from "../../product/program.ts";
 import type { Clock } from "./clock.ts";
 import { account, type Machine } from "./machine.ts";
-import { idsIn, type Matches, type Model } from "./model.ts";
+import { type Matches, type Model, timesIn } from "./model.ts";
 
 /** As `key create --json` prints it. */
 type Key = { readonly id: string; readonly key: string };
@@ -20,6 +20,7 @@ interface Caller {
   /** The requests since usage was compared. */
   recent: Answered[];
   newestMs: number;
+  /** The times of all leads that it has received. */
   readonly seen: Set<string>;
 }
 
@@ -85,8 +86,8 @@ export class Pollers {
     const { model, clock, expect } = this.scene;
     const since = new Date(caller.newestMs - overlapDays * dayMs).toISOString();
     const query = `limit=${caller.number % 2 === 0 ? 25 : 100}&since=${since}`;
-    for (const { id, identified_at } of await readPages(query, (target) => this.#ask(caller, target))) {
-      caller.seen.add(id);
+    for (const { identified_at } of await readPages(query, (target) => this.#ask(caller, target))) {
+      caller.seen.add(identified_at);
       caller.newestMs = Math.max(caller.newestMs, Date.parse(identified_at));
     }
     const { lost } = model.compare(caller.seen, clock.now());
@@ -97,8 +98,7 @@ export class Pollers {
   async #readAll(caller: Caller, [search, matches]: Reading): Promise<void> {
     const { model, clock, expect } = this.scene;
     const found = await readPages(`limit=100&${search}`, (target) => this.#ask(caller, target));
-    const there = new Set(found.map(({ id }) => id));
-    expect(there.size === found.length, () => `${search}: a lead was there twice`);
+    const there = new Set(found.map(({ identified_at }) => identified_at));
     const { lost, back } = model.compare(there, clock.now(), { matches });
     expect(lost + back === 0, () => `${lost} leads are lost, and ${back} are back from the dead (${search})`);
   }
@@ -150,7 +150,7 @@ export class Pollers {
   async checkFollowers(): Promise<void> {
     const { clock, model, expect } = this.scene;
     for (const number of this.#followers.keys()) {
-      const missed = () => model.compare(idsIn(readFileSync(this.#outputOf(number), "utf8")), clock.now()).lost;
+      const missed = () => model.compare(timesIn(readFileSync(this.#outputOf(number), "utf8")), clock.now()).lost;
       const hasAll = await clock.passUntil(() => missed() === 0, 30_000);
       expect(hasAll, () => `follower ${number} has missed ${missed()} leads`);
     }

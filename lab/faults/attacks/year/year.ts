@@ -1,7 +1,7 @@
 /** A year of a machine in an hour: deliveries, clients, backups, kills, full disks, restores, and an upgrade. */
 import { missingHere } from "../../../../test/support/needing.ts";
 import { quantile } from "../../../quantile.ts";
-import type { Attack, Fault, Figures } from "../../fault.ts";
+import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { ask } from "../../product/client.ts";
 import { startServer } from "../../product/program.ts";
 import { createClock } from "./clock.ts";
@@ -13,11 +13,19 @@ import { Pollers } from "./pollers.ts";
 export const year: Fault = {
   name: "a year in an hour",
   attack:
-    "a file, 50 webhooks, and 20 clients a day, nightly backups, kills, full disks, restores, and an upgrade, all by one simulated clock; days",
-  promise: "no lead is lost or back from the dead, usage is exact, and the backup of each night can be restored",
+    "a file, 50 webhooks, and 20 clients a day, nightly backups, kills of the server, the endpoint, the inbox, and imports, full disks, restores, and an upgrade, all by one simulated clock; days",
+  promise:
+    "each delivery that was answered and each row of a file is stored once, no lead is lost or back from the dead, usage is exact, and the backup of each night can be restored",
   small: 7,
   full: 365,
   breakages: [
+    broken(
+      "an answer before the delivery is written",
+      "extensions/delivery/webhooks/endpoint.ts",
+      "await store(spool, source, visits);",
+      "const delivered = source;\n      void Bun.sleep(5_000).then(() => store(spool, delivered, visits));",
+      { times: 2 },
+    ),
     {
       name: "an import of persons who were erased",
       // The first persons are erased on the third day, and one of them is in the file of the fourth.
