@@ -2,9 +2,9 @@
 import type { Database } from "bun:sqlite";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { betweenTransactions } from "../../../../test/support/write-lock.ts";
 import { aLead, linesOf } from "../../../../test/support/builders.ts";
 import { finish } from "../../../../test/support/process.ts";
+import { betweenTransactions } from "../../../../test/support/write-lock.ts";
 import type { Random } from "../../../random.ts";
 import { ask, readPages } from "../../product/client.ts";
 import { documentsOf, look, prepareKeys } from "../../product/contents.ts";

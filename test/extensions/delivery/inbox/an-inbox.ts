@@ -1,9 +1,10 @@
 /** An inbox for tests, with a clock and an import that the test controls. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Outcome } from "../../../../extensions/delivery/inbox/archive.ts";
 import { Inbox } from "../../../../extensions/delivery/inbox/inbox.ts";
 import { type ImportSettings, settingsIn } from "../../../../extensions/delivery/inbox/settings.ts";
+import type { Admin } from "../../../support/admin.ts";
 import { aFolder } from "../../../support/folder.ts";
 
 /** Opens an inbox with a folder for acme, a clock that the test controls, and an import with given outcomes. */
@@ -51,4 +52,10 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
       return waiting;
     },
   };
+}
+
+/** Fills the inbox of a program with files that were complete long ago, by their paths in it. Returns its folder. */
+export function fillInbox(admin: Admin, files: Readonly<Record<string, string | Uint8Array>>): string {
+  for (const [path, content] of Object.entries(files)) utimesSync(admin.put(join("inbox", path), content), 0, 0);
+  return join(admin.folder, "inbox");
 }

@@ -1,10 +1,11 @@
 /** bun admin inbox: files that are dropped into the folder of an account become its leads. */
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type Admin, anAdmin } from "../../../support/admin.ts";
+import { anAdmin } from "../../../support/admin.ts";
 import { start } from "../../../support/process.ts";
+import { fillInbox } from "./an-inbox.ts";
 
 /** Its inbox waits by a clock of the test, so files settle at once. */
 const anAdminWithFixedClock = (accounts = ["acme"]) => anAdmin(accounts, {}, Date.parse("2026-03-01T00:00:00Z"));
@@ -12,28 +13,16 @@ const anAdminWithFixedClock = (accounts = ["acme"]) => anAdmin(accounts, {}, Dat
 const rows =
   "email,identified_at,pixel_id\na@example.com,2026-01-31T09:15:00Z,px_shop\nb@example.com,yesterday,px_shop\n";
 
-/** A folder with one for acme, whose files were complete a minute ago. */
-function aFolderOf(admin: Admin, files: Readonly<Record<string, string | Uint8Array>>): string {
-  const folder = join(admin.folder, "inbox");
-  mkdirSync(join(folder, "acme"), { recursive: true });
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(folder, "acme", name);
-    writeFileSync(path, content);
-    utimesSync(path, 0, 0);
-  }
-  return folder;
-}
-
 test("--once imports all files, keeps rejected rows, and names unreadable files", async () => {
   const admin = anAdminWithFixedClock();
-  const folder = aFolderOf(admin, {
-    "import.json": `{"create-pixels":true}`,
-    "visits.csv": rows,
-    "more.ndjson.gz": gzipSync(
+  const folder = fillInbox(admin, {
+    "acme/import.json": `{"create-pixels":true}`,
+    "acme/visits.csv": rows,
+    "acme/more.ndjson.gz": gzipSync(
       `{"email":"c@example.com","identified_at":"2026-01-31T09:16:00Z","pixel_id":"px_shop"}\n`,
     ),
-    "picture.csv": "PNG,,,\n1,2,3,4\n",
-    "headless.csv": "Dana,Whitfield,San Diego\nLee,Ortiz,Boise\n",
+    "acme/picture.csv": "PNG,,,\n1,2,3,4\n",
+    "acme/headless.csv": "Dana,Whitfield,San Diego\nLee,Ortiz,Boise\n",
   });
   const { status, json, stderr } = await admin.run("inbox", folder, "--once", "--json");
   expect({ status, json, stderr }).toMatchObject({ status: 1, json: { done: 2, failed: 2, later: 0 } });
@@ -59,12 +48,12 @@ test("the line of each file has its counts and warnings", async () => {
   const admin = anAdminWithFixedClock();
   await admin.import("email\ndana@example.com\nlee@example.com\n", "--pixel", "px", "--create-pixels");
   await admin.run("lead", "erase", "acme", "--email", "lee@example.com");
-  const folder = aFolderOf(admin, {
-    "import.json": `{"create-pixels":true,"pixel":"px"}`,
-    "a.csv": "email,id,page_url\na@example.com,1,/a\nb@example.com,2,/a\n",
-    "b.csv": "email,id,page_url\nc@example.com,3,/a\nd@example.com,3,/b\n",
-    "c.csv": "email,phone,state\nkim@example.com,1.61E+10,Ontario\n",
-    "again.csv": "email\ndana@example.com\nlee@example.com\n",
+  const folder = fillInbox(admin, {
+    "acme/import.json": `{"create-pixels":true,"pixel":"px"}`,
+    "acme/a.csv": "email,id,page_url\na@example.com,1,/a\nb@example.com,2,/a\n",
+    "acme/b.csv": "email,id,page_url\nc@example.com,3,/a\nd@example.com,3,/b\n",
+    "acme/c.csv": "email,phone,state\nkim@example.com,1.61E+10,Ontario\n",
+    "acme/again.csv": "email\ndana@example.com\nlee@example.com\n",
   });
   const { status, stderr } = await admin.run("inbox", folder, "--once");
   expect(status).toBe(0);
@@ -81,7 +70,7 @@ test("the line of each file has its counts and warnings", async () => {
 
 test("--once ends with 1 for files of no account or in no folder, with 0 for rejected rows, and without the inbox", async () => {
   const admin = anAdminWithFixedClock();
-  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  const folder = fillInbox(admin, { "acme/import.json": `{"create-pixels":true}`, "acme/visits.csv": rows });
   const once = () => admin.run("inbox", folder, "--once", "--json");
   expect(await once()).toMatchObject({ status: 0, json: { done: 1, failed: 0, later: 0 } });
   mkdirSync(join(folder, "nobody"));
@@ -93,7 +82,7 @@ test("--once ends with 1 for files of no account or in no folder, with 0 for rej
 
 test("a second inbox on the same folder is refused; a closed terminal ends the first with 129, so that it is restarted", async () => {
   const admin = anAdmin();
-  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  const folder = fillInbox(admin, { "acme/import.json": `{"create-pixels":true}`, "acme/visits.csv": rows });
   const first = admin.start("inbox", folder);
   await first.complained(
     /acme\/visits\.csv: done; 1 row went to rejected\/ \(most often: the format of its time is unknown\); 1 lead added/,
@@ -109,7 +98,7 @@ test.each([
   ["a name that is no field", { map: "email=e-mail", "create-pixels": true }, "e-mail"],
 ])("files stay pending while import.json has %s, and are imported once it is corrected", async (_, settings, named) => {
   const admin = anAdminWithFixedClock();
-  const folder = aFolderOf(admin, { "import.json": JSON.stringify(settings), "visits.csv": rows });
+  const folder = fillInbox(admin, { "acme/import.json": JSON.stringify(settings), "acme/visits.csv": rows });
   const { status, json, stderr } = await admin.run("inbox", folder, "--once", "--json");
   expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 1 } });
   // No trouble of an import: the folder does not rest.
@@ -121,7 +110,7 @@ test.each([
 
 test("an inbox whose folder is moved away ends, and names the folder", async () => {
   const admin = anAdmin();
-  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, "visits.csv": rows });
+  const folder = fillInbox(admin, { "acme/import.json": `{"create-pixels":true}`, "acme/visits.csv": rows });
   const { exited, errors, complained } = admin.start("inbox", folder);
   await complained(/visits\.csv: done/);
   renameSync(folder, `${folder}-elsewhere`);
@@ -136,8 +125,13 @@ test("an inbox whose folder is moved away ends, and names the folder", async () 
 test("an erasure names the folder of rejected rows, and the files in the inbox that hold the person in any encoding", async () => {
   const admin = anAdmin(["acme"], { INBOX: "inbox" }, Date.parse("2026-03-01T00:00:00Z"));
   const wide = Buffer.from(`\ufeff${rows}`, "utf16le");
-  const files = { "visits.csv": rows, "more.csv": rows, "wide.csv": wide, "packed.csv.gz": gzipSync(wide) };
-  const folder = aFolderOf(admin, { "import.json": `{"create-pixels":true}`, ...files });
+  const files = {
+    "acme/visits.csv": rows,
+    "acme/more.csv": rows,
+    "acme/wide.csv": wide,
+    "acme/packed.csv.gz": gzipSync(wide),
+  };
+  const folder = fillInbox(admin, { "acme/import.json": `{"create-pixels":true}`, ...files });
   await admin.run("inbox", folder, "--once");
   const { json, stderr } = await admin.run("lead", "erase", "acme", "--email", "b@example.com", "--json");
   const rejected = join(folder, "acme/rejected");
@@ -146,7 +140,7 @@ test("an erasure names the folder of rejected rows, and the files in the inbox t
   const named = [...stderr.matchAll(/^This file still contains it\..*: .*inbox\/acme\/(.*)$/gm)].map(
     ([, path]) => path,
   );
-  const done = Object.keys(files).map((name) => `done/${name}`);
+  const done = Object.keys(files).map((path) => path.replace("acme/", "done/"));
   const others = readdirSync(rejected).map((name) => `rejected/${name}`);
   expect(named).toEqual([...done, ...others].toSorted());
 });
@@ -161,7 +155,7 @@ test("each file is logged with the clients that missed some of its leads", async
   const headers = { Authorization: `Bearer ${key}` };
   expect((await fetch(`${await server.listening()}/api/v1/leads?limit=2`, { headers })).status).toBe(200);
   expect(await server.end("SIGTERM")).toBe(0);
-  const folder = aFolderOf(admin, { "export.csv": rows(13, 5) });
+  const folder = fillInbox(admin, { "acme/export.csv": rows(13, 5) });
   expect((await admin.run("inbox", folder, "--once")).stderr).toMatch(
     /^acme\/export\.csv: done; 2 leads added; Client crm missed 1 of them. Polling with an overlap of [34] hours finds them\n$/,
   );

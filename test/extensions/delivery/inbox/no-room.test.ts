@@ -1,27 +1,19 @@
 /** An inbox without room for what it stages: the file waits, others go on, and no room is kept. */
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readlinkSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type Admin, anAdmin } from "../../../support/admin.ts";
+import { anAdmin } from "../../../support/admin.ts";
 import { withLittleRoom } from "../../../support/small-disk.ts";
+import { fillInbox } from "./an-inbox.ts";
 
 const rows = Array.from({ length: 40_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
 const large = `date,pixel_id,email\n${rows.join("")}`;
 const small = "date,pixel_id,email\n2026-01-31,px,dana@example.com\n";
 const createsPixels = '{"create-pixels":true}';
 
-/** A folder for each account, with files that were complete long ago. */
-function anInbox(admin: Admin, files: Readonly<Record<string, string>>): string {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(join(admin.folder, "inbox", path, ".."), { recursive: true });
-    utimesSync(admin.put(join("inbox", path), content), 0, 0);
-  }
-  return join(admin.folder, "inbox");
-}
-
 test("without disk space, the inbox keeps the file, logs it once, and continues with others", async () => {
   const admin = anAdmin(["acme", "other"]);
-  const folder = anInbox(admin, {
+  const folder = fillInbox(admin, {
     "acme/import.json": createsPixels,
     "acme/large.csv": large,
     "other/import.json": createsPixels,
@@ -29,7 +21,7 @@ test("without disk space, the inbox keeps the file, logs it once, and continues 
   const { child, errors, complained } = admin.startUnder(withLittleRoom, ["inbox", folder]);
   // By the second time that the large file is tried, nothing of the first time is left.
   await complained(/acme\/large\.csv: it is tried again/);
-  anInbox(admin, { "other/small.csv": small });
+  fillInbox(admin, { "other/small.csv": small });
   await complained(/other\/small\.csv: done/);
   const again = /acme\/large\.csv: it is tried again within a minute: [^\n]*has too little space[^\n]*\n/g;
   expect(errors().match(again)).toHaveLength(1);

@@ -34,16 +34,72 @@ test("an internal error on a file is reported once and blocks no other folder", 
   expect(inbox.in("acme")).toContain("a.csv");
 });
 
-test("a file next to the folders is reported once, and the files in them are imported", async () => {
+const mkfifo = (path: string) => expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
+const aFile = (text: string) => (path: string) => writeFileSync(path, text);
+const aLinkTo = (target: string) => (path: string) => symlinkSync(target, path);
+const aLatin1Name = (path: string) => writeFileSync(Buffer.from(path, "latin1"), "email\n");
+const aLink = "it is a link; put the file itself in its place.";
+
+/** An inbox with something unusual at a path, after several looks, and what it has said of that. */
+async function withUnusual(path: string, make: (path: string) => unknown) {
   const inbox = anInbox();
-  inbox.drop(".hidden.csv");
-  inbox.drop("visits.csv");
+  mkdirSync(inbox.path("acme-2"));
+  for (const name of ["acme/a.csv", "acme-2/b.csv"]) inbox.drop(name);
+  make(inbox.path(path));
+  await inbox.lookAfter(0, 1, 2, 3, 4);
+  return { ...inbox, remarks: inbox.said.filter((line) => !line.endsWith(": done")) };
+}
+
+test.each<[path: string, what: string, says: string, make: (path: string) => unknown]>([
+  ["b.csv", "a file next to the folders", "it is not in the folder of an account; move it into one.", aFile("email\n")],
+  ["acme/odd.csv", "a folder", "it is a folder; move its files out of it.", (path) => mkdirSync(path)],
+  ["acme/odd.csv", "a pipe", "it is a pipe, a socket, or a device; put a file in its place.", mkfifo],
+  ["acme/odd.csv", "a link into the folder of another account", aLink, aLinkTo("../acme-2/b.csv")],
+  ["acme/odd.csv", "a link in a circle", aLink, aLinkTo("odd.csv")],
+  ["acme/odd.csv", "a link to nowhere", aLink, aLinkTo("../nowhere/b.csv")],
+  ["acme/f\xfcr.csv", "a file whose name is not UTF-8", "its name is not UTF-8", aLatin1Name],
+])("%s, %s, is reported and counted once, and all other files are imported", async (path, _, says, make) => {
+  const { remarks, counted } = await withUnusual(path, make);
+  expect(remarks).toEqual([expect.stringContaining(says)]);
+  expect(counted.toSorted()).toEqual(["done", "done", "later"]);
+});
+
+const noLink = "is a link; remove it first.";
+const unread = "cannot be read (not a file, or larger than 64 KiB)";
+
+test.each<[name: string, what: string, says: string, make: (path: string) => unknown]>([
+  ["done", "a link", noLink, aLinkTo("..")],
+  ["rejected", "a link", noLink, aLinkTo("..")],
+  ["failed", "a link", noLink, aLinkTo("..")],
+  [".rejected-a.csv", "a link", noLink, aLinkTo("..")],
+  ["done", "a file", "cannot store imported files (ENOTDIR); make it a writable folder.", aFile("")],
+  ["import.json", "no JSON", "cannot be read (not JSON)", aFile("{")],
+  ["import.json", "an object with an unknown name", 'has a wrong "pixle"', aFile(`{"pixle":"px"}`)],
+  ["import.json", "an object with a wrong value", 'has a wrong "stamp"', aFile(`{"stamp":"now"}`)],
+  ["import.json", "a list", "is not a JSON object", aFile("[]")],
+  ["import.json", "large", unread, aFile(" ".repeat(100_000))],
+  ["import.json", "a folder", unread, (path) => mkdirSync(path)],
+  ["import.json", "a pipe", unread, mkfifo],
+  ["import.json", "a link to what has no end", unread, aLinkTo("/dev/zero")],
+  ["import.json", "a link to nowhere", "cannot be read (ENOENT)", aLinkTo("../nowhere")],
+])("while %s is %s, which is reported once, no file of its folder is imported", async (name, _, says, make) => {
+  const inbox = await withUnusual(`acme/${name}`, make);
+  const of = name === "import.json" ? "acme/" : "acme/a.csv";
+  expect(inbox.remarks).toEqual([expect.stringMatching(RegExp(`^${of}: .*${RegExp.escape(`${name} ${says}`)}`))]);
+  expect(inbox.taken.map(({ file }) => file)).toEqual(["acme-2/b.csv"]);
+  rmSync(inbox.path(`acme/${name}`), { recursive: true });
+  await inbox.lookAfter(1, 2);
+  expect(inbox.in("acme/done")).toEqual(["a.csv"]);
+});
+
+needing("mount")("no file is imported while a folder of the inbox is on another disk", async () => {
+  const inbox = anInbox();
+  mkdirSync(inbox.path("acme/done"));
+  using _ = mountAt(inbox.path("acme/done"), "size=16k");
   inbox.drop("acme/a.csv");
   await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.said.toSorted()).toEqual([
-    "acme/a.csv: done",
-    "visits.csv: it is not in the folder of an account; move it into one.",
-  ]);
+  expect(inbox.taken).toEqual([]);
+  expect(inbox.said).toEqual([expect.stringMatching(/done is on another disk; move it to the disk of the inbox\.$/)]);
 });
 
 test("a file that changes during each of its imports is reported once, until it is imported", async () => {
@@ -57,45 +113,6 @@ test("a file that changes during each of its imports is reported once, until it 
   expect(inbox.said).toHaveLength(2);
   expect(inbox.said).toEqual([expect.stringContaining("changed"), "acme/a.csv: done"]);
 });
-
-needing("mount")("no file is imported while a folder of the inbox is on another disk", async () => {
-  const inbox = anInbox();
-  inbox.drop("acme/a.csv");
-  mkdirSync(inbox.path("acme/done"));
-  using _ = mountAt(inbox.path("acme/done"), "size=16k");
-  await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.taken).toEqual([]);
-  expect(inbox.said).toEqual([expect.stringMatching(/done is on another disk; move it to the disk of the inbox\.$/)]);
-});
-
-const linked = (place: string) => symlinkSync("..", place);
-const noLink = "is a link; remove it first.";
-
-test.each([
-  ["done", "is a link", noLink, linked],
-  ["rejected", "is a link", noLink, linked],
-  ["failed", "is a link", noLink, linked],
-  [".rejected-a.csv", "is a link", noLink, linked],
-  [
-    "done",
-    "is a file",
-    "cannot store imported files (ENOTDIR); make it a writable folder.",
-    (place: string) => writeFileSync(place, ""),
-  ],
-])(
-  "no file is imported while %s %s, which is logged once; it is once that is corrected",
-  async (name, _, why, spoil) => {
-    const inbox = anInbox();
-    inbox.drop("acme/a.csv");
-    spoil(inbox.path(`acme/${name}`));
-    await inbox.lookAfter(0, 1, 2, 3, 4);
-    expect(inbox.taken).toEqual([]);
-    expect(inbox.said).toEqual([`acme/a.csv: it is tried again: ${inbox.path(`acme/${name}`)} ${why}`]);
-    rmSync(inbox.path(`acme/${name}`));
-    await inbox.lookAfter(1);
-    expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([1, ["a.csv"]]);
-  },
-);
 
 test("a file that could not be moved is imported again after it changed", async () => {
   const inbox = anInbox(() => {
@@ -112,35 +129,6 @@ test("a file that could not be moved is imported again after it changed", async 
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv"]]);
 });
 
-const mkfifo = (path: string) => expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
-const aLink = "it is a link; put the file itself in its place.";
-
-test.each([
-  ["folder", "it is a folder; move its files out of it.", (path: string) => mkdirSync(path)],
-  ["pipe", "it is a pipe, a socket, or a device; put a file in its place.", mkfifo],
-  ["link into the folder of another account", aLink, (path: string) => symlinkSync("../other/b.csv", path)],
-  ["link in a circle", aLink, (path: string) => symlinkSync("strange.csv", path)],
-  ["link to nowhere", aLink, (path: string) => symlinkSync("../nowhere/b.csv", path)],
-])("a %s is reported and counted once, and the files next to it are imported", async (_, why, make) => {
-  const inbox = anInbox();
-  mkdirSync(inbox.path("other"));
-  writeFileSync(inbox.path("other/b.csv"), "email\n");
-  make(inbox.path("acme/strange.csv"));
-  inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0, 1, 2, 3, 4);
-  const ofAcme = inbox.said.filter((line) => line.startsWith("acme/"));
-  expect(ofAcme).toEqual([`acme/strange.csv: ${why}`, "acme/a.csv: done"]);
-  expect(inbox.counted.toSorted()).toEqual(["done", "later", "later"]);
-});
-
-test("a file whose name is not UTF-8 is reported once, and the files next to it are imported", async () => {
-  const inbox = anInbox();
-  writeFileSync(Buffer.concat([Buffer.from(inbox.path("acme/")), Buffer.from("f\xfcr.csv", "latin1")]), "email\n");
-  inbox.drop("acme/a.csv");
-  await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.said).toEqual([expect.stringContaining("its name is not UTF-8"), "acme/a.csv: done"]);
-});
-
 test.each(["done", "failed"] as const)("a file with the longest possible name is moved to %s/", async (kind) => {
   const inbox = anInbox(() => (kind === "done" ? { kind, rejected: 1 } : { kind, reason: "It is a picture." }));
   inbox.drop(`acme/${"x".repeat(251)}.csv`);
@@ -154,34 +142,6 @@ test("a control character in the name of a file is printed as ?", async () => {
   inbox.drop("acme/\u001b[31m.csv");
   await inbox.lookAfter(0, 2);
   expect(inbox.said).toEqual(["acme/?[31m.csv: done"]);
-});
-
-const unread = "cannot be read (not a file, or larger than 64 KiB)";
-
-test.each([
-  ["is not JSON", "cannot be read (not JSON)", (path: string) => writeFileSync(path, "{")],
-  ["has a name that is none", 'has a wrong "pixle"', (path: string) => writeFileSync(path, `{"pixle":"px"}`)],
-  ["has a wrong value", 'has a wrong "stamp"', (path: string) => writeFileSync(path, `{"stamp":"now"}`)],
-  ["is a list", "is not a JSON object", (path: string) => writeFileSync(path, "[]")],
-  ["is large", unread, (path: string) => writeFileSync(path, " ".repeat(100_000))],
-  ["is a folder", unread, (path: string) => mkdirSync(path)],
-  ["is a pipe", unread, mkfifo],
-  ["is a link to what has no end", unread, (path: string) => symlinkSync("/dev/zero", path)],
-  ["is a link to nowhere", "cannot be read (ENOENT)", (path: string) => symlinkSync("../nowhere", path)],
-])("an import.json that %s is reported once, and keeps the files of its folder alone", async (_, why, make) => {
-  const inbox = anInbox();
-  mkdirSync(inbox.path("acme-2"));
-  make(inbox.path("acme/import.json"));
-  for (const name of ["acme/a.csv", "acme-2/b.csv"]) inbox.drop(name);
-  await inbox.lookAfter(0, 1, 2, 3, 4);
-  expect(inbox.said.toSorted()).toEqual([
-    "acme-2/b.csv: done",
-    expect.stringMatching(new RegExp(`^acme/: import.json ${RegExp.escape(why)}[;,]`)),
-  ]);
-  rmSync(inbox.path("acme/import.json"), { recursive: true });
-  inbox.drop("acme/import.json", "{}");
-  await inbox.lookAfter(1, 2);
-  expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
 
 const noInput = () => new ReadableStream<Uint8Array>();
