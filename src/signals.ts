@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { orElse } from "./db/failure.ts";
 import { isChildProcess } from "./process.ts";
-import { orElse, UserError } from "./user-error.ts";
+import { UserError } from "./user-error.ts";
 
 /** Ctrl-C, SIGTERM, and SIGHUP, which the closing of a terminal sends. */
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -23,15 +23,6 @@ export class UserError extends Error {
   }
 }
 
-/** Returns the result of a function, or a fallback if it throws: for what may be missing or unreadable. */
-export function orElse<Result>(read: () => Result, fallback: Result): Result {
-  try {
-    return read();
-  } catch {
-    return fallback;
-  }
-}
-
 /** Returns a text in one line, for a terminal. An API key in it is cut to its first characters. */
 export function inOneLine(text: string): string {
   return printable(withoutKeys(text).replaceAll(/\s*\n\s*/g, " "));

@@ -7,13 +7,14 @@ import type { PersonIdentifier } from "../contract/person.ts";
 import { readDocument } from "../contract/stored-lead.ts";
 import { readLeads } from "../db/all-leads.ts";
 import type { Connection } from "../db/connection.ts";
+import { orElse } from "../db/failure.ts";
 import { readText } from "../db/files.ts";
 import { accounts, leads } from "../db/schema.ts";
 import { DeletionReceipt } from "../privacy/delete-account.ts";
 import { digestsOf, identifiersOf } from "../privacy/identifiers.ts";
 import { RepeatableErasure, storeReceipt } from "../privacy/receipts.ts";
 import { blockStatements, hashesOf, listInstances } from "../privacy/suppressions.ts";
-import { orElse, UserError } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 
 const AnyReceipt = Type.Union([RepeatableErasure, DeletionReceipt]);
 type AnyReceipt = Static<typeof AnyReceipt>;

@@ -6,9 +6,10 @@ import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
 import { readLeadGroups } from "../db/all-leads.ts";
 import type { Connection } from "../db/connection.ts";
+import { orElse } from "../db/failure.ts";
 import { readText } from "../db/files.ts";
 import { adminCommand } from "../program-name.ts";
-import { orElse, UserError } from "../user-error.ts";
+import { UserError } from "../user-error.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 const Digest = Type.String({ pattern: "^[0-9a-f]{64}$" });

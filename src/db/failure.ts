@@ -66,6 +66,19 @@ function wordsFor(cause: unknown, path: string): readonly [what: string, advice:
 
 const anotherFile = "Set DATABASE_PATH to another file, or move this one away.";
 
+/**
+ * Returns the result of a function, or a fallback if SQLite or the system fails, or if a text cannot be parsed: for what may be
+ * missing, unreadable, or damaged. Throws every other error, which is a mistake of ours.
+ */
+export function orElse<Result>(read: () => Result, fallback: Result): Result {
+  try {
+    return read();
+  } catch (cause) {
+    if (isDatabaseFailure(cause) || cause instanceof SyntaxError || cause instanceof URIError) return fallback;
+    throw cause;
+  }
+}
+
 /** The failure at the bottom, for the log: the layers around it may quote a statement and its values. */
 export function innermost(failure: unknown): string {
   let inner = failure;

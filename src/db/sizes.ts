@@ -1,7 +1,7 @@
 /** The sizes of what can grow, and the times that alerts are about, for GET /metrics. */
 import { count, type SQL, sql } from "drizzle-orm";
-import { orElse } from "../user-error.ts";
 import type { Connection } from "./connection.ts";
+import { orElse } from "./failure.ts";
 import { freeBytesAt, sizeOf, walOf } from "./files.ts";
 import { hasBrought } from "./imports.ts";
 import { leads } from "./schema.ts";

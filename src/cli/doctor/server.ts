@@ -5,9 +5,9 @@ import { basename, dirname, join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { ownAddress } from "../../address.ts";
 import { dayOf } from "../../contract/calendar.ts";
+import { orElse } from "../../db/failure.ts";
 import { filesOf } from "../../db/files.ts";
 import { adminCommand } from "../../program-name.ts";
-import { orElse } from "../../user-error.ts";
 import { askHealth, patienceMs } from "../server.ts";
 import { broken, type Examined, type Finding, fine, warning } from "./finding.ts";
 

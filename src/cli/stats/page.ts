@@ -2,12 +2,13 @@
 import base from "../../api/docs/base.css" with { type: "text" };
 import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
+import { orElse } from "../../db/failure.ts";
 import type { Share, Stats } from "../../db/stats.ts";
-import { orElse } from "../../user-error.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
 import css from "./page.css" with { type: "text" };
 
+/** What a page shows. */
 export interface Figures {
   readonly account: Account;
   /** Every day of the period, oldest first. */

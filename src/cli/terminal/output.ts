@@ -1,9 +1,11 @@
 /** The output of a command: the result on standard output, and messages for a person on standard error. */
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { styleText } from "node:util";
+import { orElse } from "../../db/failure.ts";
 import { printMessage, wrapped, writeNow } from "../../process.ts";
-import { inEscapes, orElse, UserError } from "../../user-error.ts";
+import { inEscapes, UserError } from "../../user-error.ts";
 
+/** Where a command prints. Nothing but the result goes to standard output. */
 export interface Output {
   /** Standard output is one JSON value and nothing else. */
   readonly json: boolean;
