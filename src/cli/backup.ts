@@ -19,6 +19,7 @@ import { bytesText, counted, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { table } from "./terminal/table.ts";
 
+/** Never overwrites a file. A backup is printed only when it is complete, with its manifest. */
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
     .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix", typedPath)

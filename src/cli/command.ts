@@ -28,6 +28,7 @@ export interface CommandDatabase extends LeadDatabase {
   importer(): Promise<Importer>;
 }
 
+/** Makes a command that works in a context. Making it opens nothing: the help needs no database. */
 export type MakeCommand = (context: CommandContext) => Command;
 type LoadCommand = () => Promise<MakeCommand>;
 

@@ -22,6 +22,7 @@ interface Options {
   readonly yes?: boolean;
 }
 
+/** Replaces the database only after every check of the backup. Throws a UserError if much would be lost and nobody confirms it. */
 export function restoreCommand(context: CommandContext): Command {
   return jsonCommand("restore")
     .argument("<FILE>", "a backup, or the newest one in a folder or s3://bucket/prefix", typedPath)

@@ -20,6 +20,7 @@ interface Options {
 
 const numberOfDays = wholeNumber("--days", 1, 36_500, ", or off");
 
+/** Sets the retention, then erases what is older. A signal between the two leaves the rest to the next run, or to the server. */
 export function retainCommand(context: CommandContext): Command {
   return commandOnAccount(context, "retain")
     .requiredOption("--days <N>", "retention period in days, 1 to 36,500; off keeps all leads", (text) =>

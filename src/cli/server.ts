@@ -9,6 +9,7 @@ import { AdminCommand } from "./command.ts";
 
 type Health = "fine" | "failing" | "nobody";
 
+/** How long the answer of a server is waited for. */
 export const patienceMs = 3_000;
 
 /** Asks for /healthz at an origin. Accepts any certificate, because it is for the public name, not for this origin. */
@@ -26,6 +27,7 @@ export async function askHealth(origin: string): Promise<Health> {
   }
 }
 
+/** Starts the server in this process, as bun start does. */
 export function serveCommand(): Command {
   return new AdminCommand("serve")
     .option("--demo", "serve sample leads from data/demo.db")

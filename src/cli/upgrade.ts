@@ -8,6 +8,7 @@ import { UserError } from "../user-error.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";
 import { bytesText, leadsText } from "./terminal/numbers.ts";
 
+/** Opening the database upgrades it. With --check, throws a UserError if a copy cannot be upgraded or the disk is too small. */
 export function upgradeCommand(context: CommandContext): Command {
   return jsonCommand("upgrade")
     .option("--check", "upgrade a copy, compare every lead, report time and disk space, and change nothing")

@@ -30,6 +30,7 @@ interface DemoOptions {
   readonly seed?: number;
 }
 
+/** May be repeated: what exists stays, and each run creates one more key. With --live, adds leads until Ctrl-C. */
 export function demoCommand(context: CommandContext): Command {
   return jsonCommand("demo")
     .option("--live", "then add leads until Ctrl-C, to test a polling client")

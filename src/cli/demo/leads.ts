@@ -5,6 +5,7 @@ import { idFromContent, wholeIdentity } from "../../import/map/identity.ts";
 import { prepareLead } from "../../import/map/lead.ts";
 import type { NewLead } from "../../import/new-lead.ts";
 
+/** The pixels of the demonstration. Each made-up lead comes from one of them. */
 export const demoPixels = ["px_shop", "px_blog", "px_pricing"] as const;
 /** A value that is listed several times is as much likelier. */
 const visitedPixels = ["px_shop", "px_shop", "px_shop", "px_blog", "px_blog", "px_pricing"] as const;

@@ -14,6 +14,7 @@ import { broken, type Examined, type Finding } from "./finding.ts";
 import { checkServer } from "./server.ts";
 import { checkSettings } from "./settings.ts";
 
+/** A check that fails is a finding as well. The exit status is that of the worst finding. */
 export function doctorCommand(context: CommandContext): Command {
   return jsonCommand("doctor")
     .option("--full", "also compare every index with its table, which takes longer")

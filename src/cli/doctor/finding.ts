@@ -33,7 +33,9 @@ const findingOf =
   (thing: string, what: string, advice: string): Finding => ({ level, thing, what, advice });
 
 export const fine = (thing: string, what: string): Finding => findingOf("fine")(thing, what, "");
+/** A finding that needs attention, with its advice. */
 export const warning = findingOf("warning");
+/** A finding with which the server cannot work, or loses data. */
 export const broken = findingOf("broken");
 
 type Found = Finding | false | null | undefined;

@@ -12,6 +12,7 @@ import { type CommandContext, jsonCommand } from "../command.ts";
 import { refuseUnseen, showOnce } from "../terminal/output.ts";
 import { existingKey } from "./revoke.ts";
 
+/** Throws a UserError before a key is created that nobody would see, or that would expire in the past. */
 export function createCommand(context: CommandContext): Command {
   return commandOnAccount(context, "create")
     .description("create a key, and print it once")
@@ -25,6 +26,7 @@ export function createCommand(context: CommandContext): Command {
     });
 }
 
+/** The old key ends only after the new one was shown. Throws a UserError if the old key is not active. */
 export function rotateCommand(context: CommandContext): Command {
   return jsonCommand("rotate")
     .description("create a key that replaces another one, print it once, and let the old key expire")

@@ -19,6 +19,7 @@ interface Options {
   readonly spreadsheetSafe?: boolean;
 }
 
+/** Records the export in the audit before the first lead is printed. A reader that closes the pipe is not a failure. */
 export function exportCommand(context: CommandContext): Command {
   return new AdminCommand("export")
     .description("write all leads of an account to standard output, oldest first")

@@ -17,6 +17,7 @@ import { throttle } from "../terminal/progress.ts";
 import { kinds, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import { type Found, idsText, othersHold, severalText } from "./several-people.ts";
 
+/** Finding nobody is not a failure. Records the search in the audit, without the person. */
 export function findCommand(context: CommandContext): Command {
   return withPerson(commandOnAccount(context, "find"))
     .description("print the leads of a person, newest first, or of each person on a list")

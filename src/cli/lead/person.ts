@@ -13,12 +13,14 @@ import { typedPath } from "../arguments.ts";
 import type { AdminCommand, CommandContext } from "../command.ts";
 import { readAll } from "../terminal/prompt.ts";
 
+/** The options that name one person. Each may be -, for standard input. */
 export interface IdentifierOptions {
   readonly email?: string;
   readonly phone?: string;
   readonly id?: string;
 }
 
+/** The options that name one person, or the file of a list. */
 export interface PersonOptions extends IdentifierOptions {
   readonly list?: string;
 }

@@ -7,6 +7,7 @@ import type { CommandContext } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { type IdentifierOptions, kinds, readIdentifier, withIdentifier } from "./person.ts";
 
+/** Lifts the blocks of one email address, phone, or ID; other values of the person stay blocked. May be repeated. */
 export function unblockCommand(context: CommandContext): Command {
   return withIdentifier(commandOnAccount(context, "unblock"))
     .description("remove the block of an erased person, by email address, phone, or ID")

@@ -6,6 +6,7 @@ interface Bar {
   readonly count: number;
 }
 
+/** Labelled counts, for a terminal or a page to draw. */
 export interface Chart {
   readonly title: string;
   /** The kind of the labels, such as `day` or `pixel`. */

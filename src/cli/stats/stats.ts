@@ -22,6 +22,7 @@ interface StatsOptions {
   readonly html?: string;
 }
 
+/** Counts UTC days up to today. Throws a UserError if the page cannot be written. */
 export function statsCommand(context: CommandContext): Command {
   return commandOnAccount(context, "stats")
     .option("--days <N>", "number of UTC days, including today", wholeNumber("--days", 1, maxDays), 30)

@@ -10,6 +10,7 @@ import { type ImportRequest, withTimeOptions } from "./options.ts";
 import { sampleText } from "./preview.ts";
 import { passedText, summaryText } from "./report.ts";
 
+/** Stores nothing before the whole file was read and checked. Ends with 3 if it completed but rejected rows. */
 export function importCommand(context: CommandContext): Command {
   return withTimeOptions(
     jsonCommand("import")

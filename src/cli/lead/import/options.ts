@@ -14,6 +14,7 @@ import { UserError } from "../../../user-error.ts";
 import { checkPixelId, refuseDatabaseFile } from "../../arguments.ts";
 import type { AdminCommand, CommandContext } from "../../command.ts";
 
+/** The options of an import, as typed, or as the settings of an inbox or a source. */
 export interface ImportRequest {
   readonly map?: string;
   readonly pixel?: string;
