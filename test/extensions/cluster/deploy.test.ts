@@ -82,90 +82,90 @@ test("compose gives each node a server with read-only access to its folder, pass
 
 const needsOfCompose = missingHere("root", "setpriv", "unshare", "openssl");
 
+type Machine = ReturnType<typeof aMachine>;
+
+/** The machine of compose: its secrets, the hosts of its network, and a folder for each volume. */
+function aMachine() {
+  // A test before it may have opened a database here, which makes new files private; other users read these.
+  process.umask(0o022);
+  const secrets = someSecrets("rqlite1", "rqlite2", "rqlite3");
+  const folder = aFolder();
+  // Other users have to get through to what the containers mount.
+  for (const path of [folder, dirname(secrets), secrets]) chmodSync(path, 0o755);
+  const [a, b, c] = crypto.getRandomValues(new Uint8Array(3));
+  const addressOf = (number: number) => `127.${a}.${b}.${1 + ((c ?? 0) % 80) * 3 + number}`;
+  const hosts = [1, 2, 3].map((number) => `${addressOf(number)} rqlite${number}`);
+  writeFileSync(join(folder, "hosts"), `127.0.0.1 localhost\n${hosts.join("\n")}\n`);
+  const volumeOf = (number: number) => join(folder, `node${number}`);
+  for (const number of [1, 2, 3]) mkdirSync(volumeOf(number));
+  const inHost = (text: string, number: number) =>
+    text
+      .replace("/rqlite/file", volumeOf(number))
+      .replace("/node/", `${volumeOf(number)}/`)
+      .replace("/secrets", secrets)
+      .replace("0.0.0.0", `rqlite${number}`)
+      .replace("/bin/rqlited", rqlited);
+  return { folder, secrets, addressOf, volumeOf, inHost };
+}
+
+/** Runs a command as the user of a service, with the hosts of the network of compose. */
+function startAs(
+  { folder, inHost }: Machine,
+  { user = "", group_add: groups = [], environment = {} }: Service,
+  number: number,
+  command: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+) {
+  const [uid, gid] = user.split(":");
+  const ofGroups = groups.length > 0 ? `--groups=${groups}` : "--clear-groups";
+  // A container starts with this mask.
+  const mount = `umask 022 && mount --bind ${join(folder, "hosts")} /etc/hosts && exec "$@"`;
+  const as = ["unshare", "--mount", "sh", "-c", mount, "sh", "setpriv", `--reuid=${uid}`, `--regid=${gid}`, ofGroups];
+  const own = Object.entries(environment).map(([name, value]) => [name, inHost(value, number)]);
+  return start({ ...Object.fromEntries(own), ...settings }, "/tmp", [...as, ...command]);
+}
+
+/** Starts the rqlite node of a number. */
+function startNodeOf(machine: Machine, number: number): void {
+  const service = services[`rqlite${number}`] ?? {};
+  const [uid = 0, gid = 0] = (service.user ?? "").split(":").map(Number);
+  // As a new volume gets the owner of the folder in the image.
+  chownSync(machine.volumeOf(number), uid, gid);
+  const command = [...(service.entrypoint ?? []), ...(service.command ?? [])];
+  startAs(
+    machine,
+    service,
+    number,
+    command.map((word) => machine.inHost(word, number)),
+  );
+}
+
+/** Starts the server next to a node. Returns its address. */
+async function startServerOf(machine: Machine, number: number): Promise<string> {
+  const settings = { PORT: "0", HOST: `rqlite${number}` };
+  const data = join(machine.volumeOf(number), "data");
+  // Before that, the server ends, and compose starts it again.
+  await until(() => ["raft.db", "db.sqlite", "db.sqlite-shm"].every((name) => existsSync(join(data, name))));
+  const server = startAs(machine, services[`leadfile${number}`] ?? {}, number, serverCommand, settings);
+  return (await server.listening()).replace(/^.*rqlite\d/, `http://${machine.addressOf(number)}`);
+}
+
 unless(missing ?? needsOfCompose).describe("compose.yaml", () => {
   test("starts nodes and servers with its arguments, users, and permissions, which reject who has no password or certificate", async () => {
-    // A test before it may have opened a database here, which makes new files private; other users read these.
-    process.umask(0o022);
-    const secrets = someSecrets("rqlite1", "rqlite2", "rqlite3");
-    const folder = aFolder();
-    // Other users have to get through to what the containers mount.
-    for (const path of [folder, dirname(secrets), secrets]) chmodSync(path, 0o755);
-    const [a, b, c] = crypto.getRandomValues(new Uint8Array(3));
-    const addressOf = (number: number) => `127.${a}.${b}.${1 + ((c ?? 0) % 80) * 3 + number}`;
-    const hosts = [1, 2, 3].map((number) => `${addressOf(number)} rqlite${number}`);
-    writeFileSync(join(folder, "hosts"), `127.0.0.1 localhost\n${hosts.join("\n")}\n`);
-    const volumeOf = (number: number) => join(folder, `node${number}`);
-    for (const number of [1, 2, 3]) mkdirSync(volumeOf(number));
-    const inHost = (text: string, number: number) =>
-      text
-        .replace("/rqlite/file", volumeOf(number))
-        .replace("/node/", `${volumeOf(number)}/`)
-        .replace("/secrets", secrets)
-        .replace("0.0.0.0", `rqlite${number}`)
-        .replace("/bin/rqlited", rqlited);
-
-    /** Runs a command as the user of a service, with the hosts of the network of compose. */
-    function startAs(
-      { user = "", group_add: groups = [], environment = {} }: Service,
-      number: number,
-      command: readonly string[],
-      settings: Readonly<Record<string, string>> = {},
-    ) {
-      const [uid, gid] = user.split(":");
-      const ofGroups = groups.length > 0 ? `--groups=${groups}` : "--clear-groups";
-      // A container starts with this mask.
-      const mount = `umask 022 && mount --bind ${join(folder, "hosts")} /etc/hosts && exec "$@"`;
-      const as = [
-        "unshare",
-        "--mount",
-        "sh",
-        "-c",
-        mount,
-        "sh",
-        "setpriv",
-        `--reuid=${uid}`,
-        `--regid=${gid}`,
-        ofGroups,
-      ];
-      const own = Object.entries(environment).map(([name, value]) => [name, inHost(value, number)]);
-      return start({ ...Object.fromEntries(own), ...settings }, "/tmp", [...as, ...command]);
-    }
-
-    function startNodeOf(number: number): void {
-      const service = services[`rqlite${number}`] ?? {};
-      const [uid = 0, gid = 0] = (service.user ?? "").split(":").map(Number);
-      // As a new volume gets the owner of the folder in the image.
-      chownSync(volumeOf(number), uid, gid);
-      const command = [...(service.entrypoint ?? []), ...(service.command ?? [])];
-      startAs(
-        service,
-        number,
-        command.map((word) => inHost(word, number)),
-      );
-    }
-
-    async function startServerOf(number: number): Promise<string> {
-      const settings = { PORT: "0", HOST: `rqlite${number}` };
-      const data = join(volumeOf(number), "data");
-      // Before that, the server ends, and compose starts it again.
-      await until(() => ["raft.db", "db.sqlite", "db.sqlite-shm"].every((name) => existsSync(join(data, name))));
-      const server = startAs(services[`leadfile${number}`] ?? {}, number, serverCommand, settings);
-      return (await server.listening()).replace(/^.*rqlite\d/, `http://${addressOf(number)}`);
-    }
-
+    const machine = aMachine();
     // The container that initializes the cluster is root, to read the file of the appliance.
     const asRoot = { ...services["admin"], user: "0:0" };
     const run = (settings: Readonly<Record<string, string>>, ...args: readonly string[]) =>
-      startAs(asRoot, 1, [...adminCommand, ...args], settings).finished();
+      startAs(machine, asRoot, 1, [...adminCommand, ...args], settings).finished();
 
-    startNodeOf(1);
-    await until(() => existsSync(join(volumeOf(1), "data/raft.db")));
+    startNodeOf(machine, 1);
+    await until(() => existsSync(join(machine.volumeOf(1), "data/raft.db")));
     // Right after the start: there is no leader yet.
     expect(await run({}, "cluster", "init", anAdmin(["acme"]).file)).toMatchObject({ status: 0 });
-    startNodeOf(2);
-    startNodeOf(3);
-    const urls = await Promise.all([1, 2, 3].map(startServerOf));
-    const asServer = { CLUSTER_AUTH: join(secrets, "server.auth") };
+    startNodeOf(machine, 2);
+    startNodeOf(machine, 3);
+    const urls = await Promise.all([1, 2, 3].map((number) => startServerOf(machine, number)));
+    const asServer = { CLUSTER_AUTH: join(machine.secrets, "server.auth") };
     const { key, id } = await printedBy<{ key: string; id: string }>(() =>
       run(asServer, "key", "create", "acme", "--json"),
     );
