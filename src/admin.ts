@@ -28,6 +28,7 @@ export async function runCommand(
   const openDatabase = await prepareDatabase(path);
   const opened: { database?: CommandDatabase } = {};
   let status = 0;
+  let output = createOutput(false);
   try {
     const program = await createProgram(words.slice(2), {
       ...clock,
@@ -37,11 +38,17 @@ export async function runCommand(
         if (ifMissing !== "create" && !existsSync(path)) throw noDatabase(path);
         return (opened.database = openDatabase());
       },
-      output: createOutput(words.includes("--json")),
+      get output() {
+        return output;
+      },
       standardInput,
       endWith: (wanted) => {
         status = wanted;
       },
+    });
+    // A word --json may also be the value of another option.
+    program.hook("preAction", (_, action) => {
+      output = createOutput(action.optsWithGlobals()["json"] === true);
     });
     await program.parseAsync(words.filter((word) => word !== childOption));
     return status;

@@ -16,7 +16,7 @@ export interface Clock {
 export interface CommandContext extends Clock {
   /** Opens the database at the first call, until the command has returned. Throws a UserError if it is missing. */
   readonly database: (ifMissing?: "create") => CommandDatabase;
-  /** The result and the messages; JSON with --json. */
+  /** The result and the messages of the command that runs; JSON with --json. */
   readonly output: Output;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** Sets the exit status of the process. */

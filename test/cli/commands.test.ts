@@ -95,6 +95,12 @@ describe("a usage error ends with 2:", () => {
   });
 });
 
+test("--json as the value of another option is that value", async () => {
+  const admin = anAdmin();
+  expect((await admin.run("key", "create", "acme", "--label", "--json")).stdout).toMatch(/^lf_\w+\n$/);
+  expect((await admin.run("key", "list", "acme", "--json")).json).toMatchObject([{ label: "--json" }]);
+});
+
 const ofAccount =
   "account activate X|pixel list X|pixel create X|key create X|key list X|lead export X|lead import X -";
 test.each(ofAccount.split("|").map((line) => [line]))("%s ends with 1 if there is no such account", async (line) => {
