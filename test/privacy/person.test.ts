@@ -1,7 +1,8 @@
 /** bun admin lead find, erase, and unblock: one person, however named, is found, removed with every byte, and kept out. */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import type { Lead } from "../../src/contract/lead.ts";
 import { idFromSource } from "../../src/import/map/identity.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
@@ -263,10 +264,11 @@ describe("an erasure", () => {
     await admin.import(fileOf([dana]));
     const copy = `${admin.file}.before-migration-2`;
     cpSync(admin.file, copy);
+    const packed = admin.put("leadfile.db.gz", gzipSync(readFileSync(copy)));
     const rejected = admin.put("leadfile.db.spool/src_1/rejected/1.ndjson", fileOf([dana]));
     const pending = admin.put("leadfile.db.spool/src_1/2.ndjson", fileOf([dana]));
     const { stderr } = await onPersons(admin, "erase", byEmail);
-    for (const named of [copy, rejected]) expect(stderr).toContain(named);
+    for (const named of [copy, packed, rejected]) expect(stderr).toContain(named);
     expect(stderr).not.toContain(pending);
   });
 

@@ -124,7 +124,8 @@ test("days with requests show that the clock is right, up to a gap", async () =>
   );
   const use = (days: number) =>
     database.run(sql`INSERT INTO usage (key, day, requests) VALUES (1, ${dayOf(noonMs + days * dayMs)}, 1)`);
-  for (const days of [5, 12, 19, 300]) use(days);
+  // Each begins exactly a week after the end of the one before, apart from the last.
+  for (const days of [5, 13, 21, 300]) use(days);
   expect(await waits(noonMs + 25 * dayMs, false)).toBeNull();
   expect(await waits(noonMs + 301 * dayMs, false)).not.toBeNull();
 });
