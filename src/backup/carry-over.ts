@@ -15,6 +15,7 @@ interface Part {
   readonly merges: readonly SQL[];
 }
 
+/** A part of the replaced file that a restore keeps, and the number of its rows that the backup lacked. */
 export interface CarriedPart {
   readonly name: string;
   readonly count: number;

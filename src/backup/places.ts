@@ -49,6 +49,7 @@ const adviceByCode: Readonly<Record<string, string>> = {
   AccessDenied: "Check the permissions of the access key: it needs to list, read, write, and delete objects.",
 };
 
+/** A place that can be listed, written, and rotated. Each method throws a UserError that names the place if it fails. */
 export type Place = ReturnType<typeof openPlace>;
 
 /**
@@ -215,6 +216,7 @@ function openBucket(address: string, { endpoint, ...access }: S3Access): ReturnT
   };
 }
 
+/** What it takes to fetch a backup from a place. */
 export interface FetchOptions {
   /** The folder for what is downloaded and decrypted. */
   readonly folder: string;
@@ -225,6 +227,7 @@ export interface FetchOptions {
   readonly nowMs: number;
 }
 
+/** A backup in a file on this machine, and the newer ones next to its original. */
 export type FoundBackup = Awaited<ReturnType<typeof findBackup>>;
 
 /**

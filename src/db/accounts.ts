@@ -8,6 +8,7 @@ import { accounts } from "./schema.ts";
 /** The number by which other tables refer to an account; people see its ID. */
 export type AccountNumber = number;
 
+/** An account as it is stored. */
 export type Account = Readonly<typeof accounts.$inferSelect>;
 
 /** Lists all accounts in the order of their creation. */

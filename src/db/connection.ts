@@ -17,6 +17,7 @@ export type Statement = SQLWrapper;
 /** `everywhere` also waits until no server of a cluster answers from before the write, as after a revocation. */
 export type WriteScope = "local" | "everywhere";
 
+/** A database of leads: a file of this program alone, or the one of a local rqlite node, which is written through the cluster. */
 export interface LeadDatabase {
   /** The path of the SQLite file. */
   readonly path: string;

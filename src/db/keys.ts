@@ -9,6 +9,7 @@ import { accounts, deletedKeys, keys, usage } from "./schema.ts";
 /** The number by which the database refers to a key; people see its ID. */
 export type KeyNumber = number;
 
+/** A key as commands show it, without its digest. */
 export type KeyRecord = ReturnType<typeof listKeys>[number];
 
 interface NewKey {

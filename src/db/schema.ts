@@ -13,6 +13,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
+/** The owners of leads. The subscription of one that is not active has lapsed, and its keys get 403 (§3). */
 export const accounts = sqliteTable("accounts", {
   // Leads and indexes hold this number instead of the id: short keys make the indexes a third smaller.
   number: integer().primaryKey(),
@@ -52,6 +53,7 @@ const ofKey = () =>
     .notNull()
     .references(() => keys.number);
 
+/** Pixels, in the order of their creation, in which they are served. */
 export const pixels = sqliteTable(
   "pixels",
   {
@@ -64,6 +66,7 @@ export const pixels = sqliteTable(
   (table) => [uniqueIndex("pixels_by_id").on(table.account, table.id)],
 );
 
+/** API keys. A revoked one stays, because it answers `revoked_api_key` forever. */
 export const keys = sqliteTable(
   "keys",
   {
@@ -82,6 +85,7 @@ export const keys = sqliteTable(
   (table) => [index("keys_by_account").on(table.account)],
 );
 
+/** The requests of each key on each UTC day, a 429 apart (§2.4). */
 export const usage = sqliteTable(
   "usage",
   {

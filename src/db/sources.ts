@@ -6,6 +6,7 @@ import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
 import { accounts, sources } from "./schema.ts";
 
+/** A source without its token. */
 export type Source = ReturnType<typeof select>[number];
 type NewSource = Pick<Source, "prefix" | "label" | "options"> & { readonly digest: Buffer };
 

@@ -24,6 +24,7 @@ type Counts = Map<number, Map<KeyNumber, number>>;
 /** To write the counts of this many keys takes one or two milliseconds, in which no request is answered. */
 const maxKeysPerPart = 500;
 
+/** The requests that were counted, whether they are in the database already or not. */
 export type CountedUsage = ReturnType<typeof createUsageCounter>;
 
 /**

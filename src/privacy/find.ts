@@ -28,8 +28,10 @@ export interface FoundLeads {
   readonly mentions: ReadonlyMap<number, string>;
 }
 
+/** What is found of a person without a lead. */
 export const noLeads: FoundLeads = { own: [], mentions: new Map() };
 
+/** How to search, and whom to tell how far it is. */
 export interface Search {
   /** Also finds mentions. */
   readonly withMentions: boolean;
@@ -94,9 +96,8 @@ function personsByName(persons: readonly PersonReference[]): ReadonlyMap<string,
   return new Map(named.toReversed());
 }
 
-/** Fields that cannot contain an identifier. */
-const plainFields: ReadonlySet<string> = new Set(["identified_at", "state"]);
-const searchedFields = leadFields.filter((field) => !plainFields.has(field));
+/** The fields that may contain an identifier. */
+const searchedFields = leadFields.filter((field) => field !== "identified_at" && field !== "state");
 
 /** Returns who is mentioned in any field of a lead. */
 function mentionedIn<Owner>(lead: Lead, matcher: Matcher<Owner>): Set<Owner> {
@@ -108,6 +109,7 @@ function mentionedIn<Owner>(lead: Lead, matcher: Matcher<Owner>): Set<Owner> {
   return mentioned;
 }
 
+/** A stored lead, and the values of its document. */
 export type StoredLead = StoredDocument & { readonly lead: Lead };
 
 /** Prepares reading the lead at a timestamp: one, or none. */

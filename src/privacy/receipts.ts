@@ -7,6 +7,7 @@ import { receipts } from "../db/schema.ts";
 import type { Gap } from "./disclosures/gaps.ts";
 import { type ArrivedLead, discloseLeads, gapsOf, type Received } from "./disclosures/recipients.ts";
 
+/** An RFC 3339 timestamp, of which only the beginning is checked. */
 export const Timestamp = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" });
 /** SHA-256 or HMAC-SHA-256 in hexadecimal digits. */
 export const Hashes = Type.Array(Type.String({ pattern: "^[0-9a-f]{64}$" }));

@@ -15,6 +15,7 @@ interface Retention {
   readonly retainDays: number;
 }
 
+/** How many leads a retention would erase, and whether the clock can be trusted. */
 export type RetentionSurvey = ReturnType<typeof surveyRetention>;
 
 /**
@@ -80,6 +81,7 @@ export function isRetentionDue(database: Connection, nowMs: number): boolean {
   );
 }
 
+/** The result of the daily work. */
 export interface Retained {
   /** The number of leads that were erased. */
   readonly erased: number;

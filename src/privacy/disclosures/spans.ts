@@ -6,6 +6,7 @@ export interface Range {
   readonly newestMs: number;
 }
 
+/** The leads that a key received: all of a range that fit a filter, as they were at a state of the imports. */
 export interface Span extends Range {
   /** Twice the number of the newest import that it can contain, plus one if that was complete; null if unknown. */
   readonly seen: number | null;
@@ -44,6 +45,7 @@ export function mergePages(known: readonly Span[], pages: readonly Page[], isUnc
 
 type Beginning = Pick<Range, "oldestMs">;
 
+/** Compares ranges by their beginnings. */
 export const byOldest = (one: Beginning, other: Beginning) => one.oldestMs - other.oldestMs;
 
 /** Joins spans of the same state that overlap or touch. */
