@@ -6,7 +6,8 @@ import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/paramet
 import { paths } from "../contract/paths.ts";
 import { formatTime } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
-import { writeFilter } from "../privacy/disclosures/pending-pages.ts";
+import type { LeadPage } from "../db/leads.ts";
+import { disclosedBy } from "../privacy/disclosures/pending-pages.ts";
 import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
 import { createPageCache, type Page } from "./page-cache.ts";
@@ -43,16 +44,15 @@ export function leadRoute(store: RequestStore) {
 function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query: LeadQuery): Page {
   const { pixel_id } = query.filters;
   if (pixel_id !== undefined && !pixels.has(account, pixel_id)) throw plainError("unknown_pixel");
-  const { documents, nextMs, span } = leads.page(account, query);
-  const disclosed = span === null ? null : { filter: writeFilter(query.filters), ...span, beforeMs: query.beforeMs };
-  return { body: writeEnvelope(documents, nextMs), disclosed };
+  const page = leads.page(account, query);
+  return { body: writeEnvelope(page), disclosed: disclosedBy(query, page) };
 }
 
 const beginning = Buffer.from(`{"object":"list","data":[`);
 const comma = Buffer.from(",");
 
 /** Joins stored documents into the list (§2.1). No lead is parsed, rebuilt, or even decoded. */
-function writeEnvelope(documents: readonly Uint8Array[], nextMs: number | null): Uint8Array {
+function writeEnvelope({ documents, nextMs }: LeadPage): Uint8Array {
   const listed = documents.flatMap((document, place) => (place === 0 ? [document] : [comma, document]));
   const cursor = nextMs === null ? "null" : `"${formatTime(nextMs)}"`;
   const end = Buffer.from(`],"has_more":${nextMs !== null},"next_cursor":${cursor}}`);

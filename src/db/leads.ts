@@ -3,7 +3,7 @@ import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm
 import { unionAll } from "drizzle-orm/sqlite-core";
 import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
 import { namesOf } from "../contract/names.ts";
-import type { LeadFilter, LeadFilters, LeadQuery } from "../contract/parameters.ts";
+import type { LeadFilter, LeadQuery } from "../contract/parameters.ts";
 import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
@@ -17,7 +17,7 @@ export function preparePage(database: Connection, filters: readonly LeadFilter[]
   const beforeMs = placeholder.integer("beforeMs");
   // Drizzle does not know the columns of a source that is written as SQL.
   const identifiedAt = sql<number>`identified_at`;
-  // The newest import that the page can contain, in the same statement: twice its number, plus one if it is complete.
+  // The newest import that the page can contain, in the same statement.
   const newestImport = database
     .select({ seen: sql<number>`2 * ${imports.number} + (${imports.finishedAt} IS NOT NULL)` })
     .from(imports)
@@ -62,19 +62,19 @@ function sourceFor(filters: readonly LeadFilter[]): SQL {
   return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
 }
 
+/** A page as it was read. */
+export type LeadPage = ReturnType<ReturnType<typeof openLeads>["page"]>;
+
 /** Returns the reader of pages, newest lead first. A statement is prepared when its filters are first requested. */
 export function openLeads(database: Connection) {
   const statements = new Map<string, ReturnType<typeof preparePage>>();
 
-  function statementFor(filters: LeadFilters): ReturnType<typeof preparePage> {
-    const used = namesOf(filters).filter((name) => filters[name] !== undefined);
-    return statements.getOrInsertComputed(used.join(), () => preparePage(database, used));
-  }
-
   return {
     page(account: AccountNumber, { limit, beforeMs, sinceMs, filters }: LeadQuery) {
+      const used = namesOf(filters).filter((name) => filters[name] !== undefined);
+      const statement = statements.getOrInsertComputed(used.join(), () => preparePage(database, used));
       // One row more than requested determines has_more without a second query. It is never served.
-      const rows = statementFor(filters).values({
+      const rows = statement.values({
         account,
         ...filters,
         sinceMs: sinceMs ?? earliestMs,
@@ -83,21 +83,18 @@ export function openLeads(database: Connection) {
       });
       const hasMore = rows.length > limit;
       if (hasMore) rows.pop();
-      const [, newestMs, seen] = rows[0] ?? [];
-      const oldestMs = rows.at(-1)?.[1];
-      // Without a further page there is nothing between `since` and the oldest lead.
-      const reachMs = hasMore ? oldestMs : (sinceMs ?? oldestMs);
-      const span = newestMs === undefined ? null : { oldestMs: reachMs ?? newestMs, newestMs, seen: seen ?? 0 };
+      const [, newestMs = null, seen = null] = rows[0] ?? [];
+      const [, oldestMs = null] = rows.at(-1) ?? [];
       return {
         /** Stored documents in UTF-8, to be served as they are. */
         documents: rows.map(([document]) => document),
         /** The time of the last lead if there are more, in Unix milliseconds; otherwise null. */
-        nextMs: hasMore ? (oldestMs ?? null) : null,
-        /**
-         * The times between which the page has all leads that fit, and the state of the newest import that it can contain: twice
-         * its number, plus one if it was complete. Null for a page without leads.
-         */
-        span,
+        nextMs: hasMore ? oldestMs : null,
+        /** The times of the first and the last lead; null for a page without leads. */
+        newestMs,
+        oldestMs,
+        /** Twice the number of the newest import that the page can contain, plus one if it is complete; 0 without one. */
+        seen: seen ?? 0,
       };
     },
   };

@@ -1,13 +1,14 @@
 /** The pages that were answered, as the ledger of disclosures names them, until they are in it. */
 import { dayMs, dayOf } from "../../contract/calendar.ts";
-import type { LeadFilter, LeadFilters } from "../../contract/parameters.ts";
+import type { LeadFilter, LeadFilters, LeadQuery } from "../../contract/parameters.ts";
+import type { LeadPage } from "../../db/leads.ts";
 import { mergePages, type Page } from "./spans.ts";
 
 /** The values of a lead with which filters are compared. */
 export type Filterable = Readonly<Record<LeadFilter, string | boolean | null>>;
 
-/** Returns filters as text: the same text for the same leads, and an empty one for a page of all. */
-export function writeFilter({ city, has_email, pixel_id, state }: LeadFilters): string {
+/** Writes filters as text: the same text for the same leads, and an empty one for a page of all. */
+function writeFilter({ city, has_email, pixel_id, state }: LeadFilters): string {
   const text = JSON.stringify({ city, has_email, pixel_id, state });
   return text === "{}" ? "" : text;
 }
@@ -24,6 +25,16 @@ export type DisclosedPage = Page & {
   /** As `writeFilter` writes it. */
   readonly filter: string;
 };
+
+/** Returns what a page discloses to whoever receives it; null for a page without leads. */
+export function disclosedBy(
+  { filters, beforeMs, sinceMs }: LeadQuery,
+  { newestMs, oldestMs, nextMs, seen }: LeadPage,
+): DisclosedPage | null {
+  if (newestMs === null || oldestMs === null) return null;
+  // Without a further page there is nothing between `since` and the oldest lead.
+  return { filter: writeFilter(filters), oldestMs: nextMs ?? sinceMs ?? oldestMs, newestMs, seen, beforeMs };
+}
 
 /** This many pages take some milliseconds to write, in which no request is answered. */
 const pagesAtOnce = 2500;

@@ -14,14 +14,14 @@ export const disclosures: Fault = {
     broken(
       "a page is noted from its newest lead alone",
       "src/db/leads.ts",
-      "const oldestMs = rows.at(-1)?.[1];",
-      "const oldestMs = rows[0]?.[1];",
+      "const [, oldestMs = null] = rows.at(-1) ?? [];",
+      "const [, oldestMs = null] = rows[0] ?? [];",
     ),
     broken(
       "a page with a filter is noted as one without",
-      "src/api/leads.ts",
-      "filter: writeFilter(query.filters)",
-      "filter: writeFilter(query.filters).slice(0, 0)",
+      "src/privacy/disclosures/pending-pages.ts",
+      "filter: writeFilter(filters)",
+      "filter: writeFilter(filters).slice(0, 0)",
     ),
     broken(
       "pages that were not written yet are forgotten at a stop",
