@@ -7,22 +7,18 @@ import type { KnownKey } from "../db/reader.ts";
 const publicOnes: ReadonlySet<string> = new Set(Object.values(publicPaths));
 const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...publicOnes]);
 
-/** What became of a request. */
-export interface Outcome {
+export interface Answer {
   readonly status: number;
-  /** The error code. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | Blob;
+  /** The error code, for the log and the metrics. */
   readonly code?: string;
   /** The cause of a failure, for the log alone. */
   readonly cause?: string;
 }
 
-export interface Answer extends Outcome {
-  readonly body: string | Uint8Array | Blob;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Records the outcome of a request. */
-export type AccessLog = (call: Call, outcome: Outcome) => void;
+/** Records how a request was answered. */
+export type AccessLog = (call: Call, answer: Answer) => void;
 
 /** A request, of which nothing is checked yet. */
 export class Call {
@@ -51,11 +47,7 @@ export class Call {
     private readonly record: AccessLog,
   ) {
     // The URL begins with `http://`, a host, and a slash.
-    const { url } = request;
-    const start = url.indexOf("/", "http://".length);
-    const question = url.indexOf("?", start);
-    this.path = question === -1 ? url.slice(start) : url.slice(start, question);
-    this.search = question === -1 ? "" : url.slice(question + 1);
+    [, this.path = "", this.search = ""] = /^http:\/\/[^/]*([^?]*)\??(.*)$/.exec(request.url) ?? [];
     this.route = routes.has(this.path) ? this.path : null;
     this.isPublic = publicOnes.has(this.path) || this.path.startsWith(`${publicPaths.docs}/`);
     this.remaining = limit;

@@ -25,11 +25,9 @@ export function createRedirect({ baseUrl, trustProxy, log }: HostSettings, readC
   const bare = hostname.startsWith("www.") ? hostname.slice("www.".length) : null;
   const refusesPlainHttp = trustProxy && protocol === "https:";
 
-  function isAtBareDomain(headers: Headers): boolean {
-    const forwardedHost = trustProxy ? firstOf(headers.get("x-forwarded-host")) : null;
-    const host = forwardedHost ?? headers.get("host");
-    return host !== null && hostnameOf(host) === bare;
-  }
+  /** Returns what a trusted proxy says of the request that the client sent: each proxy on the way appends its own. */
+  const forwarded = (headers: Headers, name: string) =>
+    (trustProxy && headers.get(name)?.split(",")[0]?.trim()) || null;
 
   function warnOfKey(call: Call): void {
     const credential = readCredential(call);
@@ -43,18 +41,15 @@ export function createRedirect({ baseUrl, trustProxy, log }: HostSettings, readC
     if (bare === null && !refusesPlainHttp) return null;
     // The target of CONNECT is a host of the client's choice, to which no answer may lead.
     if (method === "CONNECT" || neverRedirected.has(call.path)) return null;
+    const scheme = forwarded(headers, "x-forwarded-proto");
+    const host = forwarded(headers, "x-forwarded-host") ?? headers.get("host") ?? "";
     // Checked first: a key that came in the clear must be reported, whatever the host.
-    if (refusesPlainHttp && firstOf(headers.get("x-forwarded-proto"))?.toLowerCase() === "http") warnOfKey(call);
-    else if (!isAtBareDomain(headers)) return null;
+    if (refusesPlainHttp && scheme?.toLowerCase() === "http") warnOfKey(call);
+    else if (hostnameOf(host) !== bare) return null;
     const url = baseUrl + call.path + (call.search === "" ? "" : `?${call.search}`);
     const body: Redirect = { object: "redirect", url };
     return call.reply({ status: 308, headers: { Location: url }, body: JSON.stringify(body) });
   };
-}
-
-/** Returns the value that the client sent: each proxy on the way appends its own. */
-function firstOf(list: string | null): string | null {
-  return list?.split(",")[0]?.trim() || null;
 }
 
 /** Returns the name in a Host header: without the port, without the dot of the root, in lower case. */

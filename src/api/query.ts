@@ -3,11 +3,6 @@ import type { TObject } from "@sinclair/typebox";
 import { repeatedParameter, unknownParameter } from "../contract/errors.ts";
 import type { Call } from "./call.ts";
 
-interface Queried {
-  readonly call: Call;
-  query: unknown;
-}
-
 /**
  * Returns the hooks of a route with these parameters. Elysia would ignore unknown parameters, take the last of repeated
  * ones, and pass on what it cannot decode. The transform throws the 400 of the first unknown parameter, then that of the
@@ -17,7 +12,7 @@ export function strictQuery<Parameters extends TObject>(query: Parameters) {
   const known = Object.keys(query.properties);
   return {
     query,
-    transform(context: Queried): void {
+    transform(context: { readonly call: Call; query: unknown }): void {
       context.query = readQuery(context.call.search, known);
     },
   };

@@ -12,8 +12,7 @@ FormatRegistry.Set("date-time", (text) => parseTime(text, "up") !== null);
 
 // JSON Schema counts characters. TypeBox counts the halves of one that is outside the first 65,536, such as an emoji.
 TypeRegistry.Set("City", (_, value) => {
-  if (typeof value !== "string") return false;
-  const characters = [...value.trim()].length;
+  const characters = typeof value === "string" ? [...value.trim()].length : 0;
   return characters > 0 && characters <= maxCityLength;
 });
 
@@ -26,9 +25,9 @@ const timestamp = (description: string, error = dateTime) =>
  * The parameters in the order of the table of §4.1, which is the order in which they are checked. The `error` of each says
  * what it accepts, to complete the sentence "The parameter … takes …".
  */
-export const LeadParameters = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
+export const LeadParameters = Type.Partial(
+  Type.Object({
+    limit: Type.Integer({
       minimum: pageSize.min,
       maximum: pageSize.max,
       default: pageSize.default,
@@ -36,32 +35,24 @@ export const LeadParameters = Type.Object({
       examples: [100],
       error: `a whole number from ${pageSize.min} to ${pageSize.max}`,
     }),
-  ),
-  before: Type.Optional(
-    timestamp(
+    before: timestamp(
       "Pagination cursor: only leads identified strictly before this time.",
       `the next_cursor of a page or ${dateTime}`,
     ),
-  ),
-  since: Type.Optional(timestamp("Only leads identified at or after this time.")),
-  pixel_id: Type.Optional(
-    Type.String({
+    since: timestamp("Only leads identified at or after this time."),
+    pixel_id: Type.String({
       minLength: 1,
       description: "Restrict to one pixel. It must belong to the account.",
       examples: ["px_shop"],
       error: `the ID of a pixel that GET ${paths.pixels} lists`,
     }),
-  ),
-  state: Type.Optional(
-    Type.String({
+    state: Type.String({
       pattern: "^[A-Za-z]{2}$",
       description: "Two-letter US state code.",
       examples: ["CA"],
       error: "two letters, such as CA",
     }),
-  ),
-  city: Type.Optional(
-    Type.Unsafe<string>({
+    city: Type.Unsafe<string>({
       [Kind]: "City",
       type: "string",
       minLength: 1,
@@ -70,15 +61,13 @@ export const LeadParameters = Type.Object({
       examples: ["San Diego"],
       error: `a name of 1 to ${maxCityLength} characters`,
     }),
-  ),
-  // Elysia reads a Type.Boolean with a transform, which would cost every request a second validation.
-  has_email: Type.Optional(
-    Type.Union([Type.Literal(true), Type.Literal(false)], {
+    // Elysia reads a Type.Boolean with a transform, which would cost every request a second validation.
+    has_email: Type.Union([Type.Literal(true), Type.Literal(false)], {
       description: "When true, only leads that have an email address are returned; false filters nothing.",
       error: "true or false",
     }),
-  ),
-});
+  }),
+);
 type LeadParameters = Static<typeof LeadParameters>;
 export type LeadParameter = keyof LeadParameters;
 

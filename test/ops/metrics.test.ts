@@ -50,7 +50,7 @@ test("a duration is in every bucket that is not below it", async () => {
   const record = createAccessLog(pino({ level: "silent" }), addRequestMetrics(registry));
   const call = new Call(new Request("http://localhost/api/v1/leads"), 60, noonMs, record);
   for (const seconds of [0.15, 2]) {
-    record(Object.assign(call, { startedNs: Bun.nanoseconds() - seconds * 1e9 }), { status: 200 });
+    record(Object.assign(call, { startedNs: Bun.nanoseconds() - seconds * 1e9 }), { status: 200, body: "" });
   }
   const text = await registry.metrics();
   const upTo = (le: string) =>

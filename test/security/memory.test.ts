@@ -17,14 +17,14 @@ test.each<[string, number, (place: number) => string]>([
   ["large pages", 1024 * 1024, (place) => `1 limit=${place}`],
   ["pages without leads", 64, (place) => `1 city=${"x".repeat(150)}${place}`],
   ["very long requests", 64, (place) => `1 ${"&".repeat(8000)}limit=${place}`],
-])("keeps at most 20 MB of %s", (_, bytes, nameOf) => {
+])("keeps at most 20 MB of %s, and one more", (_, bytes, nameOf) => {
   const cached = createPageCache();
   const entryBytes = bytes + nameOf(0).length;
   const names = Array.from({ length: Math.ceil(50_000_000 / entryBytes) }, (_, place) => nameOf(place));
   for (const name of names) cached(name, 1, () => aPage(bytes));
   const kept = names.filter((name) => isKept(cached, name)).length;
   expect(kept).toBeGreaterThan(0);
-  expect(kept).toBeLessThanOrEqual((20 * 1024 * 1024) / entryBytes);
+  expect(kept).toBeLessThanOrEqual((20 * 1024 * 1024) / entryBytes + 1);
 });
 
 /** Looks for a page without leaving one. */
