@@ -74,7 +74,7 @@ test("pages that could not be written are written with the later ones", () => {
 
 test("the pages that a busy server answers during a full disk stay in memory", () => {
   const { note, ledger } = aLedger();
-  const answered = 650_000;
+  const answered = 100_000;
   for (let page = 0; page < answered; page++) note("", 100 * page, 100 * page + 9);
   let waiting = 0;
   for (let part = ledger.next(); part !== null; part = ledger.next()) {
