@@ -30,6 +30,15 @@ export function breakBuild(patches: readonly Patch[]): string {
   return folder;
 }
 
+/** Adds a migration to a copy of the project, as its next version may have. */
+export function addMigration(build: string, ...statements: readonly string[]): void {
+  const path = join(build, "drizzle/meta/_journal.json");
+  const journal = JSON.parse(readFileSync(path, "utf8"));
+  journal.entries.push({ ...journal.entries.at(-1), when: Date.parse("2100-01-01"), tag: "9999_next" });
+  writeFileSync(path, JSON.stringify(journal));
+  writeFileSync(join(build, "drizzle/9999_next.sql"), statements.join("--> statement-breakpoint\n"));
+}
+
 /** Returns the text of a file with a broken line. Throws if the line is not in the file exactly once. */
 export function brokenFile({ file, from, to }: Patch, folder = project): string {
   const text = readFileSync(join(folder, file), "utf8");

@@ -1,6 +1,7 @@
 /** Imports into a cluster: each lead is stored once, and an undo, a retention, or an erasure removes it from every node. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { startClients } from "../../../lab/faults/product/client.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { openAgain } from "../../../src/db/open.ts";
 import { areResiduesLeft } from "../../../src/privacy/retention.ts";
@@ -35,25 +36,6 @@ const tiedLeads = (count: number, perSecond: number) =>
     return aLead({ identified_at: new Date(ms).toISOString(), pixel_id: `px_${n % 3}` });
   });
 
-/** Requests a page from every node until the end. Returns the number of answers that were not leads. */
-function askEverywhere({ places }: Cluster): { end(): Promise<number> } {
-  let failed = 0;
-  let isOver = false;
-  const asking = places.map(async (place) => {
-    while (!isOver) {
-      if ((await place.as().get("/pixels")).status !== 200) failed++;
-      await Bun.sleep(50);
-    }
-  });
-  return {
-    async end() {
-      isOver = true;
-      await Promise.all(asking);
-      return failed;
-    },
-  };
-}
-
 unless(missing).describe("an import into a cluster", () => {
   test("moves ties, counts duplicates, creates pixels, and is undone once by two commands, as with a file", async () => {
     const cluster = await aCluster(someLeads(2));
@@ -84,10 +66,11 @@ unless(missing).describe("an import into a cluster", () => {
     const cluster = await aCluster(someLeads(1));
     const failed = await least(1, async () => {
       const leads = someLeads(60, { page_url: `https://example.com/${"x".repeat(900_000)}` });
-      const asking = askEverywhere(cluster);
+      const askEach = cluster.places.map((place) => async () => (await place.as().get("/pixels")).status);
+      const asking = startClients(askEach, 50);
       const done = await importInto(cluster, cluster.places[1].admin, leads);
       expect(done.status === 0 ? done.json : done.stderr).toMatchObject({ imported: 60 });
-      return await asking.end();
+      return (await asking.end()).filter((status) => status !== 200).length;
     });
     expect(failed).toBe(0);
   });

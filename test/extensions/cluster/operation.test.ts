@@ -1,9 +1,10 @@
 /** The operation of a cluster: how it begins, how it is shown, upgraded, and repaired, and how a node leaves. */
 import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/members.ts";
+import { addMigration, breakBuild, project } from "../../../lab/faults/breaking/build.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
@@ -13,8 +14,6 @@ import { start } from "../../support/process.ts";
 import { aSmallDisk } from "../../support/small-disk.ts";
 import { aCluster, answerOf, missing, type Place, settingsOf, watched } from "./cluster.ts";
 import { aHost, placeNodes, rqlited, startNode } from "./nodes.ts";
-
-const project = join(import.meta.dir, "../../..");
 
 /** A node without others, and its commands. */
 async function aNode(folder = aFolder()) {
@@ -121,23 +120,11 @@ interface Shown {
 
 /** A copy of the product with one more migration. */
 function theNextVersion(): string {
-  const folder = aFolder();
-  for (const name of ["src", "drizzle", "extensions", "packages", "package.json", "bunfig.toml", "docs/api.md"]) {
-    cpSync(join(project, name), join(folder, name), { recursive: true });
-  }
-  symlinkSync(join(project, "node_modules"), join(folder, "node_modules"));
-  const journal = join(folder, "drizzle/meta/_journal.json");
-  const known: { entries: { idx: number; when: number }[] } = JSON.parse(readFileSync(journal, "utf8"));
-  const last = known.entries.at(-1);
-  if (last === undefined) throw new Error("there is a first migration");
-  const next = { ...last, idx: last.idx + 1, when: last.when + 1, tag: "9999_next" };
-  writeFileSync(journal, JSON.stringify({ ...known, entries: [...known.entries, next] }));
-  const [alter, create] = [
-    "ALTER TABLE `keys` ADD `colour` text;",
-    "CREATE TABLE `shelves` (`number` integer PRIMARY KEY NOT NULL) STRICT;",
-  ];
-  writeFileSync(join(folder, "drizzle/9999_next.sql"), `${alter}--> statement-breakpoint\n${create}`);
-  return folder;
+  const build = breakBuild([]);
+  onTestFinished(() => rmSync(build, { recursive: true }));
+  const table = "CREATE TABLE `shelves` (`number` integer PRIMARY KEY NOT NULL) STRICT;";
+  addMigration(build, "ALTER TABLE `keys` ADD `colour` text;", table);
+  return build;
 }
 
 unless(missing).describe("a node", () => {

@@ -7,7 +7,7 @@ import { type CommandProcess, startCommands } from "../../../../test/support/com
 import { serveFolder } from "../../../../test/support/object-store.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
 import { fill, mountAt } from "../../../../test/support/small-disk.ts";
-import { breakBuild, project } from "../../breaking/build.ts";
+import { addMigration, breakBuild, project } from "../../breaking/build.ts";
 import { type Server, startServer, surroundings } from "../../product/program.ts";
 import type { Clock } from "./clock.ts";
 
@@ -186,11 +186,7 @@ export class Machine {
     const build = join(this.folder, "next");
     const bump = { file: "package.json", from: `"version": "${version}"`, to: '"version": "99.0.0"' };
     fs.renameSync(breakBuild([bump]), build);
-    const path = join(build, "drizzle/meta/_journal.json");
-    const journal = JSON.parse(fs.readFileSync(path, "utf8"));
-    journal.entries.push({ ...journal.entries.at(-1), when: Date.parse("2100-01-01"), tag: "9999_next" });
-    fs.writeFileSync(path, JSON.stringify(journal));
-    fs.writeFileSync(join(build, "drizzle/9999_next.sql"), "CREATE INDEX next_version ON imports (at);\n");
+    addMigration(build, "CREATE INDEX next_version ON imports (at);");
     return build;
   }
 
