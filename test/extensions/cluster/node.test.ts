@@ -1,10 +1,9 @@
 /** The answers of an rqlite node and the requests to it. A stand-in takes the place of the node. */
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import fc from "fast-check";
 import { openClusterDatabase } from "../../../extensions/cluster/database.ts";
 import { problemsOf } from "../../../extensions/cluster/findings.ts";
 import { listMembers } from "../../../extensions/cluster/members.ts";
@@ -13,11 +12,8 @@ import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { openClusterStore } from "../../../extensions/cluster/served-store.ts";
 import { askCluster } from "../../../extensions/cluster/status.ts";
 import { tableStatements } from "../../../extensions/cluster/tables.ts";
-import { transactionOf } from "../../../extensions/cluster/transaction.ts";
-import { createFlush } from "../../../extensions/cluster/usage-flush.ts";
 import { WriteRefused } from "../../../src/db/connection.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { createUsageCounter } from "../../../src/db/usage.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { noonMs } from "../../support/builders.ts";
 import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
@@ -155,64 +151,6 @@ test.each([
   const problems = problemsOf(await askCluster(node, database, noonMs)).map(({ what }) => what);
   expect(problems.find((what) => what.includes("clock"))).toBe(named);
 });
-
-test("a request is counted once, even if the file shows its count while the counts are read", async () => {
-  let isSent = false;
-  let isShown = false;
-  const counted = createUsageCounter({
-    between() {
-      // The file has come to show the counts since it was asked for them.
-      isShown = isSent;
-      return isShown ? [{ day: "2026-02-01", requests: 3 }] : [];
-    },
-  });
-  const ledger = { next: () => null, drop: () => false };
-  const apply = () => {
-    isSent = true;
-    return new Promise<void>(() => {});
-  };
-  const flush = createFlush("n1", { usage: counted, ledger }, { apply, isShown: () => isShown });
-  for (let request = 0; request < 3; request++) counted.count(1, noonMs);
-  flush.begin();
-  expect(flush.of(1, noonMs)).toEqual({ today: 3, month: 3 });
-});
-
-test("a flush sends what was pending when it began in one transaction, although requests go on", async () => {
-  const counted = createUsageCounter({ between: () => [] });
-  let sent = 0;
-  const apply = async () => {
-    counted.count(1, noonMs);
-    sent++;
-  };
-  const ledger = { next: () => null, drop: () => false };
-  const flush = createFlush("n1", { usage: counted, ledger }, { apply, isShown: () => sent > 0 });
-  for (const key of [1, 2]) counted.count(key, noonMs);
-  flush.begin();
-  await flush.settle();
-  expect(sent).toBe(1);
-  // A request that came in between is pending, and counted.
-  expect(flush.of(1, noonMs).today).toBe(1);
-});
-
-test("any missing transaction changes the chain of all later ones", () => {
-  fc.assert(
-    fc.property(fc.array(fc.uuid(), { minLength: 2, maxLength: 30 }), fc.nat(), (ids, place) => {
-      const missing = place % (ids.length - 1);
-      expect(lastChainOf(ids.filter((_, at) => at !== missing))).not.toBe(lastChainOf(ids));
-    }),
-    { numRuns: 50 },
-  );
-});
-
-function lastChainOf(ids: readonly string[]): number | undefined {
-  using file = new Database(":memory:");
-  for (const statement of tableStatements) file.run(statement);
-  for (const [text, json] of ids.flatMap((id) => transactionOf(id, [])).map(textAndValues)) {
-    file.query(text).run(...(text.includes("?1") ? [json] : []));
-  }
-  const last = "SELECT chain FROM cluster_writes ORDER BY number DESC LIMIT 1";
-  return file.query<{ chain: number }, []>(last).get()?.chain;
-}
 
 test("a signal ends a backup of a cluster while the node still sends it, and no part of it is left", async () => {
   const whole = anAdmin();

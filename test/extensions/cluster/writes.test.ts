@@ -1,4 +1,4 @@
-/** The writes of an import to a cluster: same outcome as for a file, at a cost proportional to the step. */
+/** The writes to a cluster: the plans of an import, whose outcome is that for a file, the counts of requests, and their chain. */
 import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
@@ -84,14 +84,55 @@ test("a plan that replaces a lead does not store it again after others have dele
   expect(database.query("SELECT * FROM stored_leads").all()).toEqual([]);
 });
 
+/** A server that sends its counts as the test says, to a file that shows what it says. */
+function aFlush(
+  apply: (id: string, statements: readonly Statement[]) => Promise<void>,
+  isShown: () => boolean,
+  countsInFile = () => [] as { day: string; requests: number }[],
+) {
+  const counted = createUsageCounter({ between: countsInFile });
+  const ledger = { next: () => null, drop: () => false };
+  return { counted, flush: createFlush("n1", { usage: counted, ledger }, { apply, isShown }) };
+}
+
+test("a request is counted once, even if the file shows its count while the counts are read", () => {
+  let [isSent, isShown] = [false, false];
+  const apply = () => {
+    isSent = true;
+    return new Promise<void>(() => {});
+  };
+  const countsInFile = () => {
+    // The file has come to show the counts since it was asked for them.
+    isShown = isSent;
+    return isShown ? [{ day: "2026-02-01", requests: 3 }] : [];
+  };
+  const { counted, flush } = aFlush(apply, () => isShown, countsInFile);
+  for (let request = 0; request < 3; request++) counted.count(1, noonMs);
+  flush.begin();
+  expect(flush.of(1, noonMs)).toEqual({ today: 3, month: 3 });
+});
+
+test("a flush sends what was pending when it began in one transaction, although requests go on", async () => {
+  let sent = 0;
+  const apply = async () => {
+    counted.count(1, noonMs);
+    sent++;
+  };
+  const { counted, flush } = aFlush(apply, () => sent > 0);
+  for (const key of [1, 2]) counted.count(key, noonMs);
+  flush.begin();
+  await flush.settle();
+  expect(sent).toBe(1);
+  // A request that came in between is pending, and counted.
+  expect(flush.of(1, noonMs).today).toBe(1);
+});
+
 test("a flush that is sent again after a day in which its node was cut off is applied once", async () => {
   const { database } = aNodeFile();
-  const counted = createUsageCounter({ between: () => [] });
-  counted.count(1, noonMs);
   const sent: ReturnType<typeof transactionOf>[] = [];
   const apply = async (id: string, statements: readonly Statement[]) => void sent.push(transactionOf(id, statements));
-  const ledger = { next: () => null, drop: () => false };
-  const flush = createFlush("n1", { usage: counted, ledger }, { apply, isShown: () => false });
+  const { counted, flush } = aFlush(apply, () => false);
+  counted.count(1, noonMs);
   for (const _ of ["its answer is lost", "again"]) {
     flush.begin();
     await flush.settle();
@@ -101,6 +142,20 @@ test("a flush that is sent again after a day in which its node was cut off is ap
   database.run("INSERT INTO cluster_writes (number, id, chain) VALUES (1000000, 'of a day', 1)");
   run(database, transactionOf(transactionId(), []));
   expect(() => run(database, again)).toThrow("UNIQUE constraint failed: cluster_writes.id");
+});
+
+test("any missing transaction changes the chain of all later ones", () => {
+  const lastChainOf = (ids: readonly string[]) => {
+    using file = new Database(":memory:");
+    for (const statement of tableStatements) file.run(statement);
+    for (const id of ids) run(file, transactionOf(id, []));
+    return file.query("SELECT chain FROM cluster_writes ORDER BY number DESC LIMIT 1").get();
+  };
+  const isChanged = fc.property(fc.array(fc.uuid(), { minLength: 2, maxLength: 30 }), fc.nat(), (ids, place) => {
+    const missing = place % (ids.length - 1);
+    expect(lastChainOf(ids.filter((_, at) => at !== missing))).not.toEqual(lastChainOf(ids));
+  });
+  fc.assert(isChanged, { numRuns: 50 });
 });
 
 const ids = Array.from({ length: 12 }, () => crypto.randomUUID());
