@@ -56,12 +56,14 @@ test("of several people in one record and of several visits, those after the fir
   expect(await told({ company: { name: "Harbor" }, contacts: addresses })).toEqual(["people"]);
   expect(await told({ ...dana, people: [{ name: "Lee" }, { name: "Sam" }] })).toEqual(["people"]);
   expect(await told({ visited_at: "2026-01-31T09:15:00Z", people: [dana, { name: "Sam" }] })).toEqual(["people"]);
+  expect(await told({ page_url: "/a", contacts: [dana, { phone: "6195550123" }] })).toEqual(["people"]);
   expect(await told({ ...dana, emails: [{ value: dana.email }, { value: "d@home.example" }] })).toEqual([]);
   const visits = [
     { url: "/a", referrer: "/" },
     { url: "/b", referrer: "/" },
   ];
   expect(await told({ ...dana, visits })).toEqual(["visits"]);
+  expect(await told({ ...dana, visits: visits.map((visit) => ({ ...visit, visitor: dana })) })).toEqual(["visits"]);
   expect(await told({ ...dana, visits: visits.slice(1) })).toEqual([]);
 });
 

@@ -213,8 +213,12 @@ function readValues(record: object, parents: readonly string[], columns: Columns
     const isOfVisits = columns.kindOf(path.at(-1) ?? "") === "visit";
     // A list that is named after a field, such as emails, has further values of one person.
     if (columns.meaningOf(path) !== null && !isOfVisits) return;
-    const people = elements.flat().filter(({ column }) => /name$|^email$/.test(column.meaning?.target ?? ""));
-    if (new Set(people.filter(isGiven).map(({ text }) => text)).size > 1) others.add("people");
+    const isOfPerson = ({ column }: Value) => /name$|^email$/.test(column.meaning?.target ?? "");
+    const people = elements.map((values) => values.filter((value) => isOfPerson(value) && isGiven(value)));
+    const different = new Set(people.map((values) => values.map(({ text }) => text).join("\n")));
+    // A visit may say nothing of its visitor. An element of another list is then somebody else.
+    if (isOfVisits) different.delete("");
+    if (different.size > 1) others.add("people");
     else if (isOfVisits) others.add("visits");
   }
 
