@@ -7,22 +7,8 @@ import { anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
-import { betweenTransactions } from "../support/write-lock.ts";
 
-const many = 20_000;
-const rows = Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
-
-test("a command writes between the transactions of an import, however often it runs", async () => {
-  const admin = anAdmin();
-  const file = admin.put("export.csv", `date,email\n${rows}`);
-  const child = admin.start("lead", "import", "acme", file, "--pixel", "px", "--create-pixels");
-  const found = new Set<number>();
-  for await (const { leads } of betweenTransactions(admin.file, child.exited)) found.add(leads);
-  expect(await child.exited).toBe(0);
-  expect((await admin.leads()).length).toBe(many);
-  // Without giving way, it has all leads in by one transaction.
-  expect([...found].filter((leads) => leads > 0 && leads < many).length).toBeGreaterThan(3);
-});
+const rows = Array.from({ length: 20_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
 
 const nobody = 65_534;
 needing("root")("the server of another user can request the lock while root imports", async () => {

@@ -1,6 +1,5 @@
 /** Pages of an API: JSON that holds many records is read whole, whatever it is called and wherever its lines end. */
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { cutInto, leadsOf, readPieces, readText, shown } from "./reading.ts";
 
 const dana = { name: null, email: "dana@example.com" };
@@ -163,25 +162,4 @@ test("a damaged first line rejects only that line", async () => {
     { email: "dana@example.com" },
     { email: "lee@example.com" },
   ]);
-});
-
-test("a page gives the same leads as its records line by line", async () => {
-  const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
-  const record = fc
-    .record({
-      name: value,
-      city: value,
-      tags: fc.array(value),
-      extra: fc.dictionary(fc.string({ maxLength: 5 }), value),
-    })
-    .map((rest) => ({ email: "dana@example.com", ...rest }));
-  const name = fc.constantFrom(...names.split(",").filter((known) => known !== "companies"));
-  await fc.assert(
-    fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 5 }), name, async (records, list) => {
-      const lines = await leadsOf(records.map((one) => `${JSON.stringify(one)}\n`).join(""));
-      expect(await leadsOf(JSON.stringify({ [list]: records }))).toEqual(lines);
-      expect(await leadsOf(JSON.stringify(records, null, 1))).toEqual(lines);
-    }),
-    { numRuns: 50 },
-  );
 });

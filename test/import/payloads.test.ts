@@ -15,13 +15,16 @@ test.each(payloads.map((payload) => [payload.what, payload] as const))("%s", asy
 
 const records = payloads.filter(({ record }) => typeof record !== "string");
 
-test("a record gives the same lead alone, in any file, and in any order", async () => {
+test("a record gives the same lead alone, in any file or page, and in any order", async () => {
   const alone = new Map<string, ReadLead | undefined>();
   for (const payload of records) alone.set(payload.what, (await leadsOf(textOf(payload)))[0]);
+  const list = fc.constantFrom("data", "results", "items", "leads", "visitors", "contacts", "visits");
   await fc.assert(
-    fc.asyncProperty(fc.shuffledSubarray([...records], { minLength: 1 }), async (shuffled) => {
+    fc.asyncProperty(fc.shuffledSubarray([...records], { minLength: 2 }), list, async (shuffled, list) => {
       const together = await leadsOf(shuffled.map(textOf).join(""));
       expect(together).toEqual(shuffled.flatMap(({ what }) => alone.get(what) ?? []));
+      const page = { [list]: shuffled.map(({ record }) => record) };
+      expect(await leadsOf(JSON.stringify(page, null, 1))).toEqual(together);
     }),
     { numRuns: 100 },
   );

@@ -434,6 +434,7 @@ const others: readonly Row[] = [
     { email, visitor_company_phone: "6195550123", visitor_company_email: kim.email, visitor_company_city: "Reno" },
     { email },
   ],
+  ["a person of a company, and nobody else", { page_url: "/a", company: { contact: kim } }, { page_url: "/a" }],
   [
     "the name of a page or a campaign",
     { email, page: { name: "Pricing" }, campaign: { name: "Spring", source: "x" } },
