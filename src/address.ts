@@ -2,7 +2,8 @@
 import { isIP } from "node:net";
 import type { Address } from "./api/listener.ts";
 import type { Config } from "./config.ts";
-import { printMessage, systemCode } from "./process.ts";
+import { codeOf } from "./db/failure.ts";
+import { printMessage } from "./process.ts";
 import { UserError } from "./user-error.ts";
 
 /**
@@ -10,7 +11,7 @@ import { UserError } from "./user-error.ts";
  * RECEIVE_.
  */
 export function listeningFailure(cause: unknown, { host, port, tls }: Address, prefix = ""): UserError {
-  const code = systemCode(cause) ?? "";
+  const code = codeOf(cause);
   if (code === "EADDRINUSE") {
     return new UserError(
       `Port ${port} on ${host} is in use.`,

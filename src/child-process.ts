@@ -3,7 +3,8 @@
  * the server, even if that is killed.
  */
 import { join } from "node:path";
-import { childOption, systemCode } from "./process.ts";
+import { codeOf } from "./db/failure.ts";
+import { childOption } from "./process.ts";
 
 /** The pauses before restarts grow, so that a process that dies at once does not keep the machine busy. */
 const pausesMs = [1_000, 5_000];
@@ -45,7 +46,7 @@ export function startChild(args: readonly string[], say: (line: string) => void)
         child = start();
       } catch (cause) {
         // The machine may be short of memory or processes. That must not end the server.
-        startAgain(`could not be started (${systemCode(cause) ?? String(cause)})`);
+        startAgain(`could not be started (${codeOf(cause) || String(cause)})`);
       }
     }, pauseMs);
   }

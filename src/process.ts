@@ -1,6 +1,7 @@
 /** The process: how it ends, its standard streams, and its priority. */
 import { existsSync, readdirSync, writeSync } from "node:fs";
 import { setPriority } from "node:os";
+import { codeOf } from "./db/failure.ts";
 import { adminCommand } from "./program-name.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 
@@ -27,7 +28,7 @@ export function writeNow(stream: 1 | 2, text: string): string | null {
     try {
       done += writeSync(stream, bytes, done);
     } catch (cause) {
-      const code = systemCode(cause) ?? "unknown";
+      const code = codeOf(cause) || "unknown";
       if (code !== "EAGAIN") return code;
       // The pipe is full until its reader has read.
       Bun.sleepSync(1);
@@ -70,11 +71,6 @@ export function wrapAt(width: number, text: string): string {
 /** The width of a terminal; null if the stream is none. */
 export function columnsOf(stream: NodeJS.WriteStream): number | null {
   return stream.isTTY && stream.columns > 0 ? stream.columns : null;
-}
-
-/** Returns the error code of a system error, such as ENOENT; null for any other error. */
-export function systemCode(cause: unknown): string | null {
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : null;
 }
 
 /** The option of a child process of the server: it runs at a low priority, and ends with its standard input. */

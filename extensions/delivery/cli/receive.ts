@@ -6,11 +6,12 @@ import { startChild } from "../../../src/child-process.ts";
 import { seconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { readConfig, readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
+import { codeOf } from "../../../src/db/failure.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { findSource } from "../../../src/db/sources.ts";
 import { openLog } from "../../../src/log.ts";
-import { printMessage, systemCode, writeNow } from "../../../src/process.ts";
+import { printMessage, writeNow } from "../../../src/process.ts";
 import { statusOfService, stopSignal } from "../../../src/signals.ts";
 import { UserError } from "../../../src/user-error.ts";
 import { Inbox } from "../inbox/inbox.ts";
@@ -63,7 +64,7 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
     if (stop.aborted) await Promise.all([importing.stop(), server.stop()]);
     // One import takes all deliveries of that time. A failure ends no deliveries.
     const incomplete = "deliveries are pending until receive is started again";
-    await spool.complete().catch((cause) => log.error({ cause: systemCode(cause) ?? "unknown" }, incomplete));
+    await spool.complete().catch((cause) => log.error({ cause: codeOf(cause) || "unknown" }, incomplete));
   }
   release();
   context.endWith(statusOfService(stop.reason));

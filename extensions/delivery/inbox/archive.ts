@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join, parse } from "node:path";
 import { dayMs } from "../../../src/contract/calendar.ts";
-import { systemCode } from "../../../src/process.ts";
+import { codeOf } from "../../../src/db/failure.ts";
 
 /**
  * The outcome of a file. `remarks` and `reason` go into a log and contain no personal data; `advice` may, and is only
@@ -56,7 +56,7 @@ export function obstacleIn(folder: string, name: string): string | null {
       // Only a folder has a dot in it.
       accessSync(`${place}/.`, constants.W_OK | constants.X_OK);
     } catch (cause) {
-      return `${place} cannot store imported files (${systemCode(cause) ?? "unknown"}); make it a writable folder.`;
+      return `${place} cannot store imported files (${codeOf(cause) || "unknown"}); make it a writable folder.`;
     }
   }
   return null;

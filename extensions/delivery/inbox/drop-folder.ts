@@ -1,7 +1,7 @@
 /** One folder into which files are dropped: finds those that are complete, and imports and archives each. */
 import { readdirSync, renameSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { systemCode } from "../../../src/process.ts";
+import { codeOf } from "../../../src/db/failure.ts";
 import {
   archive,
   entryAt,
@@ -116,7 +116,7 @@ function fileIn(folder: string, name: string, unusual: Map<string, string>): Sta
     else if (found !== undefined) unusual.set(name, "it is a pipe, a socket, or a device; put a file in its place.");
     else if (name.includes("\ufffd")) unusual.set(name, "its name is not UTF-8; rename it.");
   } catch (cause) {
-    unusual.set(name, `it cannot be opened (${systemCode(cause) ?? "unknown"}); it is tried again.`);
+    unusual.set(name, `it cannot be opened (${codeOf(cause) || "unknown"}); it is tried again.`);
   }
   return undefined;
 }

@@ -2,7 +2,7 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
-import { systemCode } from "../../../src/process.ts";
+import { codeOf } from "../../../src/db/failure.ts";
 import { printable, UserError } from "../../../src/user-error.ts";
 import { deleteOldFiles, type FileSource, type Outcome } from "./archive.ts";
 import { DropFolder, type ImportFile } from "./drop-folder.ts";
@@ -156,7 +156,7 @@ function entriesOf(inbox: string): Dirent[] {
     return readdirSync(inbox, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
   } catch (cause) {
     throw new UserError(
-      `The folder ${inbox} cannot be read any more (${systemCode(cause) ?? "unknown"}).`,
+      `The folder ${inbox} cannot be read any more (${codeOf(cause) || "unknown"}).`,
       "Restore it, then start the inbox again: its files are imported then.",
     );
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ImportRequest } from "../../../src/cli/lead/import/options.ts";
-import { systemCode } from "../../../src/process.ts";
+import { codeOf } from "../../../src/db/failure.ts";
 import { optionsFile } from "./drop-folder.ts";
 
 const ImportSettings = Type.Partial(
@@ -60,7 +60,7 @@ export function settingsIn(folder: string): ImportSettings | { readonly fault: s
     if (text === null) return unread("not a file, or larger than 64 KiB");
     return checkSettings(JSON.parse(text.replace(/^\ufeff/, "")), optionsFile);
   } catch (cause) {
-    return unread(cause instanceof SyntaxError ? "not JSON" : (systemCode(cause) ?? "unknown"));
+    return unread(cause instanceof SyntaxError ? "not JSON" : codeOf(cause) || "unknown");
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reads the body of a delivery: a JSON object, an array, or NDJSON, compressed or not, becomes one line for each visit. */
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
-import { systemCode } from "../../../src/process.ts";
+import { codeOf } from "../../../src/db/failure.ts";
 import { DeliveryRefused } from "./refusal.ts";
 
 /** The bound for a body as it is sent, and again when it is decompressed. */
@@ -61,7 +61,7 @@ function decompress(bytes: Uint8Array, contentEncoding: string | null): Uint8Arr
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBodyBytes });
   } catch (cause) {
-    if (systemCode(cause) === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
+    if (codeOf(cause) === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
     throw new DeliveryRefused("invalid_body", "The gzip data of the body is damaged or truncated.");
   }
 }

@@ -2,7 +2,7 @@
 import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import { csvRecord } from "../../contract/csv.ts";
-import { systemCode } from "../../process.ts";
+import { codeOf } from "../../db/failure.ts";
 import { UserError } from "../../user-error.ts";
 import { isRejectColumn, rejectColumns } from "../map/columns.ts";
 import { ImportInterrupted } from "../new-lead.ts";
@@ -63,7 +63,7 @@ function naming<Result>(path: string, work: () => Result): Result {
     return work();
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
-    const code = systemCode(cause) ?? "unknown";
+    const code = codeOf(cause) || "unknown";
     const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
     throw new ImportInterrupted(
       `The rejects file ${path} cannot be written (${code}); nothing was imported.`,

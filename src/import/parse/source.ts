@@ -3,7 +3,7 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, statSync }
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { systemCode } from "../../process.ts";
+import { codeOf } from "../../db/failure.ts";
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
 import { ImportInterrupted } from "../new-lead.ts";
@@ -75,7 +75,7 @@ function unreadable(file: string, cause: unknown): UserError {
   const advice = file.startsWith("/dev/fd/")
     ? "Pipe it into this command, with - for the file."
     : "Check the name, and that this user can read it.";
-  return new ImportInterrupted(`${name} cannot be read (${systemCode(cause) ?? "unknown"}).`, advice, cause);
+  return new ImportInterrupted(`${name} cannot be read (${codeOf(cause) || "unknown"}).`, advice, cause);
 }
 
 async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
