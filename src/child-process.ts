@@ -2,9 +2,11 @@
  * A child process of the server, such as the inbox. It runs at a lower priority, is restarted when it dies, and ends with
  * the server, even if that is killed.
  */
+import { existsSync, readdirSync } from "node:fs";
+import { setPriority } from "node:os";
 import { join } from "node:path";
 import { codeOf } from "./db/failure.ts";
-import { childOption } from "./process.ts";
+import { childOption } from "./program-name.ts";
 
 /** The pauses before restarts grow, so that a process that dies at once does not keep the machine busy. */
 const pausesMs = [1_000, 5_000];
@@ -66,4 +68,26 @@ export function startChild(args: readonly string[], say: (line: string) => void)
 
 function program(): string[] {
   return Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, join(import.meta.dir, "./admin.ts")];
+}
+
+/** Returns whether this process is a child of the server. */
+export function isChildProcess(): boolean {
+  return process.argv.includes(childOption);
+}
+
+/** Lowers the priority of all threads of this process. Later threads inherit it. */
+export function lowerPriority(): void {
+  for (const thread of threads()) {
+    try {
+      setPriority(thread, 10);
+    } catch {
+      // A hardened service may not set it, and a thread may have just ended.
+    }
+  }
+}
+
+/** Linux sets the priority of each thread separately. Other systems have no such folder, and 0 is the whole process. */
+function threads(): number[] {
+  const folder = "/proc/self/task";
+  return existsSync(folder) ? readdirSync(folder).map(Number) : [0];
 }

@@ -1,6 +1,5 @@
-/** The process: how it ends, its standard streams, and its priority. */
-import { existsSync, readdirSync, writeSync } from "node:fs";
-import { setPriority } from "node:os";
+/** The end of the process, and its standard streams. */
+import { writeSync } from "node:fs";
 import { codeOf } from "./db/failure.ts";
 import { adminCommand } from "./program-name.ts";
 import { inOneLine, UserError } from "./user-error.ts";
@@ -71,29 +70,4 @@ export function wrapAt(width: number, text: string): string {
 /** The width of a terminal; null if the stream is none. */
 export function columnsOf(stream: NodeJS.WriteStream): number | null {
   return stream.isTTY && stream.columns > 0 ? stream.columns : null;
-}
-
-/** The option of a child process of the server: it runs at a low priority, and ends with its standard input. */
-export const childOption = "--child";
-
-/** Returns whether this process is a child of the server. */
-export function isChildProcess(): boolean {
-  return process.argv.includes(childOption);
-}
-
-/** Lowers the priority of all threads of this process. Later threads inherit it. */
-export function lowerPriority(): void {
-  for (const thread of threads()) {
-    try {
-      setPriority(thread, 10);
-    } catch {
-      // A hardened service may not set it, and a thread may have just ended.
-    }
-  }
-}
-
-/** Linux sets the priority of each thread separately. Other systems have no such folder, and 0 is the whole process. */
-function threads(): number[] {
-  const folder = "/proc/self/task";
-  return existsSync(folder) ? readdirSync(folder).map(Number) : [0];
 }

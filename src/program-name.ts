@@ -9,6 +9,9 @@ export const adminCommand = Bun.isStandaloneExecutable ? "leadfile" : "bun admin
 /** The command that starts the server. */
 export const startCommand = Bun.isStandaloneExecutable ? "leadfile serve" : "bun start";
 
+/** The option with which the server starts an admin command as its child process. */
+export const childOption = "--child";
+
 /** Defined by deploy/build.ts. Not defined if the program runs from its sources. */
 declare const LEADFILE_COMMIT: string | undefined;
 

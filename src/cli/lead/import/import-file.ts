@@ -1,6 +1,7 @@
 /** One import, from its file to its last lead. */
 import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
+import { lowerPriority } from "../../../child-process.ts";
 import { isKnownLayout } from "../../../db/imports.ts";
 import { listPixels } from "../../../db/pixels.ts";
 import { Columns } from "../../../import/map/columns.ts";
@@ -13,7 +14,6 @@ import { type FileRead, type Reading, readFile } from "../../../import/reading.t
 import type { MergeProgress } from "../../../import/write/batch.ts";
 import type { MergeListener } from "../../../import/write/merge.ts";
 import { missedLeads, type PositionsAt, readPositions } from "../../../privacy/disclosures/read-positions.ts";
-import { lowerPriority } from "../../../process.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { stoppedBy } from "../../../signals.ts";
 import { accountOf } from "../../arguments.ts";
