@@ -101,9 +101,14 @@ test("the help has a configuration that starts it from any folder", async () => 
   });
 });
 
-test("without a key it does not start", async () => {
-  const { exited, errors } = start({}, aFolder(), [...adminCommand, "mcp", "http://127.0.0.1:9"]);
-  expect([await exited, errors()]).toEqual([2, expect.stringContaining("LEADFILE_KEY")]);
+test.each([
+  ["does not start without a key", "", "http://127.0.0.1:9", 2, "LEADFILE_KEY"],
+  ["sends no key in plain text to another machine", "lf_someKey1", "http://0.0.0.0:9", 2, "--allow-plain-http"],
+  ["does so with --allow-plain-http", "lf_someKey1", "http://0.0.0.0:9 --allow-plain-http", 0, ""],
+])("it %s", async (_, LEADFILE_KEY, words, status, says) => {
+  const command = [...adminCommand, "mcp", ...words.split(" ")];
+  const { exited, errors } = start({ LEADFILE_KEY }, aFolder(), command);
+  expect([await exited, errors()]).toEqual([status, expect.stringContaining(says)]);
 });
 
 describe("an error is a clear response", () => {

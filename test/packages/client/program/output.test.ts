@@ -23,9 +23,10 @@ describe("writing to standard output", () => {
     expect(following.errors()).toBe("");
   });
 
-  test("reads the key from a standard input that stays open", async () => {
+  test("reads the key from a standard input that stays open, and leads from another machine with --allow-plain-http", async () => {
     const { url, settings } = await aSource(1);
-    const following = follow([url], { input: `${settings.LEADFILE_KEY}\n` });
+    const another = [url.replace("127.0.0.1", "0.0.0.0"), "--allow-plain-http"];
+    const following = follow(another, { input: `${settings.LEADFILE_KEY}\n` });
     await until(() => following.lines().length === 1);
     expect(await following.end()).toBe(0);
   });
