@@ -45,8 +45,9 @@ test("the commands that it prints work as they are", async () => {
   expect(stdout).toContain(`${url}/docs documents the API.`);
   const keyLine = commands[0] ?? "";
   for (const line of commands.slice(1)) {
-    const child = Bun.spawn(["sh", "-c", `${keyLine}; ${line} -s -o /dev/null -w '%{http_code}'`], { stdout: "pipe" });
-    expect(`${line}: ${await child.stdout.text()}`).toBe(`${line}: 200`);
+    const shell = ["sh", "-c", `${keyLine}; ${line} -s -o /dev/null -w '%{http_code}'`];
+    const { stdout } = await start({}, setUp.folder, shell).finished();
+    expect([line, stdout]).toEqual([line, "200"]);
   }
 });
 

@@ -22,6 +22,7 @@ import { aLead, someLeads } from "../support/builders.ts";
 import { aKey, anAccount, documentsOf, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
+import { type Finished, start } from "../support/process.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -62,7 +63,7 @@ describe("a missing file", () => {
     for (let round = 0; round < 4; round++) {
       const path = join(aFolder(), "leadfile.db");
       const starts = Array.from({ length: 4 }, () => open(root, path));
-      expect(await Promise.all(starts)).toEqual(starts.map(() => ({ status: 0, said: "" })));
+      expect(await Promise.all(starts)).toEqual(starts.map(() => silent));
     }
   });
 });
@@ -122,8 +123,8 @@ describe("a file of an older version", () => {
     const copy = `${path}.before-${version}`;
     // Somebody went back to this version once, and has worked with it since.
     writeFileSync(copy, "of long ago");
-    const { status, said } = await open(folder, path);
-    expect({ status, lines: said.trim().split("\n") }).toEqual({ status: 0, lines: [expect.stringContaining(copy)] });
+    const { status, stderr } = await open(folder, path);
+    expect([status, stderr.trim().split("\n")]).toEqual([0, [expect.stringContaining(copy)]]);
     expect(refusalOf(path)).toContain("newer than this version");
     expect(modeOf(copy)).toBe("600");
     const older = openTestDatabase(copy);
@@ -158,18 +159,18 @@ describe("a file of an older version", () => {
   test("is not copied when there is nothing to migrate", async () => {
     const path = join(aFolder(), "leadfile.db");
     const { folder } = aLaterVersion();
-    for (let start = 0; start < 2; start++) expect(await open(folder, path)).toEqual({ status: 0, said: "" });
+    for (let times = 0; times < 2; times++) expect(await open(folder, path)).toEqual(silent);
     expect(await Bun.file(`${path}.before-${version}`).exists()).toBe(false);
   });
 });
 
+const silent: Finished = { status: 0, stdout: "", stderr: "" };
+
 /** Opens and closes a file in a process of its own, with the code in a folder. */
-async function open(folder: string, path: string): Promise<{ status: number; said: string }> {
+function open(folder: string, path: string): Promise<Finished> {
   const code = `import { openFileDatabase } from ${JSON.stringify(join(folder, "src/db/open.ts"))};
     openFileDatabase(${JSON.stringify(path)}).close();`;
-  const running = Bun.spawn([process.execPath, "-e", code], { cwd: folder, stdout: "pipe", stderr: "pipe" });
-  const said = (await running.stdout.text()) + (await running.stderr.text());
-  return { status: await running.exited, said };
+  return start({}, folder, [process.execPath, "-e", code]).finished();
 }
 
 /** The code of this version with one migration more, as a later version will have it. */

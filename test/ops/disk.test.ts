@@ -9,22 +9,24 @@ import { copyLead } from "../support/database.ts";
 import { eventually, least } from "../support/eventually.ts";
 import { client } from "../support/harness.ts";
 import { unless } from "../support/needing.ts";
-import { start } from "../support/process.ts";
+import { serverCommand, start } from "../support/process.ts";
 
 const traced = unless(missingRecorder());
-const source = join(import.meta.dir, "../../src");
 
 /** The duration of a sync: much longer than what must not wait for it. */
 const slowMs = 1_000;
 
 const injecting = (fate: string) => ["-e", `trace=${fate.split(":")[0]}`, "-e", `inject=${fate}`];
 
-/** Runs a program whose system calls are slow or fail. The tracer is a child of it, so that signals reach the program. */
-const onDisk = (fate: string, program: string, ...args: string[]) => [
-  ...["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", ...injecting(fate)],
-  ...[process.execPath, join(source, program), ...args],
+/**
+ * What a program is started under so that its system calls are slow or fail, on some files alone if they are given. The tracer
+ * is a child of it, so that signals reach the program.
+ */
+const onDisk = (fate: string, ...files: string[]) => [
+  ...["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null"],
+  ...[...files.flatMap((file) => ["-P", file]), ...injecting(fate)],
 ];
-const onSlowDisk = onDisk.bind(null, `fsync,fdatasync:delay_enter=${slowMs * 1000}`);
+const onSlowDisk = onDisk(`fsync,fdatasync:delay_enter=${slowMs * 1000}`);
 
 const aHundredRows = (admin: Admin) =>
   admin.put("leads.csv", `date,pixel_id,email\n${"2026-01-31,px,a@example.com\n".repeat(100)}`);
@@ -32,7 +34,8 @@ const aHundredRows = (admin: Admin) =>
 traced("requests do not wait until usage is on the disk", async () => {
   const admin = anAdmin();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
-  const server = start({ DATABASE_PATH: admin.file, LOG_LEVEL: "silent" }, admin.folder, onSlowDisk("main.ts"));
+  const settings = { DATABASE_PATH: admin.file, LOG_LEVEL: "silent" };
+  const server = start(settings, admin.folder, [...onSlowDisk, ...serverCommand]);
   const url = await server.listening();
   let asked = 0;
   async function maxOf(times: number): Promise<number> {
@@ -68,8 +71,8 @@ async function maxLockMs(): Promise<number> {
   other.run("UPDATE accounts SET created_at = 1");
   other.run("PRAGMA busy_timeout = 0");
   const stored = other.query("SELECT 1 FROM stored_leads LIMIT 1");
-  const command = onSlowDisk("admin.ts", "lead", "import", "acme", leads, "--create-pixels", "--json");
-  const importing = start({ DATABASE_PATH: admin.file }, admin.folder, command);
+  const args = ["lead", "import", "acme", leads, "--create-pixels", "--json"];
+  const importing = admin.startUnder(onSlowDisk, args);
   let freeMs = performance.now();
   let maxMs = 0;
   while (stored.get() === null) {
@@ -90,8 +93,7 @@ traced("an import whose log cannot be synced says so, and completes when it is r
   const admin = anAdmin();
   const leads = aHundredRows(admin);
   const args = ["lead", "import", "acme", leads, "--create-pixels", "--json"];
-  const command = onDisk("fdatasync:error=EIO", "admin.ts", ...args);
-  const failing = start({ DATABASE_PATH: admin.file }, admin.folder, command);
+  const failing = admin.startUnder(onDisk("fdatasync:error=EIO"), args);
   expect([await failing.exited, failing.output()]).toEqual([1, ""]);
   expect(failing.errors()).toMatch(/\nThe import was interrupted \(EIO[^\n]+\)\. [^\n]+import the file again[^\n]+\n$/);
   const again = await admin.run(...args);
@@ -101,7 +103,7 @@ traced("an import whose log cannot be synced says so, and completes when it is r
 traced("a server whose usage could not be synced says so, and copies its log into the file", async () => {
   const admin = anAdmin();
   const { key } = (await admin.run("key", "create", "acme", "--json")).json;
-  const failing = onDisk("fdatasync:error=EIO:when=1", "main.ts");
+  const failing = [...onDisk("fdatasync:error=EIO:when=1"), ...serverCommand];
   const server = start({ DATABASE_PATH: admin.file }, admin.folder, failing);
   const headers = { Authorization: `Bearer ${key}` };
   expect((await fetch(`${await server.listening()}/api/v1/usage`, { headers })).status).toBe(200);
@@ -125,9 +127,7 @@ traced.each([
   ]) {
     const admin = anAdmin();
     aHundredRows(admin);
-    const [strace = "", ...traced] = onDisk(fate, "admin.ts", ...args);
-    const command = [strace, "-P", admin.file, "-P", `${admin.file}-wal`, ...traced];
-    const failing = start({ DATABASE_PATH: admin.file }, admin.folder, command);
+    const failing = admin.startUnder(onDisk(fate, admin.file, `${admin.file}-wal`), args);
     expect([await failing.exited, failing.output()]).toEqual([1, ""]);
     expect(failing.errors()).toMatch(says);
     expect(failing.errors()).not.toMatch(/\n\s+at /);
@@ -179,9 +179,8 @@ traced("an import does not copy pages before it changes them", async () => {
   const rows = Array.from({ length: 8_000 }, (_, n) => row(n)).join("");
   const leads = admin.put("leads.csv", `id,timestamp,email,pixel_id\n${rows}`);
   const trace = join(admin.folder, "trace");
-  const strace = ["strace", "-f", "--seccomp-bpf", "-o", trace, "-e", "trace=pwrite64", process.execPath];
-  const importing = [join(source, "admin.ts"), "lead", "import", "acme", leads, "--create-pixels"];
-  expect(await start({ DATABASE_PATH: admin.file }, admin.folder, [...strace, ...importing]).exited).toBe(0);
+  const strace = ["strace", "-f", "--seccomp-bpf", "-o", trace, "-e", "trace=pwrite64"];
+  expect(await admin.startUnder(strace, ["lead", "import", "acme", leads, "--create-pixels"]).exited).toBe(0);
   const writes = readFileSync(trace, "utf8").split("\n");
   expect(writes.length).toBeGreaterThan(1000);
   // A copy begins with the number of its page, in a write of four bytes.
@@ -192,14 +191,14 @@ traced("an import does not copy pages before it changes them", async () => {
  * Records the syncs, renames, closes, and output of a command in their order. The folder of drafts is `draft`, that of
  * the database `.`. Without `links`, the file system has no hard links.
  */
-async function record({ folder, file }: Admin, args: readonly string[], links = true): Promise<string[]> {
+async function record(admin: Admin, args: readonly string[], links = true): Promise<string[]> {
+  const { folder } = admin;
   const trace = join(folder, "trace");
   const calls = "trace=fsync,fdatasync,link,linkat,rename,renameat,renameat2,write,close";
   const rejected = links ? [] : ["-e", "inject=link,linkat:error=EPERM"];
   const strace = ["strace", "-f", "--seccomp-bpf", "-y", "-o", trace, "-e", calls, ...rejected];
-  const command = [...strace, process.execPath, join(source, "admin.ts"), ...args];
-  const child = start({ DATABASE_PATH: file }, folder, command);
-  expect([await child.exited, child.output()]).toEqual([0, expect.stringMatching(/./)]);
+  const { exited, output } = admin.startUnder(strace, args);
+  expect([await exited, output()]).toEqual([0, expect.stringMatching(/./)]);
   const short = (path: string) =>
     path === folder ? "." : path.replace(`${folder}/`, "").replace(/\.leadfile-draft-[^/]+/, "draft");
   return [...wholeCalls(readFileSync(trace, "utf8"))].flatMap((line) => {

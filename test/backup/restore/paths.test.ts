@@ -20,7 +20,7 @@ import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { client } from "../../support/harness.ts";
 import { needing } from "../../support/needing.ts";
-import { endWithTest, start } from "../../support/process.ts";
+import { start } from "../../support/process.ts";
 import { aBackup } from "./a-backup.ts";
 
 test("a database behind a link is served, refused to a second server and a restore, and restored in its own folder", async () => {
@@ -51,9 +51,7 @@ test("a restore is rejected while any other program has the file open", async ()
   const { admin, file } = await aBackup();
   const code = `import { Database } from "bun:sqlite"; const d = new Database(${JSON.stringify(admin.file)});
     d.query("SELECT count(*) FROM stored_leads").get(); console.log("open"); await Bun.sleep(60000); d.close();`;
-  const other = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe" });
-  endWithTest(other);
-  for await (const _ of other.stdout) break;
+  await start({}, admin.folder, [process.execPath, "-e", code]).said(/open/);
   const { status, stderr } = await admin.run("restore", file);
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("another program") });
 });
