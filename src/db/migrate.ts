@@ -69,8 +69,10 @@ export function schemaVersion(database: Connection): number {
 
 /** Migrates an older file, after keeping a copy of it. Only for a file that `refuseUnusable` accepts. */
 export function migrateSchema(database: Connection, path: string, copy: "copy first" | "no copy" = "copy first"): void {
-  if (pendingMigrations(database).length === 0) return;
-  if (appliedMs(database) !== null && copy === "copy first") keepCopy(database, path);
+  // Read once: another process may create the same file at this moment, and that is no old one.
+  const applied = appliedMs(database);
+  if (migrationsAfter(applied).length === 0) return;
+  if (applied !== null && copy === "copy first") keepCopy(database, path);
   // A migration that rebuilds a table would cascade its deletes.
   database.run(sql`PRAGMA foreign_keys = OFF`);
   const client = database.$client;
@@ -109,8 +111,12 @@ function keepCopy(database: Connection, path: string): void {
 
 /** Returns the migrations that a file lacks. */
 export function pendingMigrations(database: Connection) {
-  const applied = appliedMs(database) ?? 0;
+  return migrationsAfter(appliedMs(database));
+}
+
+/** Returns the migrations after the newest one of a file; all of them if it has none. */
+function migrationsAfter(applied: number | null) {
   return knownMigrations()
-    .filter(({ folderMillis }) => folderMillis > applied)
+    .filter(({ folderMillis }) => folderMillis > (applied ?? 0))
     .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, createdMs: folderMillis }));
 }

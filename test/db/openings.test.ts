@@ -1,6 +1,6 @@
 /** Opening the file: what is made, what is migrated, and what is refused and left as it is. */
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import {
   chmodSync,
   cpSync,
@@ -14,7 +14,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { getTableName } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
 import { version } from "../../package.json";
+import { migrateSchema } from "../../src/db/migrate.ts";
+import { openDatabase } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
 import { openServedStore } from "../../src/served-store.ts";
 import { UserError } from "../../src/user-error.ts";
@@ -66,6 +69,20 @@ describe("a missing file", () => {
       expect(await Promise.all(starts)).toEqual(starts.map(() => silent));
     }
   });
+});
+
+test("a file that another program creates at this moment is not taken for an old one", () => {
+  const path = join(aFolder(), "leadfile.db");
+  using client = new Database(path, { create: true, readwrite: true });
+  const database = drizzle({ client });
+  const values = database.values.bind(database);
+  spyOn(database, "values").mockImplementationOnce(<Row extends unknown[]>(query: Parameters<typeof values>[0]) => {
+    const before = values<Row>(query);
+    openDatabase(path).$client.close();
+    return before;
+  });
+  // There is no folder for a copy.
+  expect(() => migrateSchema(database, "/nowhere/leadfile.db")).not.toThrow();
 });
 
 describe("a file of another program", () => {
