@@ -49,9 +49,9 @@ async function aFile(): Promise<Buffer> {
   return readFileSync(admin.file);
 }
 
-/** A file without problems, which no process has open. Its settings name a port on which no server listens. */
-export async function aHealthy(settings: Readonly<Record<string, string>> = {}): Promise<Admin> {
-  const admin = anAdmin([], { PORT: String(await aFreePort()), ...settings });
+/** A file without problems, which no process has open, at a time. Its settings name a port on which no server listens. */
+export async function aHealthy(settings: Readonly<Record<string, string>> = {}, nowMs: number | null = null) {
+  const admin = anAdmin([], { PORT: String(await aFreePort()), ...settings }, nowMs);
   writeFileSync(admin.file, (made ??= await aFile()), { mode: 0o600 });
   return admin;
 }
