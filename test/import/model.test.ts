@@ -250,7 +250,7 @@ test("in any order, with any ties, and interrupted anywhere, files import as lea
 test("a lead without a time follows the newest of its file, also if one statement inserted all others", async () => {
   const { database, passing } = openBoth();
   passing.stepMs = 0;
-  const account = anAccount(database);
+  const account = anAccount(database, { pixels: [{ id: "px_site", status: "active" }] });
   const leads = Array.from({ length: 500 }, (_, n) => newLead(aLead({ identified_at: formatTime(noonMs + 2 * n) })));
   const untimed = { ...newLead(aLead()), identifiedMs: null };
   await imported(database, account, [untimed, ...leads]);
