@@ -1,6 +1,6 @@
 /**
  * Every response is as /openapi.json describes it, and no request that the description admits is refused
- * as malformed. `CONTRACT_REQUESTS=100000 bun test test/docs/contract.test.ts` asks more than the usual 1,000.
+ * as malformed. `CONTRACT_REQUESTS=100000 bun test test/docs/contract.test.ts` asks more than the usual 500.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -10,7 +10,7 @@ import { aLead, someLeads } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 import { describedBy } from "./described.ts";
 
-const requests = Number(process.env["CONTRACT_REQUESTS"] ?? 1000);
+const requests = Number(process.env["CONTRACT_REQUESTS"] ?? 500);
 
 const moment = fc
   .tuple(
