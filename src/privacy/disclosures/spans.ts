@@ -26,7 +26,7 @@ export function mergePages(known: readonly Span[], pages: readonly Page[], isUnc
   const beginnings = new Set([...known, ...pages].map(({ oldestMs }) => oldestMs));
   // A page reaches up to its cursor if another span begins there.
   const reaching = pages.map(({ beforeMs, oldestMs, newestMs, seen }): Span => {
-    const isJoined = beforeMs !== null && beforeMs > newestMs && beginnings.has(beforeMs);
+    const isJoined = beforeMs !== null && beginnings.has(beforeMs);
     return { oldestMs, newestMs: isJoined ? beforeMs - 1 : newestMs, seen };
   });
   const all = [...known, ...reaching];
