@@ -3,9 +3,10 @@ import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
-import { insertAct } from "../../src/db/audit.ts";
+import { insertAct, listActs } from "../../src/db/audit.ts";
 import { openFileDatabase } from "../../src/db/open.ts";
-import { applyRetention, isRetentionDue, surveyRetention } from "../../src/privacy/retention.ts";
+import { Erasure } from "../../src/privacy/erase.ts";
+import { applyRetention, isRetentionDue, setRetention, surveyRetention } from "../../src/privacy/retention.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { anAccount, documentsOf, importLeads, openTestDatabase } from "../support/database.ts";
 import { aFolder, filesWith } from "../support/folder.ts";
@@ -58,6 +59,32 @@ test("the next retention removes the residual bytes of a killed one, once", asyn
   expect(isRetentionDue(database.read, noonMs)).toBe(true);
   expect(await applyRetention(database, noonMs, false)).toEqual({ erased: 0, waitsUntilMs: null });
   expect([filesWith(folder, "zefira@example.com"), isRetentionDue(database.read, noonMs)]).toEqual([[], false]);
+});
+
+test("the daily work erases what is too old in each account, and records it once", async () => {
+  const database = aFile();
+  for (const count of [1, 2]) {
+    const leads = Array.from({ length: count }, (_, place) => leadAt(oldestMs - 1 - place));
+    await setRetention(database, anAccount(database, { leads }), days, noonMs);
+  }
+  const results = [await applyRetention(database, noonMs, false), await applyRetention(database, noonMs, false)];
+  expect(results.map(({ erased }) => erased)).toEqual([3, 0]);
+  const acts = listActs(database.read, 10, null).filter(({ act }) => act === "retain.erase");
+  expect(acts.map(({ detail }) => detail)).toEqual([2, 1].map((erased) => ({ days, erased })));
+});
+
+test("the daily work completes the receipt of an erasure that was killed", async () => {
+  const database = aFile();
+  const account = anAccount(database, { leads: [aLead({ email: "zefira@example.com" })] });
+  const zefira = { kind: "email", value: "zefira@example.com" } as const;
+  const erasure = new Erasure(database, account, [zefira], { withMentions: false, onRead: () => {} }, noonMs);
+  for await (const _ of erasure.steps());
+  await database.removeResidualBytes();
+  // A running one completes its receipt within ten seconds.
+  const [runningMs, killedMs] = [noonMs + 10_000, noonMs + 10_001];
+  expect([runningMs, killedMs].map((ms) => isRetentionDue(database.read, ms))).toEqual([false, true]);
+  await applyRetention(database, killedMs, false);
+  expect(isRetentionDue(database.read, killedMs)).toBe(false);
 });
 
 /** A file in which something was recorded at noon. */

@@ -124,6 +124,19 @@ test("a page of a later import had each lead of an earlier one for certain, also
   expect(await received(late)).toMatchObject([onDay(5, false)]);
 });
 
+test.each([
+  ["has ended", 2 * 2 + 1, false],
+  ["still runs", 2 * 2, true],
+])("a page of the day of an import that %s had a late lead of it", async (_, seen, possibly) => {
+  const { file, account, importOn, readOn, received } = aFile();
+  const [late, newer] = [aLead(), aLead()];
+  await importOn(4, [newer]);
+  let nowMs = on(5);
+  await imported(file, account, [newLead(late)], { now: () => (nowMs += 1000) });
+  readOn([5], 0, "", seen);
+  expect(await received(late)).toMatchObject([onDay(5, possibly)]);
+});
+
 test("a lead imported again with a corrected time was possibly received before", async () => {
   const { importOn, undoOn, readOn, received } = aFile();
   const lead = aLead();
