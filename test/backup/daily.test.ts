@@ -25,6 +25,8 @@ async function timesOf(
 ) {
   let nowMs = startMs;
   const times: number[] = [];
+  const reported: unknown[] = [];
+  const fullDisk = new Error("the disk is full");
   await keepDaily({
     at,
     now: () => nowMs,
@@ -36,10 +38,12 @@ async function timesOf(
     async run() {
       times.push(nowMs);
       nowMs += takesMs;
-      if (fails(times.length)) throw new Error("the disk is full");
+      if (fails(times.length)) throw fullDisk;
     },
-    onFailure: () => {},
+    onFailure: (cause) => reported.push(cause),
   });
+  // Nothing else would say that a backup was not made.
+  expect(reported).toEqual(times.filter((_, place) => fails(place + 1)).map(() => fullDisk));
   return times;
 }
 
