@@ -147,7 +147,7 @@ function openNaming(place: string, isFolder: boolean) {
     try {
       return await work();
     } catch (cause) {
-      if (cause instanceof UserError || !(cause instanceof Error)) throw cause;
+      if (!(cause instanceof Error)) throw cause;
       // The disk of this machine is full, to which it is brought.
       if (what === "read" && isFull(cause)) throw cause;
       const code = codeOf(cause);
