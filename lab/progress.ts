@@ -1,13 +1,13 @@
-/** What is said during long work, on standard error: standard output carries the result alone. */
+/** Progress messages on standard error; standard output carries only the result. */
 
 const lineEveryMs = 60_000;
 
-/** Says something. */
+/** Prints a line. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Returns a function that says how much of some work is done, at most once a minute. */
+/** Returns a function that prints how much of some work is done, at most once a minute. */
 export function createProgress(what: string, total: number): (done: number) => void {
   let saidMs = Number.NEGATIVE_INFINITY;
   return (done) => {

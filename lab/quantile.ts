@@ -1,6 +1,6 @@
 /** Quantiles of measurements. */
 
-/** The value below which a part of some values is; NaN if there are none. */
+/** Returns the quantile of some values, such as the median for 0.5; NaN if there are no values. */
 export function quantile(values: readonly number[], part: number): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length * part)] ?? Number.NaN;
 }

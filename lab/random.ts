@@ -1,21 +1,21 @@
-/** Chance that can be had again: the same seed gives the same attack. */
+/** Pseudorandom values: the same seed gives the same attack. */
 
 export interface Random {
-  /** A number from 0 up to 1. */
+  /** A number from 0 up to, but not including, 1. */
   next(): number;
-  /** A whole number from 0 up to a bound. */
+  /** A whole number from 0 up to, but not including, a bound. */
   below(bound: number): number;
   pick<Thing>(things: readonly [Thing, ...Thing[]]): Thing;
   /** The same things in another order. */
   shuffle<Thing>(things: readonly Thing[]): Thing[];
   bytes(length: number): Buffer;
-  /** Chance for a part of the work, which stays the same whatever the other parts drew. */
+  /** A generator for a part of the work, which does not depend on how many values other parts have drawn. */
   branch(name: string | number): Random;
 }
 
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
-  // Mulberry32: small, and good enough to throw stones with.
+  // Mulberry32: small, and random enough for tests.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -1,4 +1,4 @@
-/** The measure of all: answers the same bytes from memory, and does nothing else. */
+/** The upper bound of the comparison: sends the same bytes from memory, and does nothing else. */
 import { readFileSync } from "node:fs";
 
 const body = readFileSync(process.env["DATABASE_PATH"] ?? "");

@@ -1,4 +1,4 @@
-/** Runs a fault once, at a size, and tidies up after it. */
+/** Runs an attack in a temporary folder, which is removed afterwards. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,17 +6,17 @@ import { seeded } from "../random.ts";
 import { breakBuild, project } from "./breaking/build.ts";
 import type { Breakage, Fault, Outcome } from "./fault.ts";
 
-/** Chance decides where a cut falls. If one attempt in six misses the broken line, less than one run in a million does. */
+/** Attacks are random: if one attempt in six misses a defect, less than one in a million misses it eight times. */
 const maxAttempts = 8;
-/** No attempt begins later than this, so that the last one of a test ends in time on a busy machine. */
+/** No attempt starts later than this, so that the last one ends before the timeout of the test. */
 const attemptsMs = 400_000;
-/** More observations say nothing new. */
+/** More violations would add nothing to the report. */
 const maxBroken = 20;
 
 export interface Trial {
   readonly times: number;
   readonly seed: number;
-  /** The build that is to be caught; the product itself without one. */
+  /** The defect to detect; the product itself is attacked without one. */
   readonly breakage?: Breakage;
   /** The deadline for starting rounds, by performance.now(). */
   readonly untilMs?: number;
@@ -32,7 +32,7 @@ export async function attempt(
   try {
     const random = seeded(seed).branch(fault.name);
     const broken: string[] = [];
-    // The first observation is enough to catch a broken build.
+    // One violation is enough to detect a defect.
     const goesOn = () => performance.now() < untilMs && (breakage === undefined || broken.length === 0);
     let done = 0;
     const progressTo = (now: number) => {
@@ -67,7 +67,7 @@ export async function attempt(
   }
 }
 
-/** Attacks a broken build until a promise is broken, a few times. Returns whether it was. */
+/** Attacks a broken build up to eight times. Returns true if the defect was detected. */
 export async function isNoticed(fault: Fault, breakage: Breakage, { seed, ...trial }: Omit<Trial, "times">) {
   const times = breakage.times ?? fault.small;
   const endMs = performance.now() + attemptsMs;

@@ -1,11 +1,11 @@
-/** One way to attack a promise: how it is done, how often, and with which broken build it is seen to fail. */
+/** The definition of an attack: what it does, how often, its promise, and the broken builds that it must detect. */
 
 import type { Random } from "../random.ts";
 import type { Patch } from "./breaking/build.ts";
 
-/** One of the times that an attack is repeated. */
+/** One repetition of an attack. */
 export interface Turn {
-  /** They are counted from 0. */
+  /** Counts from 0. */
   readonly number: number;
   /** An empty folder, which is removed after the turn. */
   readonly place: string;
@@ -15,27 +15,27 @@ export interface Turn {
 export interface Attack {
   /** The folder of the build that is attacked: the project itself, or a broken copy of it. */
   readonly build: string;
-  /** What is broken in it. */
+  /** What is broken in that build; null for the project itself. */
   readonly breakage: Breakage | null;
   /** An empty folder for its files. */
   readonly folder: string;
-  /** The path of its database, which is not there yet. */
+  /** The path of its database, which does not exist yet. */
   readonly file: string;
   readonly times: number;
   readonly random: Random;
-  /** The turns of an attack that is simply repeated, as long as there is time. */
+  /** Yields turns until all are done or the time is up. */
   turns(): Iterable<Turn>;
-  /** Returns whether there is time for another one. */
+  /** Returns true while there is time for another turn. */
   goesOn(): boolean;
-  /** Is called with the number that is done, the last time at the end. */
+  /** Reports the number of turns done so far. */
   progress(done: number): void;
-  /** Observations that break the promise. */
+  /** The violations of the promise that were observed. */
   readonly broken: readonly string[];
-  /** Adds an observation if a condition is false. The first few are enough. */
+  /** Adds a violation if a condition is false. Only the first few are kept. */
   expect(holds: boolean, otherwise: () => string): void;
 }
 
-/** Measurements. */
+/** Measurements for the report, by their names. */
 export type Figures = Readonly<Record<string, number | string>>;
 
 export interface Outcome {
@@ -44,17 +44,17 @@ export interface Outcome {
   readonly figures: Figures;
 }
 
-/** Lines of the product as they must not be: the attack has to notice. */
+/** A deliberate defect of the product, which the attack has to detect. */
 export interface Breakage {
   readonly name: string;
-  /** The number of times that is enough to notice it; by default, that of the suite. */
+  /** The number of turns that detects it; by default, that of the small run. */
   readonly times?: number;
-  /** Set if it takes more than 10 s to notice. Only `bun run faults --broken` tries it then, and not the suite. */
+  /** Set if detection takes more than 10 s. Then only `bun run faults --broken` tries it, and not the small run. */
   readonly isSlow?: true;
   readonly patches: readonly Patch[];
 }
 
-/** A build with one broken line. */
+/** Describes a build with one broken line. */
 export function broken(
   name: string,
   file: string,
@@ -67,17 +67,17 @@ export function broken(
 
 export interface Fault {
   readonly name: string;
-  /** The attack in a few words. The last one is the unit of `times`. */
+  /** A short description. Its last word is the unit of `times`. */
   readonly attack: string;
-  /** The promise that must be true afterwards. */
+  /** The promise that must hold afterwards. */
   readonly promise: string;
-  /** The number of times in the suite, and in the full run. */
+  /** The number of turns in the small run, which is part of CI, and in the full run. */
   readonly small: number;
   readonly full: number;
   readonly breakages: readonly Breakage[];
-  /** True if it mostly waits, so that several can run at once. */
+  /** True if it mostly waits, so that several can run concurrently. */
   readonly waits?: boolean;
-  /** Returns why it cannot run on this machine; null if it can. */
+  /** Returns the reason why it cannot run on this machine; null if it can. */
   missing?(): string | null;
   run(attack: Attack): Promise<Figures>;
 }

@@ -14,7 +14,7 @@ import { year } from "./attacks/year/year.ts";
 import { mutations } from "./breaking/mutations.ts";
 import type { Fault } from "./fault.ts";
 
-/** All attacks by the folder that they are in, in the order of what would be lost. */
+/** All attacks by folder, those with the worst possible loss first. */
 export const faultsIn = {
   kills: [killFollow],
   storage: [powerCut],

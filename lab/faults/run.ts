@@ -39,7 +39,7 @@ const lines = [...results.map(report), ...uncaught.map((name) => `Not caught: ${
 process.stdout.write(`${options.json ? JSON.stringify({ seed, results, uncaught }) : lines.join("\n")}\n`);
 process.exitCode = results.every(({ broken }) => broken.length === 0) && uncaught.length === 0 ? 0 : 1;
 
-/** Refuses a part that is in no name: nothing would run, which looks like success. */
+/** Rejects a part that no name contains: a run without attacks would look like success. */
 function choose(part: string, before: readonly Fault[] = []): readonly Fault[] {
   const named = faults.filter(({ name }) => name.includes(part));
   const names = faults.map(({ name }) => name).join(", ");
@@ -54,12 +54,12 @@ async function runOne(fault: Fault): Promise<Result> {
   const outcome = skipped === null ? await runToItsEnd(fault, begunMs) : { done: 0, broken: [], figures: {} };
   const seconds = Math.round((performance.now() - begunMs) / 1000);
   note(`${name}: ${skipped ?? `${outcome.done} in ${seconds} s, ${outcome.broken.length} broken`}`);
-  // An hour later, another attack may end the process before the report.
+  // Reported now: a later attack may end the process before the report.
   for (const what of outcome.broken) note(`  ! ${what}`);
   return { name, attack, promise, seconds, skipped, ...outcome };
 }
 
-/** An attack that fails itself has not shown that the promise holds. */
+/** Runs an attack. One that throws counts as a broken promise, because it has shown nothing. */
 async function runToItsEnd(fault: Fault, begunMs: number): Promise<Outcome> {
   const { minutes = Number.POSITIVE_INFINITY, times = fault.full } = options;
   const progress = createProgress(fault.name, times);
@@ -84,7 +84,7 @@ async function uncaughtBreakages(): Promise<string[]> {
   return found;
 }
 
-/** Several lines, the first of them empty. */
+/** Formats a result as several lines, the first of which is empty. */
 function report({ name, attack, promise, done, broken, figures, skipped, seconds }: Result): string {
   const measured = Object.entries(figures).map(([what, value]) => `${what} ${value}`);
   const said = skipped === null ? [`${done} times in ${seconds} s`, ...measured] : [`not run: ${skipped}`];

@@ -22,7 +22,7 @@ export function describeSmall(fault: Fault): void {
       // Attacks that mostly wait can wait together.
       if (fault.waits === true) for (const breakage of breakages) void notice(breakage);
       const { broken, done } = await attempt(fault, { times: fault.small, seed });
-      // Some attacks come in portions, and end with the one in which it was enough.
+      // Some attacks work in batches, and may do more than they were asked to.
       expect({ seed, broken, isEnough: done >= fault.small }).toEqual({ seed, broken: [], isEnough: true });
     };
     test(fault.promise, hold, timeoutMs);

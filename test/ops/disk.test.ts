@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { missingRecorder, wholeCalls } from "../../lab/faults/attacks/storage/strokes.ts";
+import { missingRecorder, wholeCalls } from "../../lab/faults/attacks/storage/operations.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { copyLead } from "../support/database.ts";
 import { eventually, least } from "../support/eventually.ts";
@@ -213,8 +213,10 @@ async function record(admin: Admin, args: readonly string[], links = true): Prom
 }
 
 /** Returns the steps in the order in which each was taken for the last time. */
-const lastOf = (strokes: readonly string[], steps: readonly string[]) =>
-  steps.filter((step) => strokes.includes(step)).toSorted((a, b) => strokes.lastIndexOf(a) - strokes.lastIndexOf(b));
+const lastOf = (operations: readonly string[], steps: readonly string[]) =>
+  steps
+    .filter((step) => operations.includes(step))
+    .toSorted((a, b) => operations.lastIndexOf(a) - operations.lastIndexOf(b));
 
 async function withLead(): Promise<{ admin: Admin; copy: string }> {
   const admin = anAdmin();
@@ -224,7 +226,7 @@ async function withLead(): Promise<{ admin: Admin; copy: string }> {
 
 traced("a backup: both files, then the name of the manifest, then its own, then the folder", async () => {
   const { admin, copy } = await withLead();
-  const strokes = await record(admin, ["backup", copy]);
+  const operations = await record(admin, ["backup", copy]);
   const steps = [
     "sync draft/copy.db",
     "sync draft/copy.db.manifest.json",
@@ -234,9 +236,9 @@ traced("a backup: both files, then the name of the manifest, then its own, then 
     "said",
   ];
   // The folder is synced again for the log, in which the backup is recorded.
-  const named = strokes.slice(strokes.indexOf("draft/copy.db is copy.db"));
-  expect(named.indexOf("sync .")).toBeLessThan(named.findIndex((stroke) => stroke.includes("sync leadfile.db")));
-  expect(lastOf(strokes, steps)).toEqual(steps);
+  const named = operations.slice(operations.indexOf("draft/copy.db is copy.db"));
+  expect(named.indexOf("sync .")).toBeLessThan(named.findIndex((operation) => operation.includes("sync leadfile.db")));
+  expect(lastOf(operations, steps)).toEqual(steps);
 });
 
 traced.each([
@@ -246,11 +248,11 @@ traced.each([
   const { admin, copy } = await withLead();
   await admin.run("backup", copy);
   const steps = ["sync draft/restored.db", "draft/restored.db is leadfile.db", "sync .", "said"];
-  const strokes = await record(admin, ["restore", copy], links);
-  expect(lastOf(strokes, steps)).toEqual(steps);
+  const operations = await record(admin, ["restore", copy], links);
+  expect(lastOf(operations, steps)).toEqual(steps);
   if (links) return;
-  const named = strokes.indexOf("draft/restored.db is leadfile.db");
-  expect(strokes[named - 1]).toMatch(/^leadfile\.db is leadfile\.db\.replaced-/);
+  const named = operations.indexOf("draft/restored.db is leadfile.db");
+  expect(operations[named - 1]).toMatch(/^leadfile\.db is leadfile\.db\.replaced-/);
   // A program that closes a file drops all its locks on it.
-  expect(strokes.slice(strokes.lastIndexOf("sync draft/restored.db"), named)).not.toContain("close leadfile.db");
+  expect(operations.slice(operations.lastIndexOf("sync draft/restored.db"), named)).not.toContain("close leadfile.db");
 });

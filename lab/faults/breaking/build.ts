@@ -1,4 +1,4 @@
-/** A copy of the product with lines broken on purpose. */
+/** Copies of the project with deliberate defects. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 export const project = join(import.meta.dir, "../../..");
 
 export interface Patch {
-  /** From the folder of the project on. */
+  /** Relative to the folder of the project. */
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -44,6 +44,6 @@ export function brokenFile({ file, from, to }: Patch, folder = project): string 
   const text = readFileSync(join(folder, file), "utf8");
   const places = text.split(from).length - 1;
   if (places !== 1) throw new Error(`${file} has ${places} places that read ${JSON.stringify(from)}; one is needed`);
-  // A function, because a text would have its dollars read.
+  // A function, because `$` has a meaning in a replacement text.
   return text.replace(from, () => to);
 }

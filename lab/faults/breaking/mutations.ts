@@ -1,12 +1,12 @@
-/** Lines of the product as they must not be, each with the tests that should notice. */
+/** Deliberate defects of single lines, each with the tests that must detect it. */
 import { type Attack, type Breakage, broken, type Fault, type Figures } from "../fault.ts";
 
-/** The line, what stands in its place, and the tests that should notice, below test/. */
+/** The correct text, the defect that replaces it, and the tests that must detect it, as paths below test/. */
 type Mutation = readonly [from: string, to: string, ...tests: string[]];
 
 /**
- * Each is one character or word that a tired person could have written, and that no attack has as a broken build: by file,
- * and by what the service does then.
+ * The defects by file, and by what the service does then. Each is a plausible slip of one word or character that no attack
+ * has as a broken build.
  */
 const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = {
   "src/db/leads.ts": {
@@ -157,7 +157,7 @@ export const mutations: Fault = {
 };
 
 async function run({ build, breakage, progress, expect }: Attack): Promise<Figures> {
-  // A name that does not exist would fail every test, whatever that test looks at.
+  // A build that does not compile would fail every test, whatever the test checks.
   if (!(await compiles(build))) return { compiles: "no" };
   const tests = (breakage && testsFor.get(breakage)) ?? allTests;
   for (const [number, test] of tests.entries()) {

@@ -1,4 +1,4 @@
-/** The API as the clients of an attack use it. */
+/** Clients of the API: single requests, walks over all pages, and continuous load. */
 import type { Lead } from "../../../src/contract/lead.ts";
 
 export interface Asked {
@@ -38,7 +38,7 @@ export async function readPages(query: string, askPage: (target: string) => Prom
   }
 }
 
-/** Starts clients side by side, each of which works again and again. Returns what they have done, and how to end them. */
+/** Starts clients that repeat their work concurrently. Returns their results so far, and a function that ends them. */
 export function startClients<Done>(clients: readonly (() => Promise<Done>)[], pauseMs = 0) {
   const done: Done[] = [];
   let isOver = false;
@@ -50,7 +50,7 @@ export function startClients<Done>(clients: readonly (() => Promise<Done>)[], pa
   return {
     done: done as readonly Done[],
     isOver: () => isOver,
-    /** Waits for the last work of each, and returns all that was done. */
+    /** Waits until each client has finished its current work. Returns all results. */
     async end(): Promise<readonly Done[]> {
       isOver = true;
       await working;

@@ -16,7 +16,7 @@ export function prepare<Result>(file: string, work: (database: LeadDatabase) => 
   return result;
 }
 
-/** Creates a file with the account acme, which has so many leads and keys. Returns the keys. */
+/** Creates a file with the account acme and a number of leads and keys. Returns the keys. */
 export function prepareKeys(file: string, leadCount: number, keyCount = 1): Keys {
   return prepare(file, (database) => {
     const account = anAccount(database, { name: "acme", leads: someLeads(leadCount) });
@@ -24,7 +24,7 @@ export function prepareKeys(file: string, leadCount: number, keyCount = 1): Keys
   });
 }
 
-/** Reads a file as any SQLite tool would, after whatever happened to it. */
+/** Opens a file as any SQLite tool would, and reads it. Throws if the file is damaged too much for that. */
 export function look<Result>(
   file: string,
   read: (database: Database) => Result,
@@ -32,7 +32,7 @@ export function look<Result>(
 ): Result {
   const database = new Database(file, how === "read-only" ? { readonly: true } : { readwrite: true });
   try {
-    // A program that was killed leaves a log that somebody has to read first.
+    // The first reader after a kill recovers the write-ahead log, and locks the file meanwhile.
     database.run("PRAGMA busy_timeout = 10000");
     return read(database);
   } finally {

@@ -1,4 +1,4 @@
-/** The product as processes, out of any build: the server, and one admin command after another. */
+/** Starts processes of a build: servers, admin commands, and followers. */
 import { closeSync, openSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export const surroundings = (file: string, settings: Settings = {}) => ({
   ...settings,
 });
 
-/** Starts the server of a build on a file, or another program of it that listens. */
+/** Starts the server of a build, or another program of it that listens. */
 export function startServer(
   build: string,
   file: string,
@@ -33,14 +33,14 @@ export function startServer(
   return startListening([...before, process.execPath, ...program], surroundings(file, settings), build);
 }
 
-/** Starts a program, and waits for the line with its address. Throws what it said when it ends without one. */
+/** Starts a program, and waits for the line with its address. Throws its output if it ends without one. */
 export async function startListening(command: readonly string[], env: Settings, cwd = tmpdir()) {
   const running = launch(command, { cwd, env });
   return { ...running, url: await running.listening() };
 }
 
 interface Surroundings {
-  /** What the command runs under, such as a tracer. */
+  /** The command that runs it, such as a tracer. */
   readonly before?: readonly string[];
   readonly settings?: Settings;
   readonly input?: string;

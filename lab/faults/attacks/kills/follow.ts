@@ -1,4 +1,4 @@
-/** kill -9 of follow, of what takes its leads, or of the server: no lead is lost, and a kill repeats one at most. */
+/** kill -9 of follow, its receiver, or the server: no lead is lost, and each kill repeats at most one lead. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { aLead, newLead, someLeads } from "../../../../test/support/builders.ts";
@@ -10,12 +10,12 @@ import { documentsOf, look } from "../../product/contents.ts";
 import { startFollow, startServer } from "../../product/program.ts";
 import { createReceiver, ledgerIn, type Way, ways } from "./receiver.ts";
 
-/** Kills of which each victim on each way has one. */
+/** The number of kills in which each victim is killed once with each receiver. */
 const round = 12;
 const leadsPerKill = 24;
-/** Each built lead has as many. */
+/** All leads of the builder have the same size. */
 const leadBytes = Buffer.byteLength(JSON.stringify(aLead())) + 1;
-/** A build that loses leads never has them all. */
+/** The wait ends if nothing arrives for this long, because a defect may lose leads forever. */
 const standstillMs = 20_000;
 
 export const killFollow: Fault = {
@@ -58,7 +58,7 @@ async function run({ build, folder, times, random, goesOn, progress, expect }: A
     progress(++kills);
   }
   scene.follow("file");
-  // When this one is taken, every other one is, or is lost.
+  // Once this lead is received, every earlier lead is either received or lost.
   scene.addLeads(1);
   const expected = scene.leads();
   await untilTaken(folder, () => linesIn(folder).at(-1) === expected.at(-1));
@@ -70,7 +70,7 @@ async function run({ build, folder, times, random, goesOn, progress, expect }: A
 const receiverVictims = ["receiver before the lead", "receiver after it", "receiver, then follow"] as const;
 type Victim = "follow" | "server" | (typeof receiverVictims)[number];
 
-/** Every victim on every way, in rounds: what chance alone picks leaves some out. A way ends with the kill of follow. */
+/** Yields each victim with each receiver, in random order. The kill of follow is the last one with a receiver. */
 function* killsInRounds({ shuffle }: Random): Generator<{ readonly way: Way; readonly victim: Victim }> {
   for (;;) {
     for (const way of shuffle(ways)) {
@@ -81,7 +81,7 @@ function* killsInRounds({ shuffle }: Random): Generator<{ readonly way: Way; rea
   }
 }
 
-/** A server, a follower and its receiver. Leads are added as they are needed: none would be left for the last kills. */
+/** Starts a server, a follower, and its receiver. Leads are added before each kill, which interrupts a delivery. */
 async function startAll(build: string, folder: string) {
   const file = join(folder, "leadfile.db");
   const database = openTestDatabase(file);
@@ -92,13 +92,13 @@ async function startAll(build: string, folder: string) {
     try {
       add();
     } catch {
-      // A server that was killed and starts again has the file for itself while it reads the log.
+      // A server that restarts after a kill locks the file while it recovers the log.
       Bun.sleepSync(1_000);
       add();
     }
   }
   const key = aKey(database, account).secret;
-  // Below the ports that the system gives out: nobody else gets it while the server is away.
+  // Below the range of ephemeral ports, so that no other program gets it while the server is down.
   const settings = { PORT: String(await aFreePort()) };
   let server = await startServer(build, file, settings);
   const receiver = createReceiver(folder);
@@ -141,13 +141,13 @@ async function startAll(build: string, folder: string) {
   };
 }
 
-/** Waits until so many more leads are taken; false when for long nothing came any more. */
+/** Waits until a number of further leads have arrived. Returns false if nothing has arrived for a while. */
 function grown(folder: string, leads: number): Promise<boolean> {
   const enough = sizeOf(folder) + leads * leadBytes;
   return untilTaken(folder, () => sizeOf(folder) >= enough);
 }
 
-/** Waits for what is looked at whenever something was taken; false when for long nothing was. */
+/** Waits for a condition, which is checked whenever something has arrived. Returns false if nothing has for a while. */
 async function untilTaken(folder: string, isThere: () => boolean): Promise<boolean> {
   for (let bytes = -1, atMs = performance.now(); performance.now() < atMs + standstillMs; await Bun.sleep(1)) {
     if (sizeOf(folder) === bytes) continue;

@@ -1,4 +1,4 @@
-/** The receivers in an attack on follow: a file, a command, or a webhook, all with one log, which can be killed. */
+/** The receivers in an attack on follow: a file, a command, or a webhook. All append to one log, and can be killed. */
 import { appendFileSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { holdsWithin } from "../../../../test/support/eventually.ts";
@@ -29,7 +29,7 @@ export function createReceiver(folder: string) {
     appendFileSync(ledgerIn(folder), `${lead}\n`);
     return isToBreak("after") ? end() : new Response(null, { status: 204 });
   }
-  /** Cuts all connections, and is there again at once. */
+  /** Closes all connections, and listens again at once. */
   function end(): Promise<Response> {
     const { port } = webhook;
     void webhook.stop(true);
@@ -43,16 +43,16 @@ export function createReceiver(folder: string) {
     webhook: ["--post", webhook.url.href],
   };
   return {
-    /** How follow hands leads to it, with one checkpoint for all ways. */
+    /** Returns the arguments with which follow delivers leads in one of the ways. All ways share a checkpoint. */
     follow: (way: Way) => ({
-      // Leads of a day would all be within an hour: a checkpoint of them all, each time, is not what is looked at here.
+      // All leads are within an hour of each other: a longer overlap would put all of them into each checkpoint.
       args: ["--checkpoint", "checkpoint", "--every", "20ms", "--overlap", "20ms", ...argsFor[way]],
       output: way === "file" ? ledgerIn(folder) : "/dev/null",
       settings: { LEADFILE_POST_SECRET: "a secret that both ends know" },
     }),
     /** Kills the command or the webhook at the next lead, before or after that is in the ledger. */
     breakNext: (when: "before" | "after") => writeFileSync(breaks(when), ""),
-    /** Waits until that has happened, or no longer than so. */
+    /** Waits until that has happened, for a limited time. */
     broken: (maxMs: number) =>
       holdsWithin(maxMs, () => !existsSync(breaks("before")) && !existsSync(breaks("after")), 1),
     stop: () => void webhook.stop(true),

@@ -2,12 +2,12 @@
 import type { Random } from "../../../random.ts";
 
 /** Bytes to be sent on one connection, and how many requests they are meant to be. */
-export interface Salvo {
+export interface Burst {
   readonly bytes: Buffer;
   readonly requests: number;
 }
 
-export function aSalvo(random: Random, secret: string): Salvo {
+export function aBurst(random: Random, secret: string): Burst {
   if (random.below(40) === 0) return { bytes: random.bytes(1 + random.below(2000)), requests: 1 };
   const all = Array.from({ length: 1 + random.below(40) }, () => Buffer.from(aRequest(random, secret), "latin1"));
   // A request that is no HTTP ends its connection, so there is one, and it comes last.

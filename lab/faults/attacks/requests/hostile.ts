@@ -7,7 +7,7 @@ import { ask } from "../../product/client.ts";
 import { prepareKeys } from "../../product/contents.ts";
 import { descriptorsOf, memoryOf } from "../../product/process-state.ts";
 import { startServer } from "../../product/program.ts";
-import { aSalvo, type Salvo } from "./hostile-requests.ts";
+import { aBurst, type Burst } from "./hostile-requests.ts";
 
 const atOnce = 16;
 /** The maximum growth. */
@@ -62,8 +62,8 @@ async function run({ build, times, random, goesOn, progress, expect, file }: Att
     Array.from({ length: atOnce }, async (_, client) => {
       const chance = random.branch(client);
       while (answers < times && alive && goesOn()) {
-        const salvo = aSalvo(chance, secret);
-        const answer = await fire(hostname, Number(port), salvo);
+        const burst = aBurst(chance, secret);
+        const answer = await fire(hostname, Number(port), burst);
         for (const [, status = ""] of answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
           answers++;
@@ -71,7 +71,7 @@ async function run({ build, times, random, goesOn, progress, expect, file }: Att
         const failed = /HTTP\/1\.1 50[0-4] /.exec(answer);
         expect(
           failed === null,
-          () => `${failed?.[0]} to ${JSON.stringify(salvo.bytes.toString("latin1").slice(0, 400))}`,
+          () => `${failed?.[0]} to ${JSON.stringify(burst.bytes.toString("latin1").slice(0, 400))}`,
         );
         if (client === 0) samples.push(memoryOf(server.pid) - before);
         progress(Math.min(answers, times));
@@ -105,7 +105,7 @@ async function useAsUsual(url: string, secret: string): Promise<void> {
 }
 
 /** Sends it all and gives what came back, once it is all there or nothing more comes. */
-function fire(hostname: string, port: number, { bytes, requests }: Salvo): Promise<string> {
+function fire(hostname: string, port: number, { bytes, requests }: Burst): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
     const socket = connect(port, hostname, () => socket.write(bytes));

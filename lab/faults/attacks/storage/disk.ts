@@ -1,10 +1,10 @@
 /** A disk that keeps what was synced, and of the rest whatever chance leaves, when the power goes. */
 import { dirname } from "node:path";
 import type { Random } from "../../../random.ts";
-import type { Stroke } from "./strokes.ts";
+import type { Operation } from "./operations.ts";
 
-type Change = Extract<Stroke, { kind: "write" | "truncate" }>;
-type Entry = Extract<Stroke, { kind: "create" | "unlink" | "rename" }>;
+type Change = Extract<Operation, { kind: "write" | "truncate" }>;
+type Entry = Extract<Operation, { kind: "create" | "unlink" | "rename" }>;
 
 interface File {
   /** The synced content. */
@@ -41,12 +41,13 @@ export function createDisk(contents: ReadonlyMap<string, Buffer>) {
   }
 
   return {
-    apply(stroke: Stroke): void {
-      if (stroke.kind === "said") return;
-      if (stroke.kind === "write" || stroke.kind === "truncate") named.get(stroke.path)?.pending.push(stroke);
-      else if (stroke.kind === "sync") sync(stroke.path);
-      else if (stroke.kind !== "create" || !named.has(stroke.path)) {
-        const enter = entryOf(stroke);
+    apply(operation: Operation): void {
+      if (operation.kind === "said") return;
+      if (operation.kind === "write" || operation.kind === "truncate")
+        named.get(operation.path)?.pending.push(operation);
+      else if (operation.kind === "sync") sync(operation.path);
+      else if (operation.kind !== "create" || !named.has(operation.path)) {
+        const enter = entryOf(operation);
         pendingEntries.push(enter);
         enter(named);
       }
@@ -63,14 +64,14 @@ export function createDisk(contents: ReadonlyMap<string, Buffer>) {
   };
 }
 
-/** Returns what a stroke does to names. */
-function entryOf(stroke: Entry): (names: Names) => void {
+/** Returns what an operation does to names. */
+function entryOf(operation: Entry): (names: Names) => void {
   const created: File = { bytes: Buffer.alloc(0), pending: [] };
   return (names) => {
-    if (stroke.kind === "create") return void names.getOrInsert(stroke.path, created);
-    const moved = names.get(stroke.path);
-    names.delete(stroke.path);
-    if (stroke.kind === "rename" && moved !== undefined) names.set(stroke.to, moved);
+    if (operation.kind === "create") return void names.getOrInsert(operation.path, created);
+    const moved = names.get(operation.path);
+    names.delete(operation.path);
+    if (operation.kind === "rename" && moved !== undefined) names.set(operation.to, moved);
   };
 }
 
@@ -96,16 +97,16 @@ function survive(bytes: Buffer, pending: readonly Change[], random: Random, loss
   if (loss === "some writes") return changed(bytes, some);
   return changed(
     bytes,
-    some.flatMap((stroke) => parts(stroke, random)),
+    some.flatMap((operation) => parts(operation, random)),
   );
 }
 
-function parts(stroke: Change, random: Random): Change[] {
-  if (stroke.kind === "truncate") return [stroke];
+function parts(operation: Change, random: Random): Change[] {
+  if (operation.kind === "truncate") return [operation];
   const sectors: Change[] = [];
-  for (let start = 0; start < stroke.bytes.length; start += sectorBytes) {
-    const piece = stroke.bytes.subarray(start, start + sectorBytes);
-    if (random.below(2) === 0) sectors.push({ ...stroke, offset: stroke.offset + start, bytes: piece });
+  for (let start = 0; start < operation.bytes.length; start += sectorBytes) {
+    const piece = operation.bytes.subarray(start, start + sectorBytes);
+    if (random.below(2) === 0) sectors.push({ ...operation, offset: operation.offset + start, bytes: piece });
   }
   return sectors;
 }

@@ -1,4 +1,4 @@
-/** A command ends at any point of its writes, by a kill or with the power: nothing reported is lost, and nothing is half done. */
+/** A command ends at any point of its writes, by a kill or a power cut: nothing that it reported is lost. */
 import { Database } from "bun:sqlite";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,8 +9,8 @@ import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { isWhole, look } from "../../product/contents.ts";
 import { surroundings } from "../../product/program.ts";
 import { createDisk, losses } from "./disk.ts";
+import { missingRecorder } from "./operations.ts";
 import { prepareRead, type Recording, record, type State, type Step, stateOf } from "./recording.ts";
-import { missingRecorder } from "./strokes.ts";
 
 /** One of so many points that are not within a change is also examined with further commands. */
 const examinedEvery = 8;
@@ -73,11 +73,11 @@ export const powerCut: Fault = {
 async function run({ build, file, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
   const keyId = await prepareRead(build, file);
   const commands = startCommands(build);
-  const figures = { strokes: 0, "points within a change": 0 };
+  const figures = { operations: 0, "points within a change": 0 };
   let points = 0;
   for (const isServed of [false, true]) {
     const recording = await record(build, file, keyId, isServed, random);
-    figures.strokes += recording.strokes.length;
+    figures.operations += recording.operations.length;
     for (const { files, when, ...cut } of replay(recording, Math.ceil(times / 2), random)) {
       if (!goesOn()) break;
       const said = `${isServed ? "served" : "alone"}, ${when}, during ${cut.step.what}`;
@@ -106,23 +106,23 @@ interface Point {
   expect(this: void, holds: boolean, otherwise: string): void;
 }
 
-/** Replays strokes up to random points, and yields the files that are found after each, by the ends of their names. */
-function* replay({ file, content, strokes, steps }: Recording, points: number, random: Random) {
+/** Replays operations up to random points, and yields the files that are found then, by the endings of their names. */
+function* replay({ file, content, operations, steps }: Recording, points: number, random: Random) {
   // A quarter of them come the moment something was reported: nothing that follows has put it on the disk by chance.
   const reports = steps.map(({ reported }) => reported);
-  const aCut = () => (random.below(4) === 0 ? reports[random.below(reports.length)] : random.below(strokes.length));
+  const aCut = () => (random.below(4) === 0 ? reports[random.below(reports.length)] : random.below(operations.length));
   const cuts = Array.from({ length: points }, () => aCut() ?? 0).toSorted((one, other) => one - other);
   const disk = createDisk(new Map([[file, content]]));
   const read = steps[0]?.before.leads ?? [];
   let done = 0;
   for (const [number, cut] of cuts.entries()) {
-    for (const stroke of strokes.slice(done, cut)) disk.apply(stroke);
+    for (const operation of operations.slice(done, cut)) disk.apply(operation);
     done = cut;
     const step = steps.find(({ ended }) => cut < ended);
     if (step === undefined) return;
     const loss = random.pick(losses);
     const files = [...disk.cut(random, loss)].map(([path, bytes]) => [path.slice(file.length), bytes] as const);
-    const when = `cut at stroke ${cut} of ${strokes.length}, lost ${loss}`;
+    const when = `cut at operation ${cut} of ${operations.length}, lost ${loss}`;
     yield { number, step, isReported: cut >= step.reported, read, files, when };
   }
 }

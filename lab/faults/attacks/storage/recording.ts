@@ -9,7 +9,7 @@ import type { Random } from "../../../random.ts";
 import { ask, readPages } from "../../product/client.ts";
 import { documentsOf, look, prepareKeys } from "../../product/contents.ts";
 import { admin, startAdmin, startServer } from "../../product/program.ts";
-import { readStrokes, recorder, type Stroke } from "./strokes.ts";
+import { type Operation, readOperations, recorder } from "./operations.ts";
 
 /** What a command can have reported as done. */
 export interface State {
@@ -22,7 +22,7 @@ export interface State {
 export interface Step {
   readonly what: string;
   readonly args: readonly string[];
-  /** The number of recorded strokes when it had reported success, and at its end. */
+  /** The number of recorded operations when it had reported success, and at its end. */
   readonly reported: number;
   readonly ended: number;
   readonly before: State;
@@ -30,10 +30,10 @@ export interface Step {
 }
 
 export interface Recording {
-  /** The path of the file, and its content before the first stroke. */
+  /** The path of the file, and its content before the first operation. */
   readonly file: string;
   readonly content: Buffer;
-  readonly strokes: readonly Stroke[];
+  readonly operations: readonly Operation[];
   readonly steps: readonly Step[];
 }
 
@@ -60,8 +60,8 @@ export async function prepareRead(build: string, file: string): Promise<string> 
 }
 
 /**
- * Records commands on a copy of a file. A command that is alone copies its log into the file when it ends. Next to a server,
- * the log stays, and another writer makes each long command commit after each of its steps.
+ * Records commands on a copy of a file. A command that runs alone copies its log into the file when it ends. Next to a
+ * server, the log stays, and another writer makes a long command commit after each of its steps.
  */
 export async function record(build: string, base: string, keyId: string, isServed: boolean, random: Random) {
   const file = join(dirname(base), isServed ? "served.db" : "alone.db");
@@ -69,7 +69,7 @@ export async function record(build: string, base: string, keyId: string, isServe
   const content = readFileSync(file);
   const server = isServed ? await startServer(build, file) : null;
   const names = new Set(["", "-wal", "-journal"].map((suffix) => file + suffix)).add(dirname(file));
-  const strokes: Stroke[] = [];
+  const operations: Operation[] = [];
   const steps: Step[] = [];
   for (const { what, args } of commandsOn(dirname(base), keyId, random)) {
     const before = look(file, stateOf);
@@ -77,13 +77,13 @@ export async function record(build: string, base: string, keyId: string, isServe
     if (isServed) for await (const _ of betweenTransactions(file, child.exited));
     const { status, stderr } = await finish(child);
     if (status !== 0) throw new Error(`${what} ended with ${status}: ${stderr}`);
-    const done = readStrokes(`${file}.trace`, (path) => names.has(path));
-    const reported = strokes.length + done.findIndex(({ kind }) => kind === "said") + 1;
-    strokes.push(...done);
-    steps.push({ what, args, reported, ended: strokes.length, before, after: look(file, stateOf) });
+    const done = readOperations(`${file}.trace`, (path) => names.has(path));
+    const reported = operations.length + done.findIndex(({ kind }) => kind === "said") + 1;
+    operations.push(...done);
+    steps.push({ what, args, reported, ended: operations.length, before, after: look(file, stateOf) });
   }
   await server?.end("SIGKILL");
-  return { file, content, strokes, steps } satisfies Recording;
+  return { file, content, operations, steps } satisfies Recording;
 }
 
 function commandsOn(folder: string, keyId: string, random: Random) {

@@ -8,7 +8,7 @@ import { account, backupAt, keptBackups, zone } from "./machine.ts";
 import { timesIn, type Visit } from "./model.ts";
 import type { Pollers, Scene } from "./pollers.ts";
 
-/** Events happen on every so many days, beginning with one, which is counted from 0 on. */
+/** An event every number of days, starting on a day that is counted from 0. */
 type Event = readonly [every: number, from: number];
 
 interface Plan {
@@ -23,7 +23,7 @@ export const ofYear: Plan = {
   keepDays: 180,
   events: { rotation: [7, 3], erasure: [30, 5], fullDisk: [30, 12], restore: [91, 60], upgrade: [365, 182] },
 };
-/** A week has one of each, and New Year in it. */
+/** One event of each kind in a week that includes New Year. */
 export const ofWeek: Plan = {
   startMs: Date.parse("2026-12-28T00:00:00Z"),
   keepDays: 3,
@@ -32,7 +32,7 @@ export const ofWeek: Plan = {
 
 export type Year = Awaited<ReturnType<typeof beginYear>>;
 
-/** A copy of the file, a key in it, and the environment in which its day is still today. */
+/** A copy of the file, a key in it, and an environment whose clock shows the time of the copy. */
 export interface Served {
   readonly file: string;
   readonly secret: string;
@@ -44,10 +44,10 @@ const webhooksPerDay = 50;
 const vendors = 5;
 const rowsPerFile = 20;
 const personsPerList = 5;
-/** In this time the server has written all counts, also where hours have passed at once. */
+/** Within this time the server writes all counts, even if the clock jumped over hours. */
 const settleMs = 250;
 
-/** Starts all that runs, on a file of the first release. */
+/** Starts all services and clients on a file of the first release. */
 export async function beginYear(scene: Scene, pollers: Pollers, random: Random, plan: Plan) {
   const { machine } = scene;
   await machine.upgrade(machine.build, ["retain", account, "--days", String(plan.keepDays), "--yes"]);
@@ -204,7 +204,7 @@ async function imported({ clock, machine, expect }: Year): Promise<void> {
   expect(isImported, () => "what was delivered is not imported");
 }
 
-/** A file waits, vendors send again, the backup is repeated, and clients are served. */
+/** Fills the disk for a while: the file stays pending, vendors and the backup retry, and clients are served. */
 async function fillDisk(year: Year, toBackup: () => void, visits: readonly Visit[], rows: readonly Visit[]) {
   year.pending = new Set([...rows, ...visits].map(({ identified_at }) => identified_at));
   upload(year, rows);

@@ -24,11 +24,11 @@ interface Caller {
   readonly seen: Set<string>;
 }
 
-/** Reads all that a filter lets through, on one day of so many. */
+/** A query, the leads that match it, and every how many days it is sent. */
 type Reading = readonly [search: string, matches: Matches, days: number];
 
 const everything: Reading = ["", () => true, 4];
-/** Null polls with `since`. */
+/** What each client reads; null for a client that polls with `since`. */
 const habits: readonly (Reading | null)[] = [
   ...Array<null>(8).fill(null),
   ...Array<Reading>(4).fill(everything),
@@ -41,7 +41,7 @@ const habits: readonly (Reading | null)[] = [
 /** These run `follow`. */
 const followers = 3;
 const overlapDays = 3;
-/** A kill may cost what was counted in the last second, and while a busy machine keeps the server from writing it. */
+/** A kill may lose the counts of the last second, or of longer on a busy machine, which delays their write. */
 const atRiskMs = 1_000;
 const busyFactor = 4;
 
@@ -94,7 +94,7 @@ export class Pollers {
     expect(lost === 0, () => `client ${caller.number}, which polls with since, has missed ${lost} leads`);
   }
 
-  /** Reads all that a filter lets through, and must get exactly that. */
+  /** Reads all leads that match a query, and must get exactly those. */
   async #readAll(caller: Caller, [search, matches]: Reading): Promise<void> {
     const { model, clock, expect } = this.scene;
     const found = await readPages(`limit=100&${search}`, (target) => this.#ask(caller, target));

@@ -1,7 +1,7 @@
 /** The file operations of a program, recorded by strace. */
 import { readFileSync } from "node:fs";
 
-export type Stroke =
+export type Operation =
   | { readonly kind: "write"; readonly path: string; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: "truncate"; readonly path: string; readonly size: number }
   | { readonly kind: "create"; readonly path: string }
@@ -30,7 +30,7 @@ const hex = (name: string) => `(?<${name}>(?:\\\\x[0-9a-f]{2})*)`;
 const file = `\\d+<${hex("path")}(?:>\\(deleted\\)|>)`;
 
 /** The patterns of successful system calls. Their groups are the properties of the operation. */
-const readers: readonly (readonly [kind: Stroke["kind"], pattern: RegExp])[] = [
+const readers: readonly (readonly [kind: Operation["kind"], pattern: RegExp])[] = [
   ["write", new RegExp(`^pwrite64\\(${file}, "${hex("bytes")}", \\d+, (?<offset>\\d+)\\) += \\d+$`)],
   ["truncate", new RegExp(`^ftruncate\\(${file}, (?<size>\\d+)\\) += 0$`)],
   ["sync", new RegExp(`^f(?:data)?sync\\(${file}\\) += 0$`)],
@@ -41,17 +41,17 @@ const readers: readonly (readonly [kind: Stroke["kind"], pattern: RegExp])[] = [
 ];
 
 /** Reads a recording; throws when the files of interest were touched in a way that it does not understand. */
-export function readStrokes(trace: string, isOfInterest: (path: string) => boolean): Stroke[] {
-  const strokes: Stroke[] = [];
+export function readOperations(trace: string, isOfInterest: (path: string) => boolean): Operation[] {
+  const operations: Operation[] = [];
   for (const call of wholeCalls(readFileSync(trace, "latin1"))) {
-    const stroke = readCall(call);
-    if (stroke === null) refuseUnknown(call, isOfInterest);
-    else if (stroke.kind === "said" || isOfInterest(stroke.path)) strokes.push(stroke);
+    const operation = readCall(call);
+    if (operation === null) refuseUnknown(call, isOfInterest);
+    else if (operation.kind === "said" || isOfInterest(operation.path)) operations.push(operation);
   }
-  return strokes;
+  return operations;
 }
 
-function readCall(call: string): Stroke | null {
+function readCall(call: string): Operation | null {
   for (const [kind, pattern] of readers) {
     const match = pattern.exec(call);
     if (match === null) continue;
