@@ -187,7 +187,7 @@ const silent: Finished = { status: 0, stdout: "", stderr: "" };
 function open(folder: string, path: string): Promise<Finished> {
   const code = `import { openFileDatabase } from ${JSON.stringify(join(folder, "src/db/open.ts"))};
     openFileDatabase(${JSON.stringify(path)}).close();`;
-  return start({}, folder, [process.execPath, "-e", code]).finished();
+  return start({}, aFolder(), [process.execPath, "-e", code]).finished();
 }
 
 /** The code of this version with one migration more, as a later version will have it. */

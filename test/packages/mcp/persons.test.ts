@@ -128,6 +128,18 @@ test.each([
   expect(masked("page_url", aLead({ ...nobody, ...person, page_url: page }))).toBe(shown);
 });
 
+test("only an address loses what comes after a question mark", () => {
+  const texts = { traffic_source: "why? because", company: "https://a.example/?q" } as const;
+  const lead = aLead(texts);
+  expect([masked("traffic_source", lead), masked("company", lead)]).toEqual(Object.values(texts));
+});
+
+test("an email address is masked whole, whatever is before its @", () => {
+  for (const field of ["email", "verified_email"] as const) {
+    expect(masked(field, aLead({ [field]: '"dana / whitfield"@home.example' }))).toBe('"…@h…');
+  }
+});
+
 test("ranges and states are not masked, even if they look like a phone or a title", () => {
   const lead = aLead({ name: "John Smith MD", state: "MD", income_range: "100000-149999", age_range: "25-34" });
   const shown = (["state", "income_range", "age_range"] as const).map((field) => masked(field, lead));
