@@ -195,13 +195,6 @@ test.each(persons)(
 );
 
 describe("find", () => {
-  test("prints the leads as served, and reads who is meant from standard input", async () => {
-    const admin = anAdmin();
-    await admin.import(fileOf(strangers));
-    const ended = await admin.give("bandana.w@example.com\n", "lead", "find", "acme", "--email", "-");
-    expect(ended).toMatchObject({ status: 0, stdout: `${JSON.stringify((await admin.leads())[0])}\n` });
-  });
-
   test("of nobody, or only of somebody in another account, is no failure", async () => {
     const admin = anAdmin(["other", "acme"]);
     await admin.run("lead", "import", "other", admin.put("dana.ndjson", fileOf([dana])), "--create-pixels");
@@ -270,13 +263,6 @@ describe("an erasure", () => {
     const { stderr } = await onPersons(admin, "erase", byEmail);
     for (const named of [copy, packed, rejected]) expect(stderr).toContain(named);
     expect(stderr).not.toContain(pending);
-  });
-
-  test("with --dry-run prints how many leads it would remove", async () => {
-    const admin = anAdmin();
-    await admin.import(fileOf([dana, home]));
-    const { status, stdout } = await admin.run("lead", "erase", "acme", ...byEmail, "--dry-run");
-    expect([status, stdout, (await admin.leads()).length]).toEqual([0, "email: 2 leads\n", 2]);
   });
 
   test("of nobody is no failure, and keeps them out from then on, of its account alone", async () => {
