@@ -193,7 +193,7 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
   return { isKnown, warnings };
 }
 
-interface Sources {
+interface MergeInput {
   readonly replaced: Replaced;
   readonly receipts: ReturnType<typeof readReceipts>;
   readonly manifest: Manifest;
@@ -201,7 +201,7 @@ interface Sources {
 }
 
 /** Merges what must outlive the replaced file, repeats erasures, and leaves out what retention no longer keeps. */
-export function merge(database: Connection, { replaced, receipts, manifest, nowMs }: Sources) {
+export function merge(database: Connection, { replaced, receipts, manifest, nowMs }: MergeInput) {
   const madeMs = Date.parse(manifest.made_at);
   const isContinuation = isContinued(database);
   const lostBefore = findLost(database, nowMs);

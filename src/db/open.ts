@@ -45,7 +45,7 @@ export function databaseOn(connection: Connection): LeadDatabase {
 export function openDatabase(path: string): Connection {
   try {
     return whileInPlace(path, () => {
-      closeEmpty(path);
+      restrictEmpty(path);
       return openAgain(path);
     });
   } catch (cause) {
@@ -53,8 +53,8 @@ export function openDatabase(path: string): Connection {
   }
 }
 
-/** Takes from others the file that touch or an installer has made, before anything is in it. */
-function closeEmpty(path: string): void {
+/** Makes an empty file, as touch or an installer leaves it, private before anything is in it. */
+function restrictEmpty(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isFile() === true && found.size === 0 && (found.mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
