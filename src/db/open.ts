@@ -46,7 +46,7 @@ export function openDatabase(path: string): Connection {
   try {
     return whileInPlace(path, () => {
       restrictEmpty(path);
-      return openAgain(path);
+      return openConnection(path);
     });
   } catch (cause) {
     throw explainFailure(cause, path);
@@ -59,8 +59,11 @@ function restrictEmpty(path: string): void {
   if (found?.isFile() === true && found.size === 0 && (found.mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
-/** Opens a file a second time within a process, without a look at the file itself: that would drop the locks of the process. */
-export function openAgain(path: string): Connection {
+/**
+ * Opens a connection to a file, created and migrated if need be, without a look at the file itself: a process that has it open
+ * already would lose its locks. Throws the error of SQLite, or a UserError for a file that cannot be used.
+ */
+export function openConnection(path: string): Connection {
   const client = new Database(path, { create: true, readwrite: true });
   try {
     // The log, emptied, and its index stay next to the file: on a full disk there would be no room to create them.

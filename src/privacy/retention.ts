@@ -3,7 +3,7 @@ import { and, count, eq, gte, isNotNull, lt, lte, type SQL, sql } from "drizzle-
 import { dayMs, dayOf, oldestKeptMs } from "../contract/calendar.ts";
 import { insertAct, lastAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
-import { databaseOn, openAgain } from "../db/open.ts";
+import { databaseOn, openConnection } from "../db/open.ts";
 import { type Act, accounts, audit, leads, residues, usage } from "../db/schema.ts";
 import { deleteLeads } from "../db/steps.ts";
 import { areDisclosuresOld, forgetOldDisclosures } from "./disclosures/ledger.ts";
@@ -116,7 +116,7 @@ export interface RetentionWork {
 
 /** Applies retention in a worker thread, on a separate connection, so that rewriting the file blocks no request. */
 export async function applyRetentionAt({ path, nowMs, hasJumped }: RetentionWork): Promise<Retained> {
-  const database = databaseOn(openAgain(path));
+  const database = databaseOn(openConnection(path));
   try {
     return await applyRetention(database, nowMs, hasJumped);
   } finally {

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "bun:test";
 import { createWriteStream, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { openAgain } from "../../src/db/open.ts";
+import { openConnection } from "../../src/db/open.ts";
 import { statusAfter } from "../../src/signals.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
@@ -99,7 +99,7 @@ test("a signal ends an erasure that rewrites the file, and a retention that comp
   const young = `${new Date().toISOString()},px,young@example.com\n`;
   await admin.import(`identified_at,pixel_id,email\n2020-01-31T10:00:00Z,px,old@example.com\n${young}`);
   enlarge(admin, 110);
-  const reader = openAgain(admin.file);
+  const reader = openConnection(admin.file);
   onTestFinished(() => reader.$client.close());
   // The command waits for the log as long as a transaction reads the old state.
   reader.run(sql`BEGIN`);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { findAccount } from "../../src/db/accounts.ts";
 import { findBatch } from "../../src/db/imports.ts";
-import { openAgain } from "../../src/db/open.ts";
+import { openConnection } from "../../src/db/open.ts";
 import { undoBatch } from "../../src/import/write/undo.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { watchDatabases } from "../support/closing.ts";
@@ -133,7 +133,7 @@ test("an import that starts to replace leads during its undo stops the undo", as
   const account = findAccount(database.read, "acme");
   const batch = account === null ? null : findBatch(database.read, account.number, 1);
   if (account === null || batch === null) throw new Error("there is no import");
-  const running = openAgain(admin.file);
+  const running = openConnection(admin.file);
   onTestFinished(() => running.$client.close());
   running.run(sql`UPDATE imports SET overwritten = 1, replaced = 1, read = read + 1`);
   const undoing = Array.fromAsync(undoBatch(database, account, batch, 0));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import type { Lead } from "../../src/contract/lead.ts";
 import { listBatches } from "../../src/db/imports.ts";
-import { openAgain } from "../../src/db/open.ts";
+import { openConnection } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
 import { bytesOf } from "../../src/db/uuid.ts";
 import { emptyCounts } from "../../src/import/new-lead.ts";
@@ -105,7 +105,7 @@ test("keeps a lead that replaced one that mentions the person", async () => {
 test("leads of an import that started before are erased", async () => {
   const there = aFile();
   const { database, account } = there;
-  const writer = openAgain(there.path);
+  const writer = openConnection(there.path);
   onTestFinished(() => writer.$client.close());
   const batch = {
     ...beginBatch(account.number, origin, { counts: emptyCounts(), layout: null }),

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { Account, AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { underlying } from "../../db/failure.ts";
-import { openAgain } from "../../db/open.ts";
+import { openConnection } from "../../db/open.ts";
 import { openPixelReader } from "../../db/pixels.ts";
 import { pagesUntilCopied } from "../../db/wal.ts";
 import { UserError } from "../../user-error.ts";
@@ -119,7 +119,7 @@ export function beginImport(
 
 /** Opens the file once more for an import, which copies the log into the file less often. */
 export function openForImport(path: string): Connection {
-  const database = openAgain(path);
+  const database = openConnection(path);
   database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
   // Another thread brings the log to the disk before anything counts as done (transactions.ts).
   database.$client.run("PRAGMA synchronous = NORMAL");

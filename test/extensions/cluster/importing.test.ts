@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { startClients } from "../../../lab/faults/product/client.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import { openAgain } from "../../../src/db/open.ts";
+import { openConnection } from "../../../src/db/open.ts";
 import { areResiduesLeft } from "../../../src/privacy/retention.ts";
 import type { Admin } from "../../support/admin.ts";
 import { aLead, linesOf, someLeads } from "../../support/builders.ts";
@@ -181,7 +181,7 @@ function erasedBy({ stdout }: { readonly stdout: string }): number {
 async function areTracesInBackup(admin: Admin): Promise<boolean> {
   const file = join(aFolder(), "backup.db");
   await admin.run("backup", file);
-  const backup = openAgain(file);
+  const backup = openConnection(file);
   try {
     return areResiduesLeft(backup);
   } finally {
