@@ -12,7 +12,7 @@ import { describedBy } from "./described.ts";
 
 const requests = Number(process.env["CONTRACT_REQUESTS"] ?? 500);
 
-const moment = fc
+const timestamp = fc
   .tuple(
     fc.date({ min: new Date("0002-01-01"), max: new Date("9998-12-31"), noInvalidDate: true }),
     fc.constantFrom("Z", "z", "+00:00", "-08:00", "+05:30", "+0530", "+23:59", "", "+5:30", "+24:00"),
@@ -44,8 +44,8 @@ const values: Record<string, fc.Arbitrary<string>> = {
     fc.string({ unit: fc.constantFrom(..."0123456789"), maxLength: 4 }),
     nonsense,
   ),
-  before: fc.oneof(moment, moment, nonsense),
-  since: fc.oneof(moment, moment, nonsense),
+  before: fc.oneof(timestamp, timestamp, nonsense),
+  since: fc.oneof(timestamp, timestamp, nonsense),
   pixel_id: fc.oneof(fc.constantFrom("px_site", "px_site", "px_nobodys"), nonsense),
   state: fc.oneof(fc.constantFrom("CA", "ca", "NV", "CAL", "C1", "ÄÖ"), nonsense),
   city: fc.oneof(
@@ -92,7 +92,7 @@ const request = fc.record({
 test(`${requests} generated requests are answered as the OpenAPI document says`, async () => {
   const limit = 2 * requests;
   const server = await serve({ limit, leads: [...someLeads(30), aLead({ city: "Reno", state: "NV", email: null })] });
-  const { differences, admits } = await describedBy(server.url);
+  const described = await describedBy(server.url);
   const keys: Record<string, string | null> = {
     live: server.aKey(),
     none: null,
@@ -111,7 +111,7 @@ test(`${requests} generated requests are answered as the OpenAPI document says`,
       const text = method === "HEAD" ? null : await response.text();
       const { status } = response;
       met.set(status, (met.get(status) ?? 0) + 1);
-      expect(differences(method, path, { status, headers: response.headers, text })).toEqual([]);
+      expect(described.differences(method, path, { status, headers: response.headers, text })).toEqual([]);
       if (key !== "live" || method !== "GET" || !Object.values<string>(paths).includes(path)) return;
       // No parameter is ignored.
       if (raw.replaceAll("&", "") !== "") return void expect(status).toBe(400);
@@ -120,7 +120,7 @@ test(`${requests} generated requests are answered as the OpenAPI document says`,
       if (pairs.some(([name, value]) => value.includes("\0") || (name === "city" && value !== value.trim()))) return;
       const names = pairs.map(([name]) => name);
       const admitted =
-        new Set(names).size === names.length && pairs.every(([name, value]) => admits(path, name, value));
+        new Set(names).size === names.length && pairs.every(([name, value]) => described.admits(path, name, value));
       expect({ path, search, status, malformed: status === 400 }).toEqual({
         path,
         search,
@@ -135,14 +135,16 @@ test(`${requests} generated requests are answered as the OpenAPI document says`,
 
 test("a 429 and a redirect match the OpenAPI document, too", async () => {
   const { url, as, aKey, send } = await serve({ limit: 1, baseUrl: "https://www.example.com" });
-  const { differences } = await describedBy(url);
+  const described = await describedBy(url);
   const client = as(aKey());
   await client.get("/leads");
   for (const path of Object.values(paths)) {
     const over = await client.get(path.replace("/api/v1", ""));
-    expect([over.status, ...differences("GET", path, over)]).toEqual([429]);
+    expect([over.status, ...described.differences("GET", path, over)]).toEqual([429]);
     const elsewhere = await send({ host: "example.com", target: path });
-    expect([elsewhere.status, ...differences("GET", path, { ...elsewhere, text: elsewhere.body })]).toEqual([308]);
+    expect([elsewhere.status, ...described.differences("GET", path, { ...elsewhere, text: elsewhere.body })]).toEqual([
+      308,
+    ]);
   }
 });
 

@@ -1,5 +1,5 @@
 /** Checks responses against the served OpenAPI document. */
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats, { type FormatsPlugin } from "ajv-formats";
 import { parseTime } from "../../src/contract/time.ts";
 
@@ -57,81 +57,88 @@ export interface Answered {
   readonly text: string | null;
 }
 
-/** The description that a running server gives, and checks made of it. */
-export async function describedBy(url: string): Promise<ReturnType<typeof readDescription>> {
-  return readDescription((await (await fetch(`${url}/openapi.json`)).json()) as Document); // The tests check it.
+/** A response of the document, and the JSON pointer to it. */
+interface Located {
+  readonly response: DescribedResponse;
+  readonly pointer: string;
 }
 
-function readDescription(document: Document) {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  addFormats(ajv);
-  // ajv accepts a space for the T, and leap seconds. The API does not.
-  ajv.addFormat("date-time", (text) => parseTime(text, "up") !== null);
-  ajv.addSchema(document, "description");
-  const validators = new Map<string, ReturnType<typeof ajv.compile>>();
-  const validatorAt = (pointer: string) => {
-    const known = validators.get(pointer) ?? ajv.compile({ $ref: `description#${pointer}` });
-    validators.set(pointer, known);
-    return known;
-  };
+/** The description that a running server gives, and checks made of it. */
+export async function describedBy(url: string): Promise<Description> {
+  return new Description((await (await fetch(`${url}/openapi.json`)).json()) as Document); // The tests check it.
+}
 
-  /** The JSON pointer of the response to a request; null if there is none. */
-  function pointerOf(method: string, path: string, status: number): string | null {
-    const shared = sharedPointer(method, document.paths[path] !== undefined, status);
-    if (shared !== undefined) return shared;
-    if (document.paths[path]?.get.responses[status] === undefined) return null;
-    return `/paths/${path.replaceAll("/", "~1")}/get/responses/${status}`;
+class Description {
+  private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
+  private readonly validators = new Map<string, ValidateFunction>();
+
+  constructor(readonly document: Document) {
+    addFormats(this.ajv);
+    // ajv accepts a space for the T, and leap seconds. The API does not.
+    this.ajv.addFormat("date-time", (text) => parseTime(text, "up") !== null);
+    this.ajv.addSchema(document, "description");
   }
 
-  function responseAt(pointer: string): DescribedResponse {
-    const steps = pointer.slice(1).split("/");
-    return steps.reduce<Named<unknown>>(
-      (at, step) => at[step.replaceAll("~1", "/")] as Named<unknown>,
-      document as unknown as Named<unknown>,
-    ) as unknown as DescribedResponse; // A pointer of pointerOf leads to one.
-  }
-
-  /** The differences between a response and the document; empty if it matches. */
-  function differences(method: string, path: string, { status, headers, text }: Answered): string[] {
-    const pointer = pointerOf(method, path, status);
-    if (pointer === null) return [`${status} is not described`];
-    const response = responseAt(pointer);
-    const found = Object.entries(response.headers).flatMap(([name, { $ref }]) => {
-      const value = headers.get(name);
-      if (value === null) return [`the header ${name} is missing`];
-      const isRight = validatorAt(`${$ref.slice(1)}/schema`);
-      const type = document.components.headers[name]?.schema.type;
-      return isRight(type === "integer" ? wholeNumber(value) : value) ? [] : [`the header ${name} is ${value}`];
-    });
+  /** Returns the differences between a response and the document; none if it matches. */
+  differences(method: string, path: string, { status, headers, text }: Answered): string[] {
+    const described = this.locate(method, path, status);
+    if (described === null) return [`${status} is not described`];
+    const found = this.headerDifferences(described.response, headers);
     if (!headers.get("content-type")?.startsWith("application/json")) found.push("the body is not called JSON");
-    if (text === null) return found;
-    const body: unknown = JSON.parse(text);
-    const isRight = validatorAt(`${pointer}/content/application~1json/schema`);
-    if (!isRight(body)) found.push(`the body is not as described: ${ajv.errorsText(isRight.errors)}`);
-    const examples = Object.keys(response.content["application/json"].examples ?? {});
-    const code = (body as Partial<Example["value"]>).error?.code;
-    if (code !== undefined && !examples.includes(code)) found.push(`the code ${code} has no example`);
-    return found;
+    return text === null ? found : [...found, ...this.bodyDifferences(described, JSON.parse(text))];
   }
 
   /** Returns true if the document accepts a text as the value of a parameter. */
-  function admits(path: string, name: string, text: string): boolean {
-    const position = document.paths[path]?.get.parameters?.findIndex((parameter) => parameter.name === name) ?? -1;
-    const parameter = document.paths[path]?.get.parameters?.[position];
+  admits(path: string, name: string, text: string): boolean {
+    const parameters = this.document.paths[path]?.get.parameters ?? [];
+    const position = parameters.findIndex((parameter) => parameter.name === name);
+    const parameter = parameters[position];
     if (parameter === undefined) return false;
-    const isRight = validatorAt(`/paths/${path.replaceAll("/", "~1")}/get/parameters/${position}/schema`);
+    const isRight = this.validatorAt(`/paths/${escaped(path)}/get/parameters/${position}/schema`);
     return isRight(valueFrom(parameter.schema.type, text)) === true;
   }
 
-  return { document, differences, admits };
+  private headerDifferences({ headers: described }: DescribedResponse, headers: Headers): string[] {
+    return Object.entries(described).flatMap(([name, { $ref }]) => {
+      const value = headers.get(name);
+      if (value === null) return [`the header ${name} is missing`];
+      const isRight = this.validatorAt(`${$ref.slice(1)}/schema`);
+      const type = this.document.components.headers[name]?.schema.type;
+      return isRight(type === "integer" ? wholeNumber(value) : value) ? [] : [`the header ${name} is ${value}`];
+    });
+  }
+
+  private bodyDifferences({ response, pointer }: Located, body: Partial<Example["value"]>): string[] {
+    const isRight = this.validatorAt(`${pointer}/content/application~1json/schema`);
+    const found = isRight(body) ? [] : [`the body is not as described: ${this.ajv.errorsText(isRight.errors)}`];
+    const examples = Object.keys(response.content["application/json"].examples ?? {});
+    const code = body.error?.code;
+    return code === undefined || examples.includes(code) ? found : [...found, `the code ${code} has no example`];
+  }
+
+  /** Finds the response to a request; null if it is not described. Those to unknown paths and methods belong to no operation. */
+  private locate(method: string, path: string, status: number): Located | null {
+    const operation = this.document.paths[path]?.get;
+    const isForAll = status === 308 || status === 429 || status === 500;
+    if (isForAll || (operation !== undefined && method === "GET")) {
+      const response = operation?.responses[status];
+      return response === undefined ? null : { response, pointer: `/paths/${escaped(path)}/get/responses/${status}` };
+    }
+    const [name, expected] = operation === undefined ? ["NotFound", 404] : ["MethodNotAllowed", 405];
+    const response = this.document.components.responses[name];
+    return status !== expected || response === undefined
+      ? null
+      : { response, pointer: `/components/responses/${name}` };
+  }
+
+  private validatorAt(pointer: string): ValidateFunction {
+    return this.validators.getOrInsertComputed(pointer, () => this.ajv.compile({ $ref: `description#${pointer}` }));
+  }
 }
 
-/** The pointer of the response to an unknown path or method; undefined for an operation. */
-function sharedPointer(method: string, isOperation: boolean, status: number): string | null | undefined {
-  if (status === 500 || status === 429 || status === 308) return undefined;
-  if (!isOperation) return status === 404 ? "/components/responses/NotFound" : null;
-  if (method !== "GET") return status === 405 ? "/components/responses/MethodNotAllowed" : null;
-  return undefined;
+/** A path as a step of a JSON pointer. */
+function escaped(path: string): string {
+  return path.replaceAll("/", "~1");
 }
 
 /** The value of a text in a query. A text that is no value of the type stays a text, which no number admits. */
