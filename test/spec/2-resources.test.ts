@@ -18,7 +18,7 @@ const bare = aLead({
   pixel_id: "px_site",
 });
 
-test("serves a page of leads byte for byte", async () => {
+test("a page is a list with data, has_more, and next_cursor; a lead has its 20 fields in order, null if not resolved", async () => {
   const { as, aKey } = await serve({ leads: [full, bare, aLead({ identified_at: "2026-01-30T00:00:00.000Z" })] });
   const { text } = await as(aKey()).get("/leads?limit=2");
   expect(text).toBe(
@@ -46,14 +46,14 @@ test("a new account has an empty page with has_more false and next_cursor null, 
 test.each([
   ["a second", "2026-01-31T09:15:00Z", "2026-01-31T09:15:00.000Z"],
   ["the first year", "0001-01-01T00:00:00.000Z", "0001-01-01T00:00:00.000Z"],
-  ["the moment before 1970", "1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
+  ["the millisecond before 1970", "1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
   ["the last year", "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
 ])("a lead of %s is served with three decimals in UTC", async (_, identified_at, served) => {
   const { as, aKey } = await serve({ leads: [aLead({ identified_at })] });
   expect((await as(aKey()).get("/leads")).body.data[0]?.identified_at).toBe(served);
 });
 
-test("serves the pixels of an account byte for byte, in the order of creation", async () => {
+test("a list of pixels has object and data alone, in the order of creation; a pixel has an id and a status alone", async () => {
   const pixels = [
     { id: "px_shop", status: "active" },
     { id: "a pixel / with ünusual id", status: "paused" },
@@ -66,7 +66,7 @@ test("serves the pixels of an account byte for byte, in the order of creation", 
   );
 });
 
-test("serves the usage of a key byte for byte", async () => {
+test("usage has the requests of today and of this month, and the limit per minute", async () => {
   const { as, aKey } = await serve({ limit: 60 });
   const { text } = await as(aKey()).get("/usage");
   expect(text).toBe('{"object":"usage","requests_today":1,"requests_this_month":1,"rate_limit_per_min":60}');

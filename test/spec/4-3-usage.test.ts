@@ -28,9 +28,9 @@ test("each key has its own counts, within one account too", async () => {
 
 test.each([
   ["a day later in the same month", "2026-02-27T23:59:59.999Z", "2026-02-28T00:00:00.000Z", [1, 2]],
-  ["the last moment of the same day", "2026-02-01T00:00:00.000Z", "2026-02-01T23:59:59.999Z", [2, 2]],
-  ["the first moment of the next day", "2026-02-01T23:59:59.999Z", "2026-02-02T00:00:00.000Z", [1, 2]],
-  ["the first moment of the next month", "2026-02-28T23:59:59.999Z", "2026-03-01T00:00:00.000Z", [1, 1]],
+  ["the last millisecond of the same day", "2026-02-01T00:00:00.000Z", "2026-02-01T23:59:59.999Z", [2, 2]],
+  ["the first millisecond of the next day", "2026-02-01T23:59:59.999Z", "2026-02-02T00:00:00.000Z", [1, 2]],
+  ["the first millisecond of the next month", "2026-02-28T23:59:59.999Z", "2026-03-01T00:00:00.000Z", [1, 1]],
   ["the same month of the next year", "2026-02-01T12:00:00.000Z", "2027-02-01T12:00:00.000Z", [1, 1]],
   ["the leap day", "2028-02-29T23:59:59.999Z", "2028-03-01T00:00:00.000Z", [1, 1]],
 ])("days and months are those of UTC: %s", async (_, first, second, expected) => {
@@ -41,7 +41,7 @@ test.each([
   expect(await countsOf(server, key)).toEqual(expected);
 });
 
-test("counts what is written to the file and what is still in memory", async () => {
+test("usage counts what is written to the file and what is still in memory", async () => {
   const server = await serve();
   const key = server.aKey();
   await server.as(key).get("/leads");

@@ -43,7 +43,7 @@ test("a key that is sent as a parameter is not repeated in full in the message",
 });
 
 test.each(["Bearer KEY", "bearer KEY", "BEARER KEY", "bEaReR KEY", "Bearer    KEY", "Bearer KEY  "])(
-  "accepts the header %j",
+  "the scheme is read in any case, and spaces around the key do not count: %j",
   async (header) => {
     const { send, aKey } = await serve();
     expect((await send({ headers: { Authorization: header.replace("KEY", aKey()) } })).status).toBe(200);

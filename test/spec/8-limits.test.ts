@@ -8,11 +8,11 @@ import { serve } from "../support/harness.ts";
 
 const minuteEnd = Date.parse("2026-02-01T12:01:00.000Z");
 
-test("serves the sixtieth request of a minute, and answers the sixty-first with 429 and Retry-After: 60", async () => {
+test("serves sixty requests of a key in a minute, /usage included, and answers the next with 429 and Retry-After: 60", async () => {
   const { as, aKey, clock } = await serve({ limit: 60 });
   const client = as(aKey());
   for (let left = 59; left >= 0; left--) {
-    const { status, headers } = await client.get("/pixels");
+    const { status, headers } = await client.get(left % 2 === 0 ? "/usage" : "/pixels");
     expect([status, headers.get("x-ratelimit-remaining")]).toEqual([200, String(left)]);
   }
   clock.nowMs = minuteEnd - 1;
