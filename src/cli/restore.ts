@@ -12,7 +12,7 @@ import { stopSignal, unlessStopped } from "../signals.ts";
 import { UserError } from "../user-error.ts";
 import { typedPath } from "./arguments.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";
-import { andMore, bytesText, counted, grouped, leadsText } from "./terminal/numbers.ts";
+import { bytesText, counted, firstOf, grouped, leadsText } from "./terminal/numbers.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
 
 interface Options {
@@ -89,14 +89,13 @@ const shown = 5;
 /** One line for each kind of data that will be gone. */
 function goneTexts({ lost, erasedAgain, retainedOut, deletedAccounts, madeMs }: Restoration): string[] {
   const since = `since the backup of ${formatTime(madeMs)}`;
-  const imports = lost.imports.slice(0, shown).map(({ account, file, leads }) => `${file} (${account}, ${leads})`);
+  const imports = lost.imports.map(({ account, file, leads }) => `${file} (${account}, ${leads})`);
   const lines = [
-    lost.imports.length > 0 &&
-      `Lost: ${counted("import")(lost.imports.length)} ${since}: ${imports.join(", ")}${andMore(lost.imports.length, shown)}.`,
+    lost.imports.length > 0 && `Lost: ${counted("import")(lost.imports.length)} ${since}: ${firstOf(imports, shown)}.`,
     ...lost.leads.map(({ account, leads }) => `Lost: ${leadsText(leads)} of ${account} that the backup does not have.`),
     lost.keys > 0 && `Lost: ${counted("key")(lost.keys)} created ${since}.`,
     lost.accounts.length > 0 &&
-      `Lost: ${counted("account")(lost.accounts.length)} created ${since}: ${lost.accounts.slice(0, shown).join(", ")}${andMore(lost.accounts.length, shown)}.`,
+      `Lost: ${counted("account")(lost.accounts.length)} created ${since}: ${firstOf(lost.accounts, shown)}.`,
     erasedAgain > 0 && `Erased again: ${leadsText(erasedAgain)} of persons erased ${since}.`,
     deletedAccounts > 0 && `Left out: ${counted("account")(deletedAccounts)} deleted ${since}, with all leads.`,
     retainedOut > 0 && `Left out: ${leadsText(retainedOut)} older than the retention period of their account.`,

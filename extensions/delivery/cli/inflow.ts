@@ -1,7 +1,7 @@
 /** Findings of the doctor about leads that arrive automatically: the last import, pending files, and failed files. */
 import { join } from "node:path";
 import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
-import { andMore, bytesText, counted, grouped } from "../../../src/cli/terminal/numbers.ts";
+import { bytesText, counted, firstOf, grouped } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { formatTime } from "../../../src/contract/time.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
@@ -36,10 +36,9 @@ function lookAtImports(inflows: readonly AccountInflow[], inbox: string | null, 
   // The vendor who stopped last is the one whom somebody may still wait for.
   const quiet = fed.filter((one) => isAutomatic(one, inbox) && nowMs - lastOf(one) > quietDays * dayMs);
   if (quiet.length === 0) return fine("imports", `The last leads were imported at ${formatTime(lastOf(last))}.`);
-  const named = quiet.slice(0, maxAccountsShown).map((one) => `${one.name} (the last at ${formatTime(lastOf(one))})`);
-  const all = named.join(", ") + andMore(quiet.length, maxAccountsShown);
+  const named = quiet.map((one) => `${one.name} (the last at ${formatTime(lastOf(one))})`);
   const advice = `Check that the vendor still sends leads, and that ${adminCommand} inbox or receive runs.`;
-  return warning("imports", `No lead in ${quietDays} days: ${all}.`, advice);
+  return warning("imports", `No lead in ${quietDays} days: ${firstOf(named, maxAccountsShown)}.`, advice);
 }
 
 const lastOf = ({ lastImportMs }: AccountInflow) => lastImportMs ?? 0;

@@ -9,7 +9,7 @@ import { isFileOfNode } from "../../db/files.ts";
 import type { KeyRecord } from "../../db/keys.ts";
 import { adminCommand } from "../../program-name.ts";
 import { UserError } from "../../user-error.ts";
-import { andMore, bytesText } from "../terminal/numbers.ts";
+import { bytesText, firstOf } from "../terminal/numbers.ts";
 import { mayWrite } from "./files.ts";
 import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
 
@@ -114,8 +114,8 @@ function expiringAmong(active: readonly KeyRecord[], untilMs: number): KeyRecord
 }
 
 function named(keys: readonly KeyRecord[]): string {
-  const shown = keys.slice(0, maxKeys).map(({ id, account }) => `${id} of ${account}`);
-  return shown.join(", ") + andMore(keys.length, maxKeys);
+  const texts = keys.map(({ id, account }) => `${id} of ${account}`);
+  return firstOf(texts, maxKeys);
 }
 
 /** Checks the backups in BACKUP_TO; if that is not set, those by hand. */

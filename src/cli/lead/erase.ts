@@ -16,7 +16,7 @@ import { printable } from "../../user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
 import { storedCopiesText } from "../backup.ts";
 import type { CommandContext } from "../command.ts";
-import { andMore, grouped, leadsText } from "../terminal/numbers.ts";
+import { firstOf, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
@@ -170,7 +170,7 @@ interface OtherCopies extends Pick<RemainingLeads, "accounts"> {
 /** Says what still contains the person, and what was not searched. */
 async function warnOfOtherCopies(context: CommandContext, { accounts, matcher, erased }: OtherCopies): Promise<void> {
   const { output } = context;
-  const shown = accounts.slice(0, maxAccounts).map(printable).join(" and ") + andMore(accounts.length, maxAccounts);
+  const shown = firstOf(accounts.map(printable), maxAccounts, " and ");
   if (accounts.length > 0)
     output.say(`Other leads of ${shown} have the same email address, phone, or ID, and were kept.`);
   else output.say("No other lead has the email address, phone, or ID in readable form.");

@@ -1,6 +1,6 @@
 /** Sentences about persons whom find and erase share. */
 import type { PersonReference } from "../../privacy/identifiers.ts";
-import { andMore, grouped } from "../terminal/numbers.ts";
+import { firstOf, grouped } from "../terminal/numbers.ts";
 
 /** A person whom a list, or an option, names, and the number of different people whom the leads name. */
 export interface Found {
@@ -20,7 +20,7 @@ export function othersHold(count: number): string {
 
 /** Lists IDs, and says how many more there are. */
 export function idsText(ids: readonly string[]): string {
-  return ids.slice(0, maxIds).join(", ") + andMore(ids.length, maxIds);
+  return firstOf(ids, maxIds);
 }
 
 /** Says that leads seem to name several people, by the lines of a list; null if each names one person. */
@@ -29,8 +29,7 @@ export function severalText(found: readonly Found[]): string | null {
   const [one] = shared;
   if (one === undefined) return null;
   if (found.length === 1) return `These leads seem to name ${grouped(one.people)} different people (${how}).`;
-  const lines = [...new Set(shared.map(({ person }) => person.line))];
-  const named = `${lines.slice(0, maxLines).join(", ")}${andMore(lines.length, maxLines)}`;
+  const lines = [...new Set(shared.map(({ person }) => String(person.line)))];
   const which = lines.length === 1 ? "Line" : "Each of the lines";
-  return `${which} ${named} of the list seems to name several people (${how}).`;
+  return `${which} ${firstOf(lines, maxLines)} of the list seems to name several people (${how}).`;
 }

@@ -5,9 +5,10 @@ export function grouped(number: number): string {
   return number.toLocaleString("en-US");
 }
 
-/** Returns the end of a list of which only some are shown: ` and 1,204 more`, or nothing. */
-export function andMore(count: number, shown: number): string {
-  return count > shown ? ` and ${grouped(count - shown)} more` : "";
+/** Returns the first texts of a list, and how many more there are: `a, b and 1,204 more`. */
+export function firstOf(texts: readonly string[], max: number, separator = ", "): string {
+  const shown = texts.slice(0, max).join(separator);
+  return texts.length > max ? `${shown} and ${grouped(texts.length - max)} more` : shown;
 }
 
 /** Returns how many of a noun, with its plural, such as `import`: 1 import, 1,204 imports. */

@@ -10,7 +10,7 @@ import type { FileRead } from "../../../import/reading.ts";
 import type { StagedImport } from "../../../import/write/import.ts";
 import type { Preview } from "../../../import/write/preview.ts";
 import { printable, UserError } from "../../../user-error.ts";
-import { andMore, grouped, rowsText } from "../../terminal/numbers.ts";
+import { firstOf, grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import { canAsk, confirm } from "../../terminal/prompt.ts";
 import { pad, table } from "../../terminal/table.ts";
@@ -46,14 +46,13 @@ export function announceColumns(columns: Columns, format: Format, file: string):
 export function columnsText({ matched, names, unmatched, maps, remark }: ColumnReport): string {
   const joined = { ...matched, name: names, identified_at: withJoinedTime(matched.identified_at ?? []) };
   const rows = leadFields.flatMap((field) => columnRows(field, joined[field] ?? []));
-  const shown = unmatched.slice(0, shownColumns).map(shownName).join(", ");
   const used = (field: Target, what: string) =>
     matched[field] !== undefined && `${printable(matched[field].join(", "))} tells ${what}.`;
   const lines = [
     rows.length === 0
       ? "No column was recognized. To map columns to fields, pass --map THEIRS=OURS."
       : table(["FIELD", "COLUMN"], rows),
-    unmatched.length > 0 && `Not kept: ${shown}${andMore(unmatched.length, shownColumns)}.`,
+    unmatched.length > 0 && `Not kept: ${firstOf(unmatched.map(shownName), shownColumns)}.`,
     maps.length > 0 && "To keep one of them, add:",
     ...maps.slice(0, shownColumns).map((map) => `  ${printable(map)}`),
     used("country", "whether a state is a US state"),
@@ -133,10 +132,7 @@ function previewText(
 ): string {
   // New pixels are worth a look, so they come first.
   const inOrder = [...pixels.difference(known)].toSorted().concat([...pixels.intersection(known)].toSorted());
-  const named = inOrder
-    .slice(0, shownPixels)
-    .map((pixel) => `${printable(pixel)}${known.has(pixel) ? "" : " (new)"}`)
-    .join(", ");
+  const named = inOrder.map((pixel) => `${printable(pixel)}${known.has(pixel) ? "" : " (new)"}`);
   const late =
     older === 1
       ? "1 is older than the newest lead of the account: if it is new, polling clients miss it."
@@ -147,7 +143,7 @@ function previewText(
     `Read ${rowsText(counts.read + leads)}: ${grouped(leads)} accepted, ${grouped(counts.rejected)} rejected.`,
     hasTimes && `Their times range from ${formatTime(oldestMs)} to ${formatTime(newestMs)}.`,
     untimed > 0 && `${grouped(untimed)} ${untimed === 1 ? "gets" : "get"} the time of import.`,
-    pixels.size > 0 && `Pixel${pixels.size === 1 ? "" : "s"}: ${named}${andMore(pixels.size, shownPixels)}.`,
+    pixels.size > 0 && `Pixel${pixels.size === 1 ? "" : "s"}: ${firstOf(named, shownPixels)}.`,
     older > 0 && late,
   ];
   return lines.filter((line) => line !== false).join("\n");
