@@ -60,6 +60,7 @@ describe("a usage error ends with 2:", () => {
     "lead import acme|lead import acme f.csv --on-duplicate merge|lead import acme f.csv --stamp never|" +
     "lead import acme f.csv --timezone Mars/Olympus|lead import acme f.csv --identity shoe_size|" +
     "lead import acme f.csv --map x|lead import acme f.csv --map x=shoe|lead import acme f.csv --pixel|" +
+    "lead import acme f.csv --day-first --month-first|" +
     "lead export acme --format xml|pixel set-status acme px";
   test.each(lines.split("|").map((line) => [line]))("%s", async (line) => {
     const admin = anAdmin();

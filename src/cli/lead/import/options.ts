@@ -1,6 +1,5 @@
 /** The options of an import, read and checked before anything is touched. */
 
-import { Option } from "commander";
 import type { Account } from "../../../db/accounts.ts";
 import { openPixelReader } from "../../../db/pixels.ts";
 import { type IdentityField, wholeIdentity } from "../../../import/map/identity.ts";
@@ -39,7 +38,7 @@ export interface ImportRequest {
 export function withTimeOptions(command: AdminCommand): AdminCommand {
   return command
     .option("--timezone <ZONE>", "the time zone of times without an offset, such as America/New_York", "UTC")
-    .addOption(new Option("--day-first", "read 01/02/2026 as February 1").conflicts("monthFirst"))
+    .option("--day-first", "read 01/02/2026 as February 1")
     .option("--month-first", "read 01/02/2026 as January 2");
 }
 
