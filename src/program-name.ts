@@ -29,6 +29,7 @@ function commitOfClone(): string | null {
     const ref = /^ref: (.+)$/.exec(head)?.[1];
     return (ref === undefined ? head : commitOfRef(git, ref)).slice(0, 7);
   } catch {
+    // An unpacked archive has no .git, and that of a worktree is no folder.
     return null;
   }
 }

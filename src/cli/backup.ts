@@ -9,6 +9,7 @@ import { openPlace, type StoredBackup } from "../backup/places.ts";
 import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import { type AuditEntry, insertAct, warnUnrecorded } from "../db/audit.ts";
+import { innermost } from "../db/failure.ts";
 import { loadBackups } from "../extensions.ts";
 import { adminCommand } from "../program-name.ts";
 import { stopSignal, unlessStopped } from "../signals.ts";
@@ -125,6 +126,7 @@ export async function storedCopiesText(nowMs: number): Promise<string> {
       `${newest.file}. Daily rotation deletes the last of them by ${until}.`
     );
   } catch (cause) {
-    return cause instanceof UserError ? `The backups could not be listed: ${cause.sentence}` : "";
+    // The erasure is complete, so this must not look like its failure.
+    return `The backups could not be listed: ${cause instanceof UserError ? cause.sentence : innermost(cause)}`;
   }
 }

@@ -23,6 +23,7 @@ export async function askHealth(origin: string): Promise<Health> {
     if (status === "ok") return "fine";
     return status === "failing" ? "failing" : "nobody";
   } catch {
+    // Nobody listens, nobody answers in time, or the answer is no JSON: it is not this server.
     return "nobody";
   }
 }

@@ -243,3 +243,17 @@ test("an erasure says which stored backups may still hold the person, and until 
   expect(stderr).toContain(`1 backup in ${place} may still contain the person`);
   expect(stderr).toContain(`by ${until}.`);
 });
+
+test("an erasure says so if it cannot list the stored backups, whatever the reason", async () => {
+  const { admin } = withPlace();
+  await admin.import(header + rows(1, 2));
+  const file = admin.put("file", "not a folder");
+  for (const place of [file, join(file, "below")]) {
+    const set = anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: place });
+    const ended = await set.run("lead", "erase", "acme", "--email", "d1@example.com");
+    expect([ended.status, ended.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^The backups could not be listed: .*file/m),
+    ]);
+  }
+});

@@ -103,6 +103,7 @@ export function mayWrite(path: string): boolean {
     accessSync(path, constants.W_OK);
     return true;
   } catch {
+    // Whatever prevents the access, a write would fail as well.
     return false;
   }
 }
