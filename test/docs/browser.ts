@@ -34,7 +34,7 @@ function launch(): Promise<Browser> {
   });
 }
 
-/** The window of all pages with scripts: to open one costs more than to load a page. */
+/** The window with the one page of all tests with scripts: to open another costs more than to load an address. */
 let window: Promise<BrowserContext> | null = null;
 
 async function openWindow(javaScriptEnabled: boolean): Promise<BrowserContext> {
@@ -49,8 +49,9 @@ async function openWindow(javaScriptEnabled: boolean): Promise<BrowserContext> {
 /** Opens an address the way a reader with such a screen does. */
 export async function look(url: string, viewport = desktop, javaScriptEnabled = true): Promise<Looking> {
   const context = await (javaScriptEnabled ? (window ??= openWindow(true)) : openWindow(false));
-  const page = await context.newPage();
-  onTestFinished(() => (javaScriptEnabled ? page.close() : context.close()));
+  const page = context.pages()[0] ?? (await context.newPage());
+  if (!javaScriptEnabled) onTestFinished(() => context.close());
+  await page.emulateMedia({ colorScheme: null, forcedColors: null });
   await page.setViewportSize(viewport);
   const complaints: string[] = [];
   page.on("console", (message) => {
