@@ -69,7 +69,7 @@ export async function describedBy(url: string): Promise<Description> {
 }
 
 class Description {
-  private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
+  private readonly ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   private readonly validators = new Map<string, ValidateFunction>();
 
   constructor(readonly document: Document) {
