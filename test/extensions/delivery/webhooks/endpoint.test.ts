@@ -50,6 +50,14 @@ describe("a delivery is stored unchanged", () => {
     expect(kept()).toEqual([visit]);
   });
 
+  test("with 1 MB, as it is sent and unpacked", async () => {
+    const { deliver, kept } = await receive();
+    const note = "x".repeat(1_000_000 - '{"note":""}'.length);
+    const body = JSON.stringify({ note });
+    for (const sent of [body, new Uint8Array(gzipSync(body))]) expect((await deliver(sent)).status).toBe(200);
+    expect(kept()).toEqual([{ note }, { note }]);
+  });
+
   test("with every digit of its numbers", async () => {
     const { deliver, folder, id } = await receive();
     await deliver(`{"id":12345678901234567890,"price":1.50}`);
