@@ -60,7 +60,7 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
   /** Writes statements for all nodes. Returns the names of those that do not show them in time. */
   async function writeEverywhere(statements: readonly Statement[]): Promise<string[]> {
     const id = transactionId();
-    // A node that hangs delays the list of the members, which is needed when the write is applied.
+    // Requested now, because a node that hangs delays the list. If this fails, it is requested again after the write.
     const listing = list(reachWithinMs).catch(() => null);
     await transactions.apply(id, [...statements, incrementRevision]);
     return await waitForAll(file, id, list, (await listing) ?? (await list()));

@@ -138,7 +138,7 @@ function isOtherFileHere(path: string, pathOfNode: string): boolean {
   try {
     return statSync(pathOfNode).ino !== statSync(path).ino;
   } catch {
-    return false;
+    return false; // The node runs in a container or on another machine.
   }
 }
 

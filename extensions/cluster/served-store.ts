@@ -145,6 +145,6 @@ export async function healthOf(url: string): Promise<boolean | null> {
     const { status } = await fetch(`${url}${publicPaths.health}`, options);
     return status === 200 ? true : status === 503 ? false : null;
   } catch {
-    return null;
+    return null; // Nothing answers there, or another program does.
   }
 }

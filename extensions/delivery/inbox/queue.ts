@@ -76,6 +76,6 @@ function rowsIn(path: string): number {
     for (let at = bytes.indexOf(10); at !== -1 && at < maxCountedBytes; at = bytes.indexOf(10, at + 1)) lines++;
     return bytes[0] === 0x7b ? lines : Math.max(1, lines - 1);
   } catch {
-    return 1;
+    return 1; // It exists, so at least one row was rejected.
   }
 }
