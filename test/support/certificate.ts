@@ -2,9 +2,6 @@
 import { join } from "node:path";
 import { aFolder } from "./folder.ts";
 
-/** Null where this machine has none; tests that need a certificate are skipped then. */
-export const openssl = Bun.which("openssl");
-
 export interface Certificate {
   readonly folder: string;
   readonly TLS_CERT: string;
@@ -16,7 +13,7 @@ export function aCertificate({ days = 2, names = ["localhost"] } = {}): Certific
   const alternatives = [...names.map((name) => `DNS:${name}`), "IP:127.0.0.1"].join();
   const subject = ["-subj", `/CN=${names[0]}`, "-addext", `subjectAltName=${alternatives}`];
   const how = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", String(days)];
-  const made = Bun.spawnSync([openssl ?? "", "req", ...how, ...subject, "-keyout", "key.pem", "-out", "cert.pem"], {
+  const made = Bun.spawnSync(["openssl", "req", ...how, ...subject, "-keyout", "key.pem", "-out", "cert.pem"], {
     cwd: folder,
   });
   if (made.exitCode !== 0) throw new Error(`openssl made no certificate: ${made.stderr}`);

@@ -42,9 +42,6 @@ export async function take<Value>(source: AsyncIterable<Value>, count: number): 
   return taken;
 }
 
-/** All of a source that ends. */
-export const collect = <Value>(source: AsyncIterable<Value>) => take(source, Number.POSITIVE_INFINITY);
-
 /** A checkpoint in memory, and every text that it was given. */
 export function aCheckpoint(): Checkpoint & { readonly saved: string[] } {
   const saved: string[] = [];

@@ -22,7 +22,7 @@ import {
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { answering } from "../../support/answering.ts";
 import { someLeads } from "../../support/builders.ts";
-import { collect, connected } from "./connected.ts";
+import { connected } from "./connected.ts";
 import { everyFault } from "./line.ts";
 
 const thrownBy = (promise: Promise<unknown>) =>
@@ -122,7 +122,7 @@ test("an abort ends a request, a wait, and a walk with the reason of the signal"
   const reason = new Error("enough");
   for (const call of [
     (signal: AbortSignal) => leadfile.leads.list({ signal }),
-    (signal: AbortSignal) => collect(leadfile.leads.all({ signal, pageSize: 1 })),
+    (signal: AbortSignal) => Array.fromAsync(leadfile.leads.all({ signal, pageSize: 1 })),
     (signal: AbortSignal) => leadfile.pixels.list({ signal }),
     (signal: AbortSignal) => leadfile.usage.get({ signal }),
   ]) {

@@ -1,13 +1,13 @@
 /** Reading pages, all leads, pixels, and usage. */
 import { expect, test } from "bun:test";
 import { aLead, someLeads } from "../../support/builders.ts";
-import { collect, connected, take } from "./connected.ts";
+import { connected, take } from "./connected.ts";
 
 test("iterates over all leads once, newest first, whatever the page size", async () => {
   const leads = someLeads(25);
   const { leadfile } = await connected({ leads });
   for (const pageSize of [1, 7, 25, 100]) {
-    expect(await collect(leadfile.leads.all({ pageSize }))).toEqual(leads.toReversed());
+    expect(await Array.fromAsync(leadfile.leads.all({ pageSize }))).toEqual(leads.toReversed());
   }
 });
 
@@ -21,9 +21,11 @@ test("sends filters under their API names, and a Date as its time", async () => 
   const leads = [aLead(), aLead({ city: "Łódź & Co", state: "NY" }), aLead({ email: null, city: "Łódź & Co" })];
   const { leadfile } = await connected({ leads });
   const since = new Date(leads[0]?.identified_at ?? "");
-  const found = await collect(leadfile.leads.all({ city: "łódź & co", has_email: true, pixel_id: "px_site", since }));
+  const found = await Array.fromAsync(
+    leadfile.leads.all({ city: "łódź & co", has_email: true, pixel_id: "px_site", since }),
+  );
   expect(found).toEqual(leads.slice(1, 2));
-  expect(await collect(leadfile.leads.all({ before: since, state: undefined }))).toEqual([]);
+  expect(await Array.fromAsync(leadfile.leads.all({ before: since, state: undefined }))).toEqual([]);
 });
 
 test.each(["since", "before"])(
@@ -54,6 +56,6 @@ test("a cursor that does not move, or a page without one, is an error and no end
     const { aClient } = await connected();
     const answer = { object: "list", data: [lead], has_more: true, next_cursor: next };
     const leadfile = aClient({ retries: 0, fetch: async () => Response.json(answer) });
-    await expect(collect(leadfile.leads.all())).rejects.toThrow("a body of another shape");
+    await expect(Array.fromAsync(leadfile.leads.all())).rejects.toThrow("a body of another shape");
   }
 });
