@@ -3,7 +3,7 @@ import { clusterImports } from "./attacks/cluster/imports.ts";
 import { clusterKills } from "./attacks/cluster/kills.ts";
 import { clusterCutOff, clusterFullDisk, clusterRevocations } from "./attacks/cluster/revocations.ts";
 import { clusterRolling } from "./attacks/cluster/rolling.ts";
-import { killFollow } from "./attacks/kills/follow.ts";
+import { killFollow } from "./attacks/follow/follow.ts";
 import { disclosures } from "./attacks/privacy/disclosures.ts";
 import { restores } from "./attacks/privacy/restores.ts";
 import { hostile } from "./attacks/requests/hostile.ts";
@@ -16,7 +16,7 @@ import type { Fault } from "./fault.ts";
 
 /** All attacks by folder, those with the worst possible loss first. */
 export const faultsIn = {
-  kills: [killFollow],
+  follow: [killFollow],
   storage: [powerCut],
   privacy: [disclosures, restores],
   requests: [revocation, hostile, slowClients],

@@ -28,7 +28,7 @@ export class Model {
     readonly keepDays: number,
   ) {}
 
-  /** Makes visits between two times. No two have the same millisecond, so that the import moves none but a second one. */
+  /** Makes visits between two times. No two have the same millisecond, so the import moves none. */
   visits(count: number, fromMs: number, toMs: number, emails = (): string | null => this.#email()): Visit[] {
     return Array.from({ length: count }, () => {
       let ms = 0;

@@ -2,4 +2,4 @@
 import { faultsIn } from "../../faults.ts";
 import { describeSmall } from "../../small.ts";
 
-for (const fault of faultsIn.kills) describeSmall(fault);
+for (const fault of faultsIn.follow) describeSmall(fault);
