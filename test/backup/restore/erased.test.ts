@@ -34,14 +34,19 @@ test.each([
 const strange = { erased_at: "2026-01-31T00:00:00Z", account: "acc_x", hashes: [] };
 
 test.each([
-  ["a text", "hello"],
-  ["JSON that is no receipt", JSON.stringify(strange)],
-  ["a receipt of another instance", JSON.stringify({ ...strange, instance: "ins_x", hashes: ["0".repeat(64)] })],
-])("nothing is restored with %s in place of receipts", async (_, text) => {
+  ["a text", "hello", "Line 1 of "],
+  ["JSON that is no receipt", `\n${JSON.stringify(strange)}`, "Line 2 of "],
+  [
+    "a receipt of another instance",
+    JSON.stringify({ ...strange, instance: "ins_x", hashes: ["0".repeat(64)] }),
+    "another instance: this backup lacks",
+  ],
+])("nothing is restored with %s in place of receipts, and the message says where", async (_, text, said) => {
   const { admin, file } = await aBackup();
   await admin.import(header + rows(20, 30));
   const { status, stderr } = await admin.run("restore", file, "--receipts", admin.put("receipts", text));
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^[^\n]{20,}\n$/)]);
+  expect(stderr).toContain(said);
   expect(await admin.leads()).toHaveLength(30);
 });
 
