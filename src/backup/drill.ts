@@ -45,16 +45,20 @@ export async function drillBackup({ file, folder, nowMs }: Trial & { readonly fi
   }
 }
 
-/** Counts the leads that a restored database and its backup do not share. Retention alone may leave out some. */
+/**
+ * Counts the leads that a restored database and its backup do not share. Retention alone may leave out some: its limit is
+ * null for an account that keeps all leads, or that was not restored.
+ */
 function countDiffering(database: Connection, file: string, nowMs: number): number {
   database.run(sql`ATTACH ${resolve(file)} AS backup`);
   const [[differing = 0] = []] = database.values<[number]>(sql`
     SELECT (
       SELECT count(*) FROM backup.stored_leads AS kept LEFT JOIN main.stored_leads AS restored
         ON restored.account = kept.account AND restored.uuid = kept.uuid
-      WHERE restored.doc IS NOT kept.doc AND NOT (
+      WHERE restored.doc IS NOT kept.doc AND (
         restored.doc IS NULL AND kept.identified_at < (
-          SELECT ${nowMs} - retain_days * ${dayMs} FROM main.accounts WHERE accounts.number = kept.account))
+          SELECT ${nowMs} - retain_days * ${dayMs} FROM main.accounts WHERE accounts.number = kept.account)
+      ) IS NOT TRUE
     ) + (
       SELECT count(*) FROM main.stored_leads AS restored WHERE NOT EXISTS (
         SELECT 1 FROM backup.stored_leads AS kept WHERE kept.account = restored.account AND kept.uuid = restored.uuid))`);

@@ -1,4 +1,5 @@
 /** bun admin backup: a consistent copy with its manifest, made while others write, and never over anything. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
@@ -15,7 +16,7 @@ import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
 import { needing, unless } from "../support/needing.ts";
 import { aSmallDisk } from "../support/small-disk.ts";
-import { aBackup, header, rows } from "./restore/a-backup.ts";
+import { aBackup, fitManifest, header, rows } from "./restore/a-backup.ts";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -60,6 +61,17 @@ test("a drill of a backup whose manifest promises other content fails", async ()
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr).toMatch(/^The drill failed: [^\n]+\n$/);
   }
+});
+
+test("a drill of a backup that a restore would change fails", async () => {
+  const { admin, file } = await aBackup();
+  // As no backup is: a restore leaves a deleted account out.
+  using database = new Database(file);
+  database.run("INSERT INTO deleted_accounts (id, deleted_at, leads) SELECT id, 0, 20 FROM accounts");
+  database.close();
+  fitManifest(file);
+  const { status, stderr } = await admin.run("backup", "--drill", file);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^The drill failed: [^\n]+ 20 leads differ [^\n]+\n$/)]);
 });
 
 test.each([
