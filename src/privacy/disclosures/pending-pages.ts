@@ -9,7 +9,7 @@ export type Filterable = Readonly<Record<LeadFilter, string | boolean | null>>;
 
 /** Writes filters as text: the same text for the same leads, and an empty one for a page of all. */
 function writeFilter({ city, has_email, pixel_id, state }: LeadFilters): string {
-  const text = JSON.stringify({ city, has_email, pixel_id, state });
+  const text = JSON.stringify({ city, has_email, pixel_id, state } satisfies LeadFilters);
   return text === "{}" ? "" : text;
 }
 
