@@ -22,6 +22,9 @@ interface Condition {
   readonly name: string;
   readonly status: number;
   readonly code: string;
+  /** For the name of the test: the status and the code, and whether the request counts. */
+  readonly gets: string;
+  readonly counts: string;
   /** The text that distinguishes one 400 from another. */
   readonly says?: string;
   readonly spoil: (draft: Draft) => void;
@@ -37,13 +40,16 @@ const condition = (
   code: string,
   spoil: Condition["spoil"],
   more: Pick<Condition, "says" | "about" | "isWithoutKey"> = {},
-): Condition => ({ name, status, code, spoil, ...more });
+): Condition => {
+  const counts = status === 308 || status === 429 || more.isWithoutKey ? "nowhere" : "once if its key is live";
+  return { name, status, code, gets: `${status} ${code}`.trim(), counts, spoil, ...more };
+};
 
-const query = (name: string, says: string, ...pairs: readonly string[]) =>
-  condition(name, 400, "invalid_parameter", (draft) => draft.query.push(...pairs), { says });
+const query = (name: string, says: string, pairs: readonly string[], code = "invalid_parameter") =>
+  condition(name, 400, code, (draft) => draft.query.push(...pairs), { says });
 
-const malformed = (parameter: string, value: string): Condition =>
-  query(`a malformed ${parameter}`, `The parameter ${parameter} `, `${parameter}=${value}`);
+const malformed = (parameter: string, value: string, code = "invalid_parameter"): Condition =>
+  query(`a malformed ${parameter}`, `The parameter ${parameter} `, [`${parameter}=${value}`], code);
 
 const badKey = (name: string, code: string, key: Draft["key"]): Condition =>
   condition(name, 401, code, (draft) => (draft.key = key), { about: "key", isWithoutKey: true });
@@ -60,10 +66,10 @@ const conditions: readonly Condition[] = [
   badKey("a revoked key", "revoked_api_key", (server) => server.aRevokedKey()),
   // The account is made inactive below, so that it goes with every key.
   condition("no subscription", 403, "subscription_required", () => {}),
-  query("an unknown parameter", "unknown", "colour=red"),
-  query("a repeated parameter", "more than once", "city=Reno", "city=Reno"),
+  query("an unknown parameter", "unknown", ["colour=red"]),
+  query("a repeated parameter", "more than once", ["city=Reno", "city=Reno"]),
   malformed("limit", "0"),
-  { ...malformed("before", "now"), code: "invalid_cursor" },
+  malformed("before", "now", "invalid_cursor"),
   malformed("since", "now"),
   { ...malformed("pixel_id", "%00"), about: "pixel_id" },
   malformed("state", "CAL"),
@@ -81,7 +87,7 @@ const laterThan = (first: Condition) =>
     .filter((second) => first.about === undefined || first.about !== second.about);
 
 test.each(conditions)(
-  "$name is answered before all later errors, with the headers of §8, and counts as a request if the key is live",
+  "a request with $name gets $gets and the headers of §8, whatever is wrong later in this order, and counts $counts",
   async (first) => {
     const server = await serve({ baseUrl: "https://www.example.com", limit });
     for (const second of [...laterThan(first), conditions.at(-1) ?? first]) {

@@ -34,7 +34,7 @@ test("a key that is revoked after it used up its limit answers that it was revok
   expect((await as(secret).get("/leads")).body.error.code).toBe("revoked_api_key");
 });
 
-test("the headers report what is left of a fixed one-minute window, whatever the requests and the clock", async () => {
+test("each key has its own limit in each minute of the UTC clock, and the headers say how much is left of it", async () => {
   const limit = 3;
   const { as, aKey, clock } = await serve({ limit });
   const clients = [as(aKey()), as(aKey())];
