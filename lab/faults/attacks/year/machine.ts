@@ -8,6 +8,7 @@ import { serveFolder } from "../../../../test/support/object-store.ts";
 import { aFreePort } from "../../../../test/support/proxy.ts";
 import { fill, mountAt } from "../../../../test/support/small-disk.ts";
 import { addMigration, breakBuild, project } from "../../breaking/build.ts";
+import { childrenOf } from "../../product/process-state.ts";
 import { type Server, startServer, surroundings } from "../../product/program.ts";
 import type { Clock } from "./clock.ts";
 
@@ -20,8 +21,6 @@ const place = "s3://leads/year";
 
 type Environment = Readonly<Record<string, string>>;
 type Service = "server" | "receive";
-/** A service, or the processes that it has started. */
-export type Victim = Service | "inbox" | "import of deliveries";
 
 /** Prepares the disk, with a file of the first release and an inbox, and the store; starts nothing else. */
 export async function openMachine(build: string, folder: string, clock: Clock): Promise<Machine> {
@@ -112,11 +111,11 @@ export class Machine {
     if (ended.some((status) => status !== 0)) throw new Error(`the services ended with ${ended}`);
   }
 
-  /** Kills a service, and starts it again; or what a service has started, which starts that again. */
-  async kill(victim: Victim): Promise<void> {
-    if (victim === "server" || victim === "receive") await this.end(victim, "SIGKILL");
-    else
-      for (const child of childrenOf(this.#running.get(victim === "inbox" ? "server" : "receive")?.pid)) endNow(child);
+  /** Kills a service, and starts it again; or kills the processes that it has started, which it starts again. */
+  async kill(service: Service, what: "itself" | "its children"): Promise<void> {
+    const running = this.#running.get(service);
+    if (what === "itself") await this.end(service, "SIGKILL");
+    else if (running !== undefined) for (const child of childrenOf(running.pid)) endNow(child);
     await this.start();
   }
 
@@ -196,14 +195,7 @@ export class Machine {
   }
 }
 
-/** The processes that another one has started. */
-function childrenOf(pid: number | undefined): number[] {
-  if (pid === undefined) return [];
-  const threads = fs.readdirSync(`/proc/${pid}/task`);
-  const lists = threads.map((thread) => fs.readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
-  return lists.flatMap((list) => list.split(" ").filter(Boolean).map(Number));
-}
-
+/** Kills a process, unless it has ended. */
 function endNow(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");

@@ -1,7 +1,8 @@
 /** bun start with INBOX: the inbox is a child process, which ends with the server. */
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { childrenOf, filesOfThreads } from "../../../../lab/faults/product/process-state.ts";
 import { anAdmin } from "../../../support/admin.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { start } from "../../../support/process.ts";
@@ -22,25 +23,14 @@ async function withInbox() {
 
 /** The one process that another one has started. */
 function childOf(pid: number): number {
-  const children = ofThreads(pid, "children").flatMap((text) => text.trim().split(" ").filter(Boolean));
-  expect(children).toHaveLength(1);
-  return Number(children[0]);
+  const [child, ...more] = childrenOf(pid);
+  expect(more).toEqual([]);
+  return child ?? expect.unreachable("no process was started");
 }
 
 /** The priorities of all threads of a process: 0 is the usual one, more is less. */
 function prioritiesOf(pid: number): number[] {
-  return ofThreads(pid, "stat").map((line) => Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[16]));
-}
-
-/** The state of each thread of a process, without threads that end meanwhile. */
-function ofThreads(pid: number, what: "children" | "stat"): string[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
-    try {
-      return [readFileSync(`/proc/${pid}/task/${thread}/${what}`, "utf8")];
-    } catch {
-      return [];
-    }
-  });
+  return filesOfThreads(pid, "stat").map((line) => Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[16]));
 }
 
 test("a dropped file is imported by a process of low priority, which is started again, and ends with the server", async () => {
