@@ -1,5 +1,5 @@
 /** Phone numbers in cells: the digits of the first number, without its label, its extension, and further numbers. */
-import { findPhoneNumbersInText, type PhoneNumber } from "libphonenumber-js";
+import type { PhoneNumber } from "libphonenumber-js";
 import { type Cell, type Found, textsOf } from "../../row.ts";
 
 /** Digits alone, or the groups in which the US writes a number: nearly all cells. */
@@ -55,7 +55,7 @@ function numberIn(whole: string): Found | null {
   if (hiddenDigits.test(text)) return null;
   const sheet = fromSpreadsheet(text);
   if (sheet !== null) return sheet === "" ? null : { value: sheet, cut: false };
-  const [known] = findPhoneNumbersInText(text, { defaultCountry: "US" });
+  const [known] = findNumbers(text);
   if (known === undefined || lacksItsArea(known.number)) return numberInParts(text);
   // A number without its area may precede one that has it.
   const before = numberInParts(text.slice(0, known.startsAt));
@@ -64,6 +64,12 @@ function numberIn(whole: string): Found | null {
   const value = digits.slice(0, digits.length - (known.number.ext?.length ?? 0));
   if (value === "" || value.length > maxNumberLength) return numberInParts(text);
   return { value, cut: digitsOf(text.slice(known.startsAt)) !== value };
+}
+
+/** Finds the numbers in an unusual text. Only then the library is loaded: that takes a tenth of a short import. */
+function findNumbers(text: string) {
+  const { findPhoneNumbersInText }: typeof import("libphonenumber-js") = require("libphonenumber-js");
+  return findPhoneNumbersInText(text, { defaultCountry: "US" });
 }
 
 /** Canada dials 310 0123 in every area: such digits are known alone, even if they are the end of a number. */
