@@ -96,6 +96,8 @@ function personsByName(persons: readonly PersonReference[]): ReadonlyMap<string,
   return new Map(named.toReversed());
 }
 
+/** The length of the shortest identifier, such as a@b. */
+const minLength = 3;
 /** The fields that may contain an identifier. */
 const searchedFields = leadFields.filter((field) => field !== "identified_at" && field !== "state");
 
@@ -104,7 +106,7 @@ function mentionedIn<Owner>(lead: Lead, matcher: Matcher<Owner>): Set<Owner> {
   const mentioned = new Set<Owner>();
   for (const field of searchedFields) {
     const text = lead[field];
-    if (text !== null && text.length > 3) for (const owner of matcher(text)) mentioned.add(owner);
+    if (text !== null && text.length >= minLength) for (const owner of matcher(text)) mentioned.add(owner);
   }
   return mentioned;
 }

@@ -217,6 +217,13 @@ test("reports labels that contain the person", async () => {
   expect([status, stderr]).toEqual([0, expect.stringContaining("No other lead has the email address")]);
 });
 
+test("the shortest email address is found in another field", async () => {
+  const admin = anAdmin();
+  await admin.import("pixel_id,name,email\npx,a@b,robin@example.com\n");
+  const { stderr } = await admin.run(...erase, "--email", "a@b");
+  expect(stderr).toContain("1 other lead contains");
+});
+
 test("letters outside ASCII match in upper and lower case", async () => {
   const admin = anAdmin();
   await admin.import(
