@@ -56,6 +56,7 @@ test("leads older than the newest stored one are announced before the first one 
     late: 0,
   });
   const more = "date,email\n2026-01-20,x@example.com\n2026-01-08,y@example.com\n2026-01-19,z@example.com\n";
+  expect((await admin.import(more, ...px, "--dry-run")).json).toMatchObject({ imported: 3, late: 1 });
   const { json, stderr } = await admin.import(more, ...px);
   expect(json).toMatchObject({ imported: 3, late: 1 });
   expect(stderr).toContain("from 2026-01-08T00:00:00.000Z to 2026-01-20T00:00:00.000Z");
