@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { YAML } from "bun";
 import { pino } from "pino";
-import Registry from "prom-client/lib/registry.js";
+import { Registry } from "prom-client";
 import { Call } from "../../src/api/call.ts";
 import { createAccessLog } from "../../src/api/ops/access-log.ts";
 import { addRequestMetrics } from "../../src/api/ops/metrics.ts";

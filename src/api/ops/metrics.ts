@@ -1,9 +1,6 @@
 /** The metrics of GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
 import { existsSync, readdirSync } from "node:fs";
-import Counter from "prom-client/lib/counter.js";
-import Gauge from "prom-client/lib/gauge.js";
-import Histogram from "prom-client/lib/histogram.js";
-import Registry from "prom-client/lib/registry.js";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { paths } from "../../contract/paths.ts";
 import type { Limiter } from "../../limiter.ts";
 import type { RequestStore } from "../../served-store.ts";
