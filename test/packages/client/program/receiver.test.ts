@@ -91,7 +91,7 @@ describe("posting to an address that rejects leads", () => {
     const [, since = ""] = /start again with --since (\S+)/.exec(first.errors()) ?? [];
     const again = [url, "--post", address, "--since", since, "--checkpoint", "cp2"];
     const second = follow(again, { settings: { ...settings, ...withSecret }, folder: first.folder });
-    await until(() => posts.length === 3);
+    await until(() => posts.length >= 3);
     await second.end();
     const [, ...others] = leads.map((lead) => JSON.stringify(lead));
     expect(posts.slice(1).map(({ body }) => body)).toEqual(others);
@@ -113,7 +113,7 @@ async function posting(count: number, posted: number, answers: Response[], path 
   const { url, leads, settings } = await aSource(count);
   const { address, posts } = aReceiver(answers);
   const following = follow([url, "--post", address + path], { settings: { ...settings, ...withSecret } });
-  await until(() => posts.length === posted);
+  await until(() => posts.length >= posted);
   return { leads, address, posts, status: await following.end(), errors: following.errors() };
 }
 
