@@ -1,15 +1,32 @@
 /** Every command and every program of the documents does what the document says. */
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { walk } from "./walkthrough.ts";
+import { anAdmin } from "../support/admin.ts";
+import { blocksOf, patternOf, walk } from "./walkthrough.ts";
 
-const vendors = readdirSync(join(import.meta.dir, "../../docs/importing")).map((name) => `docs/importing/${name}`);
+const root = join(import.meta.dir, "../..");
 
 // page.test.ts runs the programs of docs/api.md.
-test.each(["README.md", "docs/getting-started.md", "docs/importing.md", ...vendors])(
+test.each(["README.md", "docs/getting-started.md", "docs/importing.md"])(
   "every command of %s works as printed",
   async (path) => {
     expect(await walk(path)).toEqual([]);
   },
 );
+
+// These pages have no server, and nothing for a shell but quotes.
+test.each(readdirSync(join(root, "docs/importing")))("every command of docs/importing/%s works", async (name) => {
+  const admin = anAdmin([]);
+  cpSync(join(root, "test/import/samples"), admin.folder, { recursive: true });
+  let said = "";
+  for (const { info, text } of blocksOf(readFileSync(join(root, "docs/importing", name), "utf8"))) {
+    if (info === "") expect(said).toMatch(patternOf(text));
+    for (const line of info === "sh" ? text.trimEnd().split("\n") : []) {
+      const words = line.replace(/^bun admin /, "").match(/(?:"[^"]*"|[^"\s])+/g) ?? [];
+      const ended = await admin.run(...words.map((word) => word.replaceAll('"', "")));
+      expect([line, ended.status]).toEqual([line, 0]);
+      said = ended.stderr + ended.stdout;
+    }
+  }
+});

@@ -120,7 +120,7 @@ async function type(folder: string, commands: string, receivePort: string, diffe
 }
 
 /** A pattern of a text of a document, in which … means any text. */
-function patternOf(text: string): RegExp {
+export function patternOf(text: string): RegExp {
   const parts = text
     .trimEnd()
     .split("…")
