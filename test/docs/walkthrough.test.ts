@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
-import { blocksOf, patternOf, walk } from "./walkthrough.ts";
+import { argumentsOf, blocksOf, patternOf, walk } from "./walkthrough.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -23,8 +23,7 @@ test.each(readdirSync(join(root, "docs/importing")))("every command of docs/impo
   for (const { info, text } of blocksOf(readFileSync(join(root, "docs/importing", name), "utf8"))) {
     if (info === "") expect(said).toMatch(patternOf(text));
     for (const line of info === "sh" ? text.trimEnd().split("\n") : []) {
-      const words = line.replace(/^bun admin /, "").match(/(?:"[^"]*"|[^"\s])+/g) ?? [];
-      const ended = await admin.run(...words.map((word) => word.replaceAll('"', "")));
+      const ended = await admin.run(...argumentsOf(line));
       expect([line, ended.status]).toEqual([line, 0]);
       said = ended.stderr + ended.stdout;
     }

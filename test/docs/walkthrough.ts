@@ -119,6 +119,12 @@ async function type(folder: string, commands: string, receivePort: string, diffe
   return output().replaceAll("\r", "");
 }
 
+/** The arguments of a command of `bun admin`, which may have quotes and nothing else for a shell. */
+export function argumentsOf(command: string): string[] {
+  const words = command.replace(/^bun admin /, "").match(/(?:"[^"]*"|[^"\s])+/g) ?? [];
+  return words.map((word) => word.replaceAll('"', ""));
+}
+
 /** A pattern of a text of a document, in which … means any text. */
 export function patternOf(text: string): RegExp {
   const parts = text
