@@ -14,23 +14,39 @@ test("keys are unique, and every character is equally frequent at every position
   for (const count of letters.values()) expect(Math.abs(count / expected - 1)).toBeLessThan(0.06);
 });
 
-test("a key without a valid checksum never reaches the database, and is answered like any other", async () => {
-  const asked: Buffer[] = [];
-  const { as } = await serve({
+/** A server, and the digests of the keys that it looks up in its database. */
+async function serveAndListen() {
+  const asked: string[] = [];
+  const server = await serve({
     store: (real) => ({
       ...real,
       keys: {
         find(digest) {
-          asked.push(digest);
+          asked.push(digest.toString("hex"));
           return real.keys.find(digest);
         },
       },
     }),
   });
+  return { ...server, asked };
+}
+
+test("a key without a valid checksum never reaches the database, and is answered like any other", async () => {
+  const { as, asked } = await serveAndListen();
   const wellFormed = createKey();
   const guesses = [`${createKey().slice(0, -1)}!`, createKey().slice(0, -1), `lf_${"0".repeat(38)}`, "x", wellFormed];
   const answers = await Promise.all(guesses.map((guess) => as(guess).get("/leads")));
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect(answers[0]?.body.error.code).toBe("invalid_api_key");
-  expect(asked.map((digest) => digest.toString("hex"))).toEqual([digestOf(wellFormed).toString("hex")]);
+  expect(asked).toEqual([digestOf(wellFormed).toString("hex")]);
+});
+
+test("a live key is looked up again only when the database has changed", async () => {
+  const { as, aKey, asked } = await serveAndListen();
+  const client = as(aKey());
+  for (const path of ["/leads", "/pixels"]) await client.get(path);
+  expect(asked).toHaveLength(1);
+  aKey();
+  for (const path of ["/leads", "/pixels"]) await client.get(path);
+  expect(asked).toHaveLength(2);
 });
