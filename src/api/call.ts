@@ -7,6 +7,7 @@ import type { KnownKey } from "../db/reader.ts";
 const publicOnes: ReadonlySet<string> = new Set(Object.values(publicPaths));
 const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...publicOnes]);
 
+/** A response before its headers are complete, and what the log says of it. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -38,7 +38,6 @@ export function createRedirect({ baseUrl, trustProxy, log }: HostSettings, readC
 
   return (call: Call): Response | null => {
     const { headers, method } = call.request;
-    if (bare === null && !refusesPlainHttp) return null;
     // The target of CONNECT is a host of the client's choice, to which no answer may lead.
     if (method === "CONNECT" || neverRedirected.has(call.path)) return null;
     const scheme = forwarded(headers, "x-forwarded-proto");

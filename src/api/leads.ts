@@ -13,6 +13,7 @@ import { calls } from "./call.ts";
 import { createPageCache, type Page } from "./page-cache.ts";
 import { strictQuery } from "./query.ts";
 
+/** Makes the route. A page comes from the cache or the database; either way the ledger notes what the key receives. */
 export function leadRoute(store: RequestStore) {
   const cached = createPageCache();
 

@@ -8,6 +8,7 @@ import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
 import { strictQuery } from "./query.ts";
 
+/** Makes the route. All pixels of the account are one response. */
 export function pixelRoute({ pixels }: RequestStore) {
   return new Elysia().use(calls).get(
     paths.pixels,

@@ -8,6 +8,7 @@ import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
 import { strictQuery } from "./query.ts";
 
+/** Makes the route. The counts include requests that are not in the database yet. */
 export function usageRoute({ usage }: RequestStore) {
   return new Elysia().use(calls).get(
     paths.usage,
