@@ -37,7 +37,7 @@ test("an account without leads has one line, and empty lists", async () => {
 });
 
 test.each([
-  [40, "; try --days 60"],
+  [59, "; try --days 60"],
   [80, "; try --days 90"],
   [4_000, ""],
 ])("a period that begins after the newest lead, which is %d days old, names its day", async (days, advice) => {
