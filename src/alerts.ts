@@ -102,7 +102,7 @@ async function post(url: string, state: "firing" | "resolved", alert: Alert): Pr
  * Returns the alerts that were posted before. If the file is missing or damaged, each current finding is posted again.
  */
 function recall(file: string): Alerts {
-  return orElse(() => new Map(Object.entries(JSON.parse(readFileSync(file, "utf8")))), new Map()); // As `remember` wrote it.
+  return orElse(() => new Map(Object.entries(JSON.parse(readFileSync(file, "utf8")) ?? {})), new Map()); // As `remember` wrote it.
 }
 
 /** On a full disk, it is remembered until the process ends. */

@@ -1,5 +1,6 @@
 /** ALERT_URL: each finding is posted once when it appears and once when it ends, also across restarts and failures. */
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keepAlerting } from "../../src/alerts.ts";
 import { type Finding, fine, warning } from "../../src/cli/doctor/finding.ts";
@@ -51,7 +52,7 @@ function aReceiver(path = "") {
       onFailure: (cause) => failures.push(String(cause)),
     });
   };
-  return { posts, requests, receiver, failures, run };
+  return { file, posts, requests, receiver, failures, run };
 }
 
 test("a finding is posted once when it appears and once when it ends, within 15 minutes", async () => {
@@ -65,6 +66,16 @@ test("a finding is posted once when it appears and once when it ends, within 15 
   ]);
   expect(requests.map(({ type }) => type)).toEqual(["application/json", "application/json"]);
 });
+
+test.each(["", "{", "null"])(
+  "if what was posted is recorded as %j, each current finding is posted again",
+  async (record) => {
+    const { file, posts, run } = aReceiver();
+    writeFileSync(file, record);
+    await run(10, () => [disk(900)]);
+    expect(posts.map(({ state, what }) => [state, what])).toEqual([["firing", "Only 900 MB are free."]]);
+  },
+);
 
 test("a restart posts nothing again, and resolves findings that ended during the downtime", async () => {
   const { posts, run } = aReceiver();
