@@ -1,7 +1,7 @@
 /** bun admin stats: leads per day, by pixel, state, and source, and requests per key and day, in the terminal and as a page. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { formatTime } from "../../src/contract/time.ts";
@@ -183,6 +183,16 @@ describe("the page of --html", () => {
     const page = await pageOf(admin);
     expect(page).not.toMatch(/dana|6195550123|Fallbrook|private/i);
     expect(page).toContain(`<td>${spring}</td><td>2</td>`);
+  });
+
+  test("is not written through a link with the name of its draft", async () => {
+    const admin = anAdmin();
+    const [precious, file] = [admin.put("precious", "years of work"), join(admin.folder, "stats.html")];
+    const program = join(import.meta.dir, "../../src/admin.ts");
+    // The shell keeps its process ID when it becomes the command.
+    const line = `ln -s ${precious} ${file}.draft-$$; exec ${process.execPath} ${program} stats acme --html ${file}`;
+    const { exitCode } = Bun.spawnSync(["sh", "-c", line], { env: { DATABASE_PATH: admin.file } });
+    expect([exitCode, readFileSync(precious, "utf8"), existsSync(file)]).toEqual([1, "years of work", false]);
   });
 
   test.each([

@@ -1,5 +1,5 @@
 /** bun admin stats: leads by day, pixel, state, and source, and requests by key, as charts in the terminal or as a page. */
-import { writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import { formatTime } from "../../contract/time.ts";
@@ -78,12 +78,16 @@ function draw(bars: Chart["bars"]): string {
   return lines.join("\n");
 }
 
-/** Throws a UserError if the page cannot be written, or if the file belongs to the database. */
+/** Writes the whole page or nothing. Throws a UserError if it cannot, or if the file belongs to the database. */
 function writePage(file: string, figures: Figures): void {
   refuseDatabaseFile("--html", file);
+  const draft = `${file}.draft-${process.pid}`;
   try {
-    writeFileSync(file, statsPage(figures));
+    // In a folder that others can write to, the name could be that of a link.
+    writeFileSync(draft, statsPage(figures), { flag: "wx" });
+    renameSync(draft, file);
   } catch (cause) {
+    if (existsSync(draft)) rmSync(draft);
     const advice = "Check that its folder exists, and that this user can write to it.";
     throw new UserError(`${file} cannot be written (${codeOf(cause)}).`, advice);
   }
