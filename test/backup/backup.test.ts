@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
 import { needing, unless } from "../support/needing.ts";
-import { aSmallDisk } from "../support/small-disk.ts";
+import { aSmallDisk, fill } from "../support/small-disk.ts";
 import { aBackup, fitManifest, header, rows } from "./restore/a-backup.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -113,6 +113,15 @@ needing("mount")("reports a full disk in one line and leaves no part of a backup
   expect(readdirSync(disk.path)).toEqual([]);
   expect(await admin.leads()).toHaveLength(5000);
   expect(existsSync(disk.path)).toBe(true);
+});
+
+needing("mount")("a drill on a full disk says so, and nothing against the backup", async () => {
+  const admin = anAdmin();
+  using disk = aSmallDisk(admin.folder, "size=9m");
+  await admin.run("backup", join(disk.path, "copy.db"));
+  fill(disk.path);
+  const { status, stderr } = await admin.run("backup", "--drill", join(disk.path, "copy.db"));
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^The disk of [^\n]+ is full\. [^\n]+\n$/)]);
 });
 
 needing("mount")("a drill on a read-only disk is rejected with advice", async () => {
