@@ -3,8 +3,9 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Lead } from "../../src/contract/lead.ts";
+import type { LeadDatabase } from "../../src/db/connection.ts";
 import { listBatches } from "../../src/db/imports.ts";
 import { openConnection } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
@@ -12,6 +13,7 @@ import { bytesOf } from "../../src/db/uuid.ts";
 import { emptyCounts } from "../../src/import/new-lead.ts";
 import { beginBatch, recordBatch } from "../../src/import/write/batch.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
+import { listReceipts, readReceipt } from "../../src/privacy/receipts.ts";
 import { importing, origin } from "../db/importing.ts";
 import { aLead, newLead, noonMs, someLeads } from "../support/builders.ts";
 import { watchDatabases } from "../support/closing.ts";
@@ -50,6 +52,9 @@ async function erase(
   for await (const _ of erasure.steps());
   const before = [...read];
   const erased = (await erasure.complete()).reduce((sum, person) => sum + person.erased, 0);
+  // One receipt names what was removed in the first place, and what an import added.
+  const receipts = [...listReceipts(database, account.number)].map(readReceipt);
+  expect(receipts.map(({ removed }) => removed.length)).toEqual([erased]);
   const { mentioning, blocked } = erasure.findRemaining();
   return { erased, read: before, mentions: mentioning.length, blocked: blocked.length };
 }
@@ -78,6 +83,20 @@ test("reports a lead added during the erasure with another address of the person
   importLeads(there.database, there.account.number, [own]);
   const merge = anImport(there, [{ email: other }]);
   expect(await erase(there, () => merge.next(), { untilIt: 2 })).toMatchObject({ erased: 1, blocked: 1 });
+});
+
+test("erases a lead that somebody changes at that moment as it is then", async () => {
+  const there = aFile();
+  const { database, account } = there;
+  importLeads(database, account.number, [newLead(aLead({ email: robin.value, state: "CA" }))]);
+  let changes = 0;
+  /** Before the first write, somebody replaces the lead. */
+  const write: LeadDatabase["write"] = async (statements) => {
+    if (changes++ === 0) database.read.run(sql`UPDATE stored_leads SET doc = replace(doc, '"CA"', '"NV"')`);
+    await database.write(statements);
+  };
+  expect(await erase({ ...there, database: { ...database, write } })).toMatchObject({ erased: 1, mentions: 0 });
+  expect(documentsOf(database, account.number).filter((document) => document.includes(robin.value))).toEqual([]);
 });
 
 test("keeps a lead that replaced one that mentions the person", async () => {
