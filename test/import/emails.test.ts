@@ -44,6 +44,7 @@ test.each([
   ...["Dana <dana@example.com>; Lee <lee@example.com>", "a@@b;dana@example.com|lee@example.com"],
   ...["['dana@example.com', 'lee@example.com']", "Team: dana@example.com, lee@example.com;", "dana @ example.com"],
   ...["[dana@example.com](mailto:dana@example.com)", "\u202adana@example.com\u202c; lee@example.com"],
+  ...["lee@example.com <dana@example.com>; Sam", "dana@example.com, lee@example.com <sam@example.com>"],
   "dana@exam\u00adple.com\u200b",
 ])("the first address of %j is dana@example.com, with a warning", (cell) => {
   expect(read(cell)).toEqual({ value: "dana@example.com", cut: true });

@@ -1,5 +1,4 @@
 /** Email addresses in cells, without the names, brackets, and labels around them. */
-import { parseAddressList } from "email-addresses";
 import { type Cell, type Found, textsOf } from "../../row.ts";
 
 /** Invisible marks that a web page or a program left in an address; as the inside of a class. */
@@ -45,29 +44,17 @@ function isBare(text: string): boolean {
 const roundApostrophe = /(?<=\p{L})[‘’](?=\p{L})/gu;
 /** The separator of the words of a cell, of which an address is one. */
 const betweenWords = new RegExp(String.raw`[\s<>()[\]{}",;:|\\${marks}]+`);
-/** A longer cell is no list of addresses, and a parser of the grammar would be slow. */
-const maxListLength = 2000;
-/** No list has so many comments. Nested ones would take the square of their number. */
-const maxComments = 20;
+/** A comment, or a name in quotes, in which an address is another one (RFC 5322). */
+const commentOrName = /\([^()]*\)|"[^"<]*"(?=\s*<)/g;
+/** An address in angle brackets, after a name that may look like one. It begins where the one before it ends. */
+const inBrackets = /(?<![^,;|/\n<>])[^,;|/\n<>]*<([^<>]*)>/g;
 
 /** Returns the parts of a cell that may be addresses, the likely ones first. */
 function candidatesIn(cell: string): readonly string[] {
   const text = cell.replaceAll(unseenMarks, "").replaceAll(roundApostrophe, "'");
-  return [...(isList(text) ? addressesOfList(text) : []), ...wordsOf(text)];
-}
-
-/** Returns whether a text has names in quotes, comments, or groups, which have a grammar (RFC 5322). */
-function isList(text: string): boolean {
-  if (text.length > maxListLength || !text.includes("@")) return false;
-  return /[<("]|\s@|@\s/.test(text) && text.split("(").length <= maxComments;
-}
-
-function addressesOfList(text: string): string[] {
-  const options = { input: text, rfc6532: true, commaInDisplayName: true, atInDisplayName: true };
-  const boxes = (parseAddressList(options) ?? []).flatMap((entry) =>
-    entry.type === "group" ? entry.addresses : [entry],
-  );
-  return boxes.map(({ address }) => address);
+  const list = text.replaceAll(commentOrName, " ").replaceAll(inBrackets, " $1 ");
+  const isOne = list.indexOf("@") === list.lastIndexOf("@");
+  return [...new Set([...wordsOf(isOne ? list.replace(/(?<!\s)\s*@\s*/, "@") : list), ...wordsOf(text)])];
 }
 
 function wordsOf(text: string): string[] {
