@@ -20,13 +20,14 @@ export function blocksOf(markdown: string): Block[] {
 }
 
 /** A folder that is to a command what a clone is, but for its data. */
-function aClone(): string {
+export function aClone(): string {
   const folder = aFolder();
   for (const name of [
     "src",
     "extensions",
     "packages",
     "drizzle",
+    "deploy",
     "node_modules",
     "package.json",
     "bunfig.toml",

@@ -2,9 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { argumentsOf, blocksOf } from "../docs/walkthrough.ts";
+import { aClone, argumentsOf, blocksOf } from "../docs/walkthrough.ts";
 import { anAdmin } from "../support/admin.ts";
-import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
 import { runNow, start } from "../support/process.ts";
 import { aFreePort } from "../support/proxy.ts";
@@ -13,16 +12,6 @@ const root = join(import.meta.dir, "../..");
 const text = readFileSync(join(root, "docs/operations.md"), "utf8");
 const blocks = blocksOf(text).filter(({ info }) => info !== "" && !info.startsWith("ini"));
 const needsMore = ({ info }: { info: string }) => /needs=|debian/.test(info);
-
-/** A folder that looks like a clone, with its own data. */
-function aClone(): string {
-  const folder = aFolder();
-  const names = "package.json bun.lock bunfig.toml node_modules src extensions packages drizzle deploy";
-  for (const name of names.split(" ")) symlinkSync(join(root, name), join(folder, name));
-  mkdirSync(join(folder, "bin"));
-  symlinkSync(process.execPath, join(folder, "bin/bun"));
-  return folder;
-}
 
 test("every block is for the shell, and says what it needs", () => {
   expect(blocks.length).toBeGreaterThan(10);
@@ -37,6 +26,8 @@ test.each(blocks.filter(needsMore))("a block $info has no syntax error", ({ text
 
 test("the blocks that need only Bun run, one after the other, in a new folder", async () => {
   const folder = aClone();
+  mkdirSync(join(folder, "bin"));
+  symlinkSync(process.execPath, join(folder, "bin/bun"));
   const port = String(await aFreePort());
   const env = { PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`, HOME: folder };
   let server: ReturnType<typeof start> | null = null;
