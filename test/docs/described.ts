@@ -41,7 +41,7 @@ interface Operation {
 }
 
 interface Document {
-  readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
   readonly paths: Named<{ readonly get: Operation }>;
   readonly components: {
     readonly headers: Named<Header>;

@@ -28,12 +28,16 @@ test("Redocly finds no problem in it by its recommended rules", async () => {
   expect(remarks.filter((remark) => !expected.test(remark))).toEqual([]);
 });
 
-test("it describes the three operations, and every parameter with an example or a choice", async () => {
-  const { document } = await describedBy((await serve()).url);
-  expect(Object.entries(document.paths).map(([path, { get }]) => [path, get.operationId])).toEqual([
-    ["/api/v1/leads", "listLeads"],
-    ["/api/v1/pixels", "listPixels"],
-    ["/api/v1/usage", "getUsage"],
+test("it describes the three operations at the public address, and every parameter with an example or a choice", async () => {
+  const { document } = await describedBy((await serve({ baseUrl: "https://www.example.com" })).url);
+  expect(document.servers).toMatchObject([{ url: "https://www.example.com" }]);
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => `${method} ${path}: ${operationId}`),
+  );
+  expect(operations).toEqual([
+    "get /api/v1/leads: listLeads",
+    "get /api/v1/pixels: listPixels",
+    "get /api/v1/usage: getUsage",
   ]);
   const described = document.paths["/api/v1/leads"]?.get.parameters ?? [];
   expect(described.map(({ name }) => name)).toEqual(Object.keys(LeadParameters.properties));
