@@ -21,18 +21,18 @@ test.each(["1", "2", "25", "99", "100"])("limit=%s returns that many leads", asy
   expect(await returned({ leads: someLeads(101) }, `limit=${limit}`)).toHaveLength(Number(limit));
 });
 
-describe("before and since", () => {
-  const at = (time: string) => aLead({ identified_at: `2026-01-31T09:15:00.${time}Z` });
-  const [first, second, third] = [at("100"), at("101"), at("102")];
-  const leads = [first, second, third];
-  type Bound = readonly [bound: string, expected: readonly { id: string }[]];
+const at = (time: string) => aLead({ identified_at: `2026-01-31T09:15:00.${time}Z` });
+const [first, second, third] = [at("100"), at("101"), at("102")];
+const threeTimes = { leads: [first, second, third] };
+type Bound = readonly [bound: string, expected: readonly { id: string }[]];
 
+describe("before and since", () => {
   test.each<Bound>([
     ["2026-01-31T09:15:00.101Z", [first]],
     ["2026-01-31T09:15:00.102Z", [second, first]],
     ["0001-01-01T00:00:00Z", []],
   ])("before=%s returns only leads identified strictly before that time, newest first", async (bound, expected) => {
-    expect(await returned({ leads }, `before=${bound}`)).toEqual(ids(expected));
+    expect(await returned(threeTimes, `before=${bound}`)).toEqual(ids(expected));
   });
 
   test.each<Bound>([
@@ -41,20 +41,22 @@ describe("before and since", () => {
     ["2026-01-31T09:15:00Z", [third, second, first]],
     ["0001-01-01T00:00:00Z", [third, second, first]],
   ])("since=%s returns only leads identified at or after that time, newest first", async (bound, expected) => {
-    expect(await returned({ leads }, `since=${bound}`)).toEqual(ids(expected));
+    expect(await returned(threeTimes, `since=${bound}`)).toEqual(ids(expected));
   });
 
   test("since and before together return the leads between them, including the lower bound", async () => {
     const query = "since=2026-01-31T09:15:00.100Z&before=2026-01-31T09:15:00.102Z";
-    expect(await returned({ leads }, query)).toEqual(ids([second, first]));
+    expect(await returned(threeTimes, query)).toEqual(ids([second, first]));
   });
 
   test("a before at or below since gives an empty page and no error", async () => {
     const bound = "2026-01-31T09:15:00.101Z";
-    expect(await returned({ leads }, `before=${bound}&since=${bound}`)).toEqual([]);
-    expect(await returned({ leads }, `before=2020-01-01T00:00:00Z&since=${bound}`)).toEqual([]);
+    expect(await returned(threeTimes, `before=${bound}&since=${bound}`)).toEqual([]);
+    expect(await returned(threeTimes, `before=2020-01-01T00:00:00Z&since=${bound}`)).toEqual([]);
   });
+});
 
+describe("a time", () => {
   test.each<Bound>([
     ["before=2026-01-31T09:15:00.1011Z", [second, first]],
     ["before=2026-01-31T09:15:00.1010Z", [first]],
@@ -62,8 +64,8 @@ describe("before and since", () => {
     ["before=9999-12-31T23:59:59.9999Z", [third, second, first]],
     ["since=2026-01-31T09:15:00.1001Z", [third, second]],
     ["since=2026-01-31T09:15:00.1000Z", [third, second, first]],
-  ])("a time with more than three decimals is rounded up to the millisecond: %s", async (query, expected) => {
-    expect(await returned({ leads }, query)).toEqual(ids(expected));
+  ])("with more than three decimals is rounded up to the millisecond: %s", async (query, expected) => {
+    expect(await returned(threeTimes, query)).toEqual(ids(expected));
   });
 
   test.each<Bound>([
@@ -76,25 +78,25 @@ describe("before and since", () => {
     ["since=2026-01-31T10:15:00.102+01:00", [third]],
     ["before=2026-01-31T10:15:00.101+0100", [first]],
   ])(
-    "a time is RFC 3339: T and Z in either case, an offset with or without a colon, its + encoded or not: %s",
+    "is RFC 3339, with T and Z in either case, an offset with or without a colon, and its + encoded or not: %s",
     async (query, expected) => {
-      expect(await returned({ leads }, query)).toEqual(ids(expected));
+      expect(await returned(threeTimes, query)).toEqual(ids(expected));
     },
   );
 });
 
-describe("the filters", () => {
-  const california = aLead({ state: "CA", city: "San José", email: null, pixel_id: "px_a" });
-  const nevada = aLead({ state: "NV", city: "Reno", pixel_id: "px_b" });
-  const nowhere = aLead({ state: null, city: null, email: null, verified_email: "v@example.com", pixel_id: "px_b" });
-  const leads = [california, nevada, nowhere];
+const california = aLead({ state: "CA", city: "San José", email: null, pixel_id: "px_a" });
+const nevada = aLead({ state: "NV", city: "Reno", pixel_id: "px_b" });
+const nowhere = aLead({ state: null, city: null, email: null, verified_email: "v@example.com", pixel_id: "px_b" });
+const threePlaces = { leads: [california, nevada, nowhere] };
 
+describe("the filters of the place", () => {
   test.each([
     ["CA", california],
     ["ca", california],
     ["nV", nevada],
   ])("state=%s matches in any case", async (state, lead) => {
-    expect(await returned({ leads }, `state=${state}`)).toEqual([lead.id]);
+    expect(await returned(threePlaces, `state=${state}`)).toEqual([lead.id]);
   });
 
   test.each([
@@ -104,11 +106,11 @@ describe("the filters", () => {
     ["San%20Jos%C3%A9", california],
     ["SAN+JOSE%CC%81", california],
   ])("city=%s matches in any case, in any Unicode form, and without the spaces around it", async (city, lead) => {
-    expect(await returned({ leads }, `city=${city}`)).toEqual([lead.id]);
+    expect(await returned(threePlaces, `city=${city}`)).toEqual([lead.id]);
   });
 
   test.each(["San+Jose", "Ren", "Ren%25", "Ren_"])("city=%s matches no other name: it is no pattern", async (city) => {
-    expect(await returned({ leads }, `city=${city}`)).toEqual([]);
+    expect(await returned(threePlaces, `city=${city}`)).toEqual([]);
   });
 
   test.each([
@@ -116,19 +118,21 @@ describe("the filters", () => {
     ["emoji", "%F0%9F%A6%8A".repeat(200)],
     ["letters between spaces", `+++${"x".repeat(200)}%20`],
   ])("a city may have 200 characters: %s", async (_, city) => {
-    expect(await returned({ leads }, `city=${city}`)).toEqual([]);
+    expect(await returned(threePlaces, `city=${city}`)).toEqual([]);
   });
+});
 
+describe("the other filters", () => {
   test("has_email=true returns only leads with an email address", async () => {
-    expect(await returned({ leads }, "has_email=true")).toEqual([nevada.id]);
+    expect(await returned(threePlaces, "has_email=true")).toEqual([nevada.id]);
   });
 
   test("has_email=false filters nothing", async () => {
-    expect(await returned({ leads }, "has_email=false")).toEqual(ids([nowhere, nevada, california]));
+    expect(await returned(threePlaces, "has_email=false")).toEqual(ids([nowhere, nevada, california]));
   });
 
   test("pixel_id returns only leads of that pixel", async () => {
-    expect(await returned({ leads }, "pixel_id=px_b")).toEqual(ids([nowhere, nevada]));
+    expect(await returned(threePlaces, "pixel_id=px_b")).toEqual(ids([nowhere, nevada]));
   });
 
   test.each([
@@ -136,22 +140,22 @@ describe("the filters", () => {
     ["pixel_id=px_a&state=NV", []],
     ["state=NV&city=reno&pixel_id=px_b&has_email=true&limit=1", [nevada]],
   ])("several filters return only leads that match all of them: %s", async (query, expected) => {
-    expect(await returned({ leads }, query)).toEqual(ids(expected));
+    expect(await returned(threePlaces, query)).toEqual(ids(expected));
   });
 
   test.each(["state=ZZ", "city=Atlantis", "pixel_id=px_new"])(
     "a state, a city, and a pixel without leads give an empty page and no error: %s",
     async (query) => {
-      expect(await returned({ leads, pixels: [{ id: "px_new", status: "active" }] }, query)).toEqual([]);
+      expect(await returned({ ...threePlaces, pixels: [{ id: "px_new", status: "active" }] }, query)).toEqual([]);
     },
   );
 
   test("the name of a parameter may be percent-encoded", async () => {
-    expect(await returned({ leads }, "%73tate=CA")).toEqual([california.id]);
+    expect(await returned(threePlaces, "%73tate=CA")).toEqual([california.id]);
   });
 
   test.each(["PX_A", "px_a%20", "%20px_a", "px", "%25"])("pixel_id is compared exactly: %s is not px_a", async (id) => {
-    const { as, aKey } = await serve({ leads });
+    const { as, aKey } = await serve(threePlaces);
     const { status, body } = await as(aKey()).get(`/leads?pixel_id=${id}`);
     expect([status, body.error.code]).toEqual([404, "unknown_pixel"]);
   });
