@@ -3,8 +3,8 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { aFolder } from "../support/folder.ts";
+import { aFreePort } from "../support/free-port.ts";
 import { adminCommand, start } from "../support/process.ts";
-import { aFreePort } from "../support/proxy.ts";
 
 const root = join(import.meta.dir, "../..");
 

@@ -18,9 +18,9 @@ import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { aCertificate } from "../support/certificate.ts";
 import { aHealthy, change, examine } from "../support/doctor.ts";
+import { aFreePort } from "../support/free-port.ts";
 import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
-import { aFreePort } from "../support/proxy.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
 
 function overwrite(file: string, from: number, length: number): void {

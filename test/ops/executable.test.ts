@@ -8,10 +8,10 @@ import { createSbom } from "../../deploy/sbom.ts";
 import { version } from "../../package.json";
 import { theExecutable } from "../support/executable.ts";
 import { aFolder } from "../support/folder.ts";
+import { aFreePort } from "../support/free-port.ts";
 import { unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 import { theProgram } from "../support/program.ts";
-import { aFreePort } from "../support/proxy.ts";
 import { aSharedFolder } from "../support/run.ts";
 
 const root = join(import.meta.dir, "../..");

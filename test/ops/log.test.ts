@@ -9,9 +9,9 @@ import { leads } from "../../src/db/schema.ts";
 import { aLead, noonMs } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
 import { aFolder } from "../support/folder.ts";
+import { aFreePort } from "../support/free-port.ts";
 import { serve } from "../support/harness.ts";
 import { start } from "../support/process.ts";
-import { aFreePort } from "../support/proxy.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");

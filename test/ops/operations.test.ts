@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { aClone, argumentsOf, blocksOf } from "../docs/walkthrough.ts";
 import { anAdmin } from "../support/admin.ts";
+import { aFreePort } from "../support/free-port.ts";
 import { serve } from "../support/harness.ts";
 import { runNow, start } from "../support/process.ts";
-import { aFreePort } from "../support/proxy.ts";
 
 const root = join(import.meta.dir, "../..");
 const text = readFileSync(join(root, "docs/operations.md"), "utf8");

@@ -2,10 +2,11 @@
 import { describe, expect } from "bun:test";
 import { createKey } from "../../src/contract/key.ts";
 import { aLead } from "../support/builders.ts";
+import { aFreePort } from "../support/free-port.ts";
 import { serve } from "../support/harness.ts";
 import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
-import { aFreePort, logsOf, startProxy } from "../support/proxy.ts";
+import { logsOf, startProxy } from "../support/proxy.ts";
 import { send, sendText, type WireAnswer } from "../support/wire.ts";
 
 const programs = ["nginx", "caddy"] as const;

@@ -4,7 +4,7 @@ import { expect } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Admin, anAdmin } from "./admin.ts";
-import { aFreePort } from "./proxy.ts";
+import { aFreePort } from "./free-port.ts";
 
 interface Finding {
   readonly level: "warning" | "broken";

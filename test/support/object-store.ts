@@ -1,6 +1,6 @@
 /** A real S3 server on a folder, whose subfolders are the buckets. */
 import { until } from "./eventually.ts";
-import { aFreePort } from "./proxy.ts";
+import { aFreePort } from "./free-port.ts";
 
 /** The program; null if it is not installed. */
 export const gateway = Bun.which("versitygw");

@@ -1,37 +1,16 @@
 /** nginx and Caddy as their owner runs them: the files of deploy/, with ports and folders of a test put in. */
 import { expect } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { aCertificate, type Certificate } from "./certificate.ts";
 import { eventually, until } from "./eventually.ts";
 import { aFolder } from "./folder.ts";
+import { aFreePort } from "./free-port.ts";
 import { endWithTest } from "./process.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
 
 type FrontProxy = Awaited<ReturnType<typeof startProxy>>;
-
-let portsTried = 0;
-
-/**
- * A free port, which stays free until the test uses it: it is below those that the system gives
- * out, and each process of tests has eight of its own.
- */
-export async function aFreePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + (process.pid % 2_500) * 8 + (portsTried++ % 8);
-    if (await isFree(port)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.on("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
-}
 
 /**
  * Starts the program on free ports of the loopback, in front of a server on a port, and of a webhook endpoint; it ends

@@ -4,9 +4,9 @@ import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { theExecutable } from "../../support/executable.ts";
 import { aFolder } from "../../support/folder.ts";
+import { aFreePort } from "../../support/free-port.ts";
 import { needing } from "../../support/needing.ts";
 import { runNow, start } from "../../support/process.ts";
-import { aFreePort } from "../../support/proxy.ts";
 
 const deploy = join(import.meta.dir, "../../../deploy");
 

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { aLead, newLead, someLeads } from "../../../../test/support/builders.ts";
 import { aKey, anAccount, importLeads, openTestDatabase } from "../../../../test/support/database.ts";
-import { aFreePort } from "../../../../test/support/proxy.ts";
+import { aFreePort } from "../../../../test/support/free-port.ts";
 import type { Random } from "../../../random.ts";
 import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 import { documentsOf, look } from "../../product/contents.ts";

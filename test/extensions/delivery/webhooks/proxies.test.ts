@@ -3,8 +3,9 @@ import { expect, onTestFinished } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { createKey } from "../../../../src/contract/key.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { aFreePort } from "../../../support/free-port.ts";
 import { needing } from "../../../support/needing.ts";
-import { aFreePort, logsOf, startProxy } from "../../../support/proxy.ts";
+import { logsOf, startProxy } from "../../../support/proxy.ts";
 import { send } from "../../../support/wire.ts";
 import { receive } from "./receiving.ts";
 
