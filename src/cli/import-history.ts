@@ -14,6 +14,7 @@ import { grouped, leadsText } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
 import { table } from "./terminal/table.ts";
 
+/** Returns the commands that list and undo imports. */
 export function importCommand(context: CommandContext): Command {
   return new AdminCommand("import")
     .examples("import list acme", "import undo acme 3")

@@ -2,6 +2,7 @@
 import type { PersonIdentifier } from "../contract/person.ts";
 import { UserError } from "../user-error.ts";
 
+/** How the leads of an import meet those that are stored. */
 export interface ImportOptions {
   readonly onDuplicate: "skip" | "replace";
   readonly createPixels?: boolean;
@@ -28,6 +29,7 @@ export interface NewLead {
   readonly document: string;
 }
 
+/** What became of one lead. */
 export type ImportOutcome =
   | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
   | { readonly kind: "duplicate" | "suppressed" | "rejected" }

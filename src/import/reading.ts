@@ -13,6 +13,7 @@ import type { Source } from "./parse/source.ts";
 import { firstText, maxRejectedLength, type ReadRow, type RejectedRow, type Row } from "./row.ts";
 import type { StagedImport } from "./write/import.ts";
 
+/** What is read, by which rules, and where its rows are staged. The functions are called while it is read. */
 export interface Reading {
   readonly source: Source;
   readonly columns: Columns;
@@ -22,22 +23,23 @@ export interface Reading {
   readonly retainDays: number | null;
   readonly staged: Pick<StagedImport, "add" | "reject" | "isStored" | "hasPixel">;
   readonly now: () => number;
-}
-
-export interface Listener {
   /** Called once the columns are known, before anything is staged. */
   readonly onColumns?: (format: Format) => void;
   /** Called with the number of rows read so far. */
   readonly onProgress?: (rows: number) => void;
 }
 
+/** The result of a source that was read to its end: its format, counts, warnings, and why it looks wrong. */
 export type FileRead = Awaited<ReturnType<typeof readFile>>;
 
 /** At most this many lines are above the header of a report. */
 const maxLinesAbove = 10;
 
-/** Reads a source to its end. Throws a UserError if its format is not understood. */
-export async function readFile(reading: Reading, listener: Listener = {}) {
+/**
+ * Reads a source to its end. Throws a UserError if its format is not understood, if the order of its dates is not decided,
+ * or if no row names a pixel.
+ */
+export async function readFile(reading: Reading) {
   const { source, columns, now } = reading;
   const stage = new Stage(reading);
   const texts = toText(source.chunks, (encoding) => increment(stage.notes.legacyLines, encoding));
@@ -47,7 +49,7 @@ export async function readFile(reading: Reading, listener: Listener = {}) {
   let otherHeader: number | null = null;
   for await (const group of rows.groups) {
     if (!isAnnounced && columns.all.length > 0) {
-      listener.onColumns?.(rows.format);
+      reading.onColumns?.(rows.format);
       isAnnounced = true;
     }
     const first = group.slice(0, Math.max(0, maxLinesAbove - read));
@@ -56,7 +58,7 @@ export async function readFile(reading: Reading, listener: Listener = {}) {
     const nowMs = now();
     for (const row of group) stage.take(row, nowMs);
     read += group.length;
-    listener.onProgress?.(read);
+    reading.onProgress?.(read);
   }
   return {
     format: rows.format,

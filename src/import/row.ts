@@ -5,6 +5,7 @@ import { parseJson } from "./parse/json-value.ts";
 /** A row, or a record that could not be read. */
 export type ReadRow = Row | RejectedRow;
 
+/** A record with its values, each in the place of its column. */
 export interface Row {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;

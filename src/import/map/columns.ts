@@ -194,6 +194,7 @@ function isCreation({ target, rank, key }: Meaning): boolean {
 /** The columns that a rejects file has in addition to those of its source. */
 export const rejectColumns = ["reject_line", "reject_reason"] as const;
 
+/** Returns whether a column is one that only a rejects file has. */
 export function isRejectColumn(name: string): boolean {
   return rejectColumns.some((column) => column === name);
 }

@@ -12,6 +12,7 @@ const ingredients = ["first_name", "last_name", "country", "time_zone"] as const
 /** A field of a lead, or what goes into one. */
 export type Target = LeadField | (typeof ingredients)[number];
 
+/** All targets, which are also what --map accepts. */
 export const targets: readonly Target[] = [...leadFields, ...ingredients];
 
 /** The fields that identify the visitor. */
@@ -46,6 +47,7 @@ export const parents = {
   visit: words("visit visits pagevisits session page pageview context event attribution utm"),
 } satisfies Record<string, readonly string[]>;
 
+/** What the parent of a value is: it decides which fields the value can give. */
 export type ParentKind = keyof typeof parents;
 
 /** Further names of a list of records, or of an object around it. */

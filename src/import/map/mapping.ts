@@ -17,6 +17,7 @@ interface Mapped {
 /** More parts than a command line has. A column that is mapped has a lower rank than one that is known by its name. */
 const maxMapped = 1_000_000;
 
+/** A --map that was read. */
 export type ColumnMapping = ReturnType<typeof readMapping>;
 
 /** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a UserError that names the part that is wrong. */

@@ -13,6 +13,7 @@ import {
 } from "./fields.ts";
 import { readZone } from "./values/zones.ts";
 
+/** The field that a path gives, and how it is preferred to other paths. */
 export interface Meaning {
   readonly target: Target;
   /** Of several values for one field, the lowest rank is preferred: the shortest path, then the order of the aliases. */

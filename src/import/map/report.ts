@@ -5,6 +5,7 @@ import { ofPerson, type Target, targets } from "./fields.ts";
 import { likelyTarget, meaningOfPath } from "./names.ts";
 import type { TimeRules } from "./visit-time.ts";
 
+/** What becomes of each column. */
 export type ColumnReport = ReturnType<typeof reportOn>;
 
 /** The fields of a lead to which values contribute that are not fields themselves. */

@@ -8,6 +8,7 @@ import { readZone, type ZonedMs } from "./values/zones.ts";
 /** Clocks differ a little: a time that is less ahead of the clock counts as now, and any later one is wrong. */
 const toleranceMs = 5 * 60_000;
 
+/** The rules by which the times of one import are read. */
 export interface TimeRules {
   /** The time that leads get: that of their source or that of the import. */
   readonly stamp: "source" | "arrival";
@@ -18,6 +19,7 @@ export interface TimeRules {
   readonly ofDeliveries: boolean;
 }
 
+/** The time of one visit; both times are null if the source gives none. */
 export interface VisitTime {
   /** The time that the source gives; null when it gives none. */
   readonly sourceMs: number | null;

@@ -7,6 +7,7 @@ import { lookAhead, prepend } from "./encoding.ts";
 import { type Groups, readDocument, readLines } from "./json.ts";
 import { parseJson } from "./json-value.ts";
 
+/** The format of a file, which its rejects file has too. */
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
 
 /** Detects the format from the start of a text, and reads it. */

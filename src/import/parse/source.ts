@@ -12,6 +12,7 @@ import { lookAhead } from "./encoding.ts";
 /** About a thousand rows: as much as one transaction takes. */
 const chunkBytes = 512 * 1024;
 
+/** The bytes of a file or of standard input, which can be read once. */
 export interface Source {
   /** The bytes, unpacked. Fails with a UserError when they cannot be read to the end. */
   readonly chunks: AsyncGenerator<Buffer>;
@@ -93,6 +94,7 @@ function isGzip(head: Buffer): boolean {
 async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
   const unzip = createGunzip({ chunkSize: chunkBytes });
   // The loop below reads from `unzip`, and throws the same failure.
+  // A failure also ends the bytes that are read below, where it is reported.
   pipeline(Readable.from(packed, { objectMode: false }), unzip).catch(() => undefined);
   try {
     const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), hasSignature);

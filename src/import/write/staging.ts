@@ -23,6 +23,7 @@ export interface Summary {
   readonly older: number;
 }
 
+/** The staged leads and rejected rows of one import. */
 export type Staging = ReturnType<typeof openTables>;
 
 /**

@@ -24,6 +24,7 @@ export interface Placed extends StoredPlace {
   readonly doc: string;
 }
 
+/** The stored leads of one account, for one transaction. */
 export interface StoredLeads {
   /** Returns false if the millisecond or the ID is taken. */
   insert(lead: NewLead, placed: Placed): boolean;

@@ -87,7 +87,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
       rejectedFor: mostFrequentReason(fileRead.notes),
     };
   } finally {
-    // A file that was refused in the middle is still open. After a signal, nobody waits for the rest of it.
+    // A file that was refused in the middle is still open. After a signal, nobody waits for the rest, nor for a failure to close it.
     void source.chunks.return(undefined).catch(() => undefined);
     staged.close();
   }
@@ -111,7 +111,8 @@ async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): 
 async function read(output: Output, file: string, reading: Reading): Promise<FileRead> {
   const { source, columns } = reading;
   using progress = createProgress("Reading", source.size, output);
-  return await readFile(reading, {
+  return await readFile({
+    ...reading,
     onColumns: (format) => output.say(announceColumns(columns, format, file === "-" ? "standard input" : file)),
     onProgress: (rows) => progress.update(source.bytesRead(), rows),
   });

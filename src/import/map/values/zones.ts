@@ -73,6 +73,7 @@ export function isZone(name: string): boolean {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
     return !/^[+-]/.test(name);
   } catch {
+    // The only failure is a name that no zone has.
     return false;
   }
 }
