@@ -71,21 +71,14 @@ async function run({ steps = 10, bytes = 1, requestedIn = [], stoppedIn = 0, ste
 
 const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
-test("a transaction ends when another program requests the lock, and the next one continues", async () => {
-  const { transactions, stored } = await run({ requestedIn: [2, 3, 7] });
-  expect(transactions).toEqual([[1, 2], [3], [4, 5, 6, 7], [8, 9, 10]]);
+test.each<[string, Plan, number[][]]>([
+  ["ends when another program requests the lock", { requestedIn: [2, 3, 7] }, [[1, 2], [3], [4, 5, 6, 7], [8, 9, 10]]],
+  ["continues while nobody requests the lock", {}, [oneTo(10)]],
+  ["is committed when the import is stopped", { stoppedIn: 4 }, [oneTo(4), oneTo(10).slice(4)]],
+])("a transaction %s, and the next one continues", async (_, plan, expected) => {
+  const { transactions, stored } = await run(plan);
+  expect(transactions).toEqual(expected);
   expect(stored).toEqual(oneTo(10));
-});
-
-test("a transaction continues while nobody requests the lock", async () => {
-  expect((await run({})).transactions).toEqual([oneTo(10)]);
-});
-
-test("a transaction is committed when the import is stopped", async () => {
-  expect((await run({ stoppedIn: 4 })).transactions).toEqual([
-    [1, 2, 3, 4],
-    [5, 6, 7, 8, 9, 10],
-  ]);
 });
 
 test("next to a server, a transaction ends after two seconds, and programs that cannot request the lock can write", async () => {
