@@ -14,11 +14,11 @@ import {
   type ImportOutcome,
   type NewLead,
 } from "../new-lead.ts";
-import type { MergeProgress, SourceRead } from "./batch.ts";
+import type { SourceRead } from "./batch.ts";
 import { openDestination, writeLeads } from "./lead-writer.ts";
 import { type ImportPlace, Merge, type MergeListener, openDryRun } from "./merge.ts";
-import { type Preview, readPreview } from "./preview.ts";
-import { openStaging, type Staging } from "./staging.ts";
+import { readPreview } from "./preview.ts";
+import { openStaging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
 import { inTransactions } from "./transactions.ts";
 
@@ -35,19 +35,7 @@ export interface Importer {
 }
 
 /** One import. No lead is served before `merge`; an import that ends before it leaves nothing. */
-export interface StagedImport extends Pick<Staging, "add" | "reject" | "rejectedRows" | "sample"> {
-  /** Returns true if a lead with this ID is stored. */
-  isStored(id: string): boolean;
-  hasPixel(id: string): boolean;
-  /** Returns what the import would change. Must be called after the last `add`. */
-  preview(mayShareIds: boolean): Promise<Preview>;
-  /**
-   * Merges the staged leads, and adds to the counts of the reading. At each step, one more transaction is on the disk. Throws
-   * a UserError if it is interrupted.
-   */
-  merge(read: SourceRead, now: () => number, listener?: MergeListener): AsyncGenerator<MergeProgress>;
-  close(): void;
-}
+export type StagedImport = ReturnType<typeof beginImport>;
 
 /** Returns what imports into the file of a database. A separate connection writes it. */
 export function importerOn(database: Connection): Importer {
@@ -78,12 +66,7 @@ export function importerOn(database: Connection): Importer {
 }
 
 /** Begins an import into a file or a cluster. */
-export function beginImport(
-  place: ImportPlace,
-  account: AccountNumber,
-  options: ImportOptions,
-  origin: ImportOrigin,
-): StagedImport {
+export function beginImport(place: ImportPlace, account: AccountNumber, options: ImportOptions, origin: ImportOrigin) {
   const { read, connection } = place;
   try {
     const staging = openStaging(connection.$client, place.folder);
@@ -92,14 +75,20 @@ export function beginImport(
     const pixels = openPixelReader(read);
     return {
       ...{ add, reject, rejectedRows, sample },
-      isStored: (id) => stored.find(id) !== null,
-      hasPixel: (id) => pixels.has(account, id),
-      async preview(mayShareIds) {
+      /** Returns true if a lead with this ID is stored. */
+      isStored: (id: string) => stored.find(id) !== null,
+      hasPixel: (id: string) => pixels.has(account, id),
+      /** Returns what the import would change. Must be called after the last `add`. */
+      async preview(mayShareIds: boolean) {
         await place.catchUp();
         staging.sort();
         return readPreview(connection, account, staging, { ...options, mayShareIds });
       },
-      async *merge(source, now, listener) {
+      /**
+       * Merges the staged leads, and adds to the counts of the reading. At each step, one more transaction is on the disk.
+       * Throws a UserError if it is interrupted.
+       */
+      async *merge(source: SourceRead, now: () => number, listener?: MergeListener) {
         staging.sort();
         try {
           const { open, transactions } = options.dryRun ? openDryRun(connection, account) : place;
