@@ -165,7 +165,7 @@ export class Machine {
     return () => fs.rmSync(join(this.#disk, "rest"));
   }
 
-  /** Installs a build as the documentation says, and starts it on a file that is older, after a command. */
+  /** Installs a build as documented: a command upgrades the file and keeps a copy, then the services start. */
   async upgrade(build: string, command = ["account", "list"]): Promise<void> {
     await this.stop();
     await this.#commands.end();
@@ -174,10 +174,11 @@ export class Machine {
     await this.admin(["upgrade", "--check"]);
     const before = this.copies();
     await this.admin(command);
-    await this.start();
     const made = this.copies().filter((name) => !before.includes(name));
     if (made.length !== 1) throw new Error(`the upgrade kept ${made.length} copies: ${this.logged()}`);
+    // Before the server starts, which would delete a copy with the time of the kernel as too old.
     for (const name of made) this.#date(join(this.#disk, name));
+    await this.start();
   }
 
   /** Makes a build of the next version, with a migration that adds an index. */
