@@ -71,7 +71,7 @@ export function schemaVersion(database: Connection): number {
 export function migrateSchema(database: Connection, path: string, copy: "copy first" | "no copy" = "copy first"): void {
   // Read once: another process may create the same file at this moment, and that is no old one.
   const applied = appliedMs(database);
-  if (migrationsAfter(applied).length === 0) return;
+  if (pendingMigrations(database, applied).length === 0) return;
   if (applied !== null && copy === "copy first") keepCopy(database, path);
   // A migration that rebuilds a table would cascade its deletes.
   database.run(sql`PRAGMA foreign_keys = OFF`);
@@ -110,12 +110,7 @@ function keepCopy(database: Connection, path: string): void {
 }
 
 /** Returns the migrations that a file lacks. */
-export function pendingMigrations(database: Connection) {
-  return migrationsAfter(appliedMs(database));
-}
-
-/** Returns the migrations after the newest one of a file; all of them if it has none. */
-function migrationsAfter(applied: number | null) {
+export function pendingMigrations(database: Connection, applied = appliedMs(database)) {
   return knownMigrations()
     .filter(({ folderMillis }) => folderMillis > (applied ?? 0))
     .map(({ sql: statements, hash, folderMillis }) => ({ statements, hash, createdMs: folderMillis }));
