@@ -75,7 +75,7 @@ test.each<[string, Plan, number[][]]>([
   ["ends when another program requests the lock", { requestedIn: [2, 3, 7] }, [[1, 2], [3], [4, 5, 6, 7], [8, 9, 10]]],
   ["continues while nobody requests the lock", {}, [oneTo(10)]],
   ["is committed when the import is stopped", { stoppedIn: 4 }, [oneTo(4), oneTo(10).slice(4)]],
-])("a transaction %s, and the next one continues", async (_, plan, expected) => {
+])("a transaction %s, and no step is lost or done twice", async (_, plan, expected) => {
   const { transactions, stored } = await run(plan);
   expect(transactions).toEqual(expected);
   expect(stored).toEqual(oneTo(10));
