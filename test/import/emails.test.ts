@@ -61,6 +61,11 @@ test.each(["dana", "@example.com", "dana@", "a@b@c", "@", "null", "", "<>", "und
   },
 );
 
+test("all addresses of a cell are found, also those that are not kept", () => {
+  expect(allEmails("dana@example.com/lee@example.com")).toEqual(["dana@example.com", "lee@example.com"]);
+  expect(allEmails("Email: d/w@example.com (was x@e.org)").toSorted()).toEqual(["d/w@example.com", "x@e.org"]);
+});
+
 test("a row reports what was shortened and what was dropped", async () => {
   expect(await warningsOf("name,email\nDana,dana@example.com\n")).toEqual([]);
   expect(await warningsOf("name,email\nDana,Dana <dana@example.com>\n")).toEqual(["further email"]);
