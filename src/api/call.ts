@@ -55,27 +55,25 @@ export class Call {
   }
 
   /**
-   * Answers with the headers that every response has, and with those of the answer. They are on the Response: Elysia
-   * copies a Response through its body stream if they are in `set.headers`.
+   * Answers with the headers that every response has, with others, and with those of the answer. They are on the Response:
+   * Elysia copies a Response through its body stream if they are in `set.headers`.
    */
-  send(answer: Answer): Response {
+  send(answer: Answer, others: Answer["headers"] = {}): Response {
     this.record(this, answer);
-    const headers = { "X-Content-Type-Options": "nosniff", "X-Request-Id": this.id, ...answer.headers };
+    const headers = { "X-Content-Type-Options": "nosniff", "X-Request-Id": this.id, ...others, ...answer.headers };
     return new Response(answer.body, { status: answer.status, headers });
   }
 
   /** Answers a request of the API: with JSON and the headers of §8, whatever the status. */
   reply(answer: Answer): Response {
     const windowEndSeconds = (Math.floor(this.arrivedMs / windowMs) + 1) * (windowMs / 1000);
-    const headers = {
+    return this.send(answer, {
       "Content-Type": "application/json",
       "Cache-Control": "no-store",
       "X-RateLimit-Limit": String(this.limit),
       "X-RateLimit-Remaining": String(this.remaining),
       "X-RateLimit-Reset": String(windowEndSeconds),
-      ...answer.headers,
-    };
-    return this.send({ ...answer, headers });
+    });
   }
 }
 

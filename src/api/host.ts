@@ -37,6 +37,7 @@ export function createRedirect({ baseUrl, trustProxy, log }: HostSettings, readC
   }
 
   return (call: Call): Response | null => {
+    if (bare === null && !refusesPlainHttp) return null;
     const { headers, method } = call.request;
     // The target of CONNECT is a host of the client's choice, to which no answer may lead.
     if (method === "CONNECT" || neverRedirected.has(call.path)) return null;
