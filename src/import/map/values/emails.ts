@@ -54,7 +54,7 @@ function candidatesIn(cell: string): readonly string[] {
   const text = cell.replaceAll(unseenMarks, "").replaceAll(roundApostrophe, "'");
   const list = text.replaceAll(commentOrName, " ").replaceAll(inBrackets, " $1 ");
   const isOne = list.indexOf("@") === list.lastIndexOf("@");
-  return [...new Set([...wordsOf(isOne ? list.replace(/(?<!\s)\s*@\s*/, "@") : list), ...wordsOf(text)])];
+  return [...new Set([...wordsOf(isOne ? list.replace(/(?<! ) *@ */, "@") : list), ...wordsOf(text)])];
 }
 
 function wordsOf(text: string): string[] {
