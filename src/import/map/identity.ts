@@ -1,6 +1,7 @@
 /** The IDs of leads: that of the source, or one that is made of what a row says. */
 import { createHash } from "node:crypto";
 import { type DetailField, detailFields, type LeadDetails } from "../../contract/lead.ts";
+import { withHyphens } from "../../db/uuid.ts";
 import type { VisitTime } from "./visit-time.ts";
 
 /** A UUID as sources write it, in either case. */
@@ -54,6 +55,5 @@ function sha256(text: string): Buffer {
 function writeUuid(bytes: Buffer): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString("hex", 0, 16);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+  return withHyphens(bytes.toString("hex", 0, 16));
 }
