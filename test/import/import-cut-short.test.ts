@@ -6,17 +6,16 @@ import { anAdmin } from "../support/admin.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 import { betweenTransactions } from "../support/write-lock.ts";
 
-const many = 8_000;
-/** Imports that many leads, and more rows. */
-function aLargeImport(count = many, more = "") {
+const many = 20_000;
+function aLargeImport(more = "") {
   const admin = anAdmin();
-  const rows = Array.from({ length: count }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
+  const rows = Array.from({ length: many }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
   const file = admin.put("export.csv", `date,pixel_id,email\n${rows.join("")}${more}`);
   return { admin, args: ["lead", "import", "acme", file, "--create-pixels"] };
 }
 
 test("Ctrl-C ends a dry run, which shows its progress, without a lead", async () => {
-  const { admin, args } = aLargeImport(20_000);
+  const { admin, args } = aLargeImport();
   const terminal = onTerminal(admin.file, [...args, "--dry-run"]);
   await Promise.race([terminal.seen(/Writing +\S+ [1-9]\d?%/), terminal.ended]);
   terminal.type("\u0003");
@@ -28,7 +27,7 @@ test("Ctrl-C ends a dry run, which shows its progress, without a lead", async ()
 test("Ctrl-C reports the progress, and running the import again completes it", async () => {
   const { admin, args } = aLargeImport();
   const said =
-    /Stopped after ([\d,]+) of 8,000 leads\. They are kept\. Run the command again to complete it.* import undo/.exec(
+    /Stopped after ([\d,]+) of 20,000 leads\. They are kept\. Run the command again to complete it.* import undo/.exec(
       await stoppedByHand(admin.file, args),
     );
   const stayed = Number(said?.[1]?.replaceAll(",", ""));
@@ -53,7 +52,7 @@ test("a closed terminal ends an import in an orderly way", async () => {
 });
 
 test("a killed import keeps its rejected rows, and is listed as unfinished until its file is imported again", async () => {
-  const { admin, args } = aLargeImport(many, "never,px,dana@example.com\n");
+  const { admin, args } = aLargeImport("never,px,dana@example.com\n");
   const rejects = join(admin.folder, "rejects.csv");
   const child = admin.start(...args, "--rejects", rejects);
   await untilSomeAreIn(admin.file, child.exited, () => child.end("SIGKILL"));
@@ -71,11 +70,11 @@ test("a killed import keeps its rejected rows, and is listed as unfinished until
   expect(stderr).toBe("");
 });
 
-/** Stops an import as soon as some of the leads are in, while it waits to write more. */
+/** Stops an import as soon as some of the leads are in. Until it is told to stop, it waits to write more. */
 async function untilSomeAreIn(file: string, ended: Promise<number>, stop: () => unknown): Promise<void> {
   for await (const { leads } of betweenTransactions(file, ended)) {
     if (leads === 0) continue;
-    stop();
+    await stop();
     return;
   }
 }
@@ -90,7 +89,10 @@ async function acceptFirst(terminal: ReturnType<typeof onTerminal>): Promise<voi
 async function stoppedByHand(file: string, args: readonly string[], isFirst = true): Promise<string> {
   const terminal = onTerminal(file, args);
   if (isFirst) await acceptFirst(terminal);
-  await untilSomeAreIn(file, terminal.ended, () => terminal.type("\u0003"));
+  await untilSomeAreIn(file, terminal.ended, () => {
+    terminal.type("\u0003");
+    return terminal.seen(/\^C/);
+  });
   expect(await terminal.ended).toBe(130);
   // A terminal breaks long messages between words.
   return plain(terminal.shown()).replaceAll(/\s+/g, " ");

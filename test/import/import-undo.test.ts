@@ -167,7 +167,7 @@ test("an undo that is stopped or killed is listed as unfinished, and the next on
   const admin = anAdmin();
   await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
   const before = await admin.exported();
-  const rows = Array.from({ length: 8_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
+  const rows = Array.from({ length: 20_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
   await admin.import(`date,email\n${rows}`, ...px);
   const leftAfter = async (leads: number, signal: "SIGKILL" | "SIGINT") => {
     const child = admin.start("import", "undo", "acme", "2");
@@ -177,10 +177,10 @@ test("an undo that is stopped or killed is listed as unfinished, and the next on
     expect((await admin.run("import", "list", "acme")).stdout).toMatch(/^2 .* not finished /m);
     return { status, left, said: child.errors() };
   };
-  const { status, left, said } = await leftAfter(8_001, "SIGINT");
+  const { status, left, said } = await leftAfter(20_001, "SIGINT");
   const stopped =
     /\nStopped after ([\d,]+) leads of import 2 were removed; the others stay\. Run the command again [^\n]+\n$/;
-  expect([status, Number(stopped.exec(`\n${said}`)?.[1]?.replaceAll(",", ""))]).toEqual([130, 8_001 - left]);
+  expect([status, Number(stopped.exec(`\n${said}`)?.[1]?.replaceAll(",", ""))]).toEqual([130, 20_001 - left]);
   const killed = await leftAfter(left, "SIGKILL");
   expect((await undo(admin, 2)).json as unknown).toEqual({ import: 2, removed: killed.left - 1 });
   expect(await admin.exported()).toBe(before);
