@@ -66,6 +66,8 @@ test.each([
   "undisclosed-recipients:;",
   "a@@b",
   "dana\n@example.com",
+  "meet me @ noon",
+  "Dana W @ example.com",
 ])("%j has no address", (cell) => {
   expect(read(cell)).toBeNull();
 });

@@ -48,13 +48,15 @@ const betweenWords = new RegExp(String.raw`[\s<>()[\]{}",;:|\\${marks}]+`);
 const commentOrName = /\([^()]*\)|"[^"<]*"(?=\s*<)/g;
 /** An address in angle brackets, after a name that may look like one. It begins where the one before it ends. */
 const inBrackets = /(?<![^,;|/\n<>])[^,;|/\n<>]*<([^<>]*)>/g;
+/** A whole cell that is an address with blanks around its @. In a sentence, they say something else. */
+const blanksAroundAt = new RegExp(`^ *[^${inner}]+ *@ *[^${inner}]+ *$`);
 
 /** Returns the parts of a cell that may be addresses, the likely ones first. */
 function candidatesIn(cell: string): readonly string[] {
   const text = cell.replaceAll(unseenMarks, "").replaceAll(roundApostrophe, "'");
   const list = text.replaceAll(commentOrName, " ").replaceAll(inBrackets, " $1 ");
-  const isOne = list.indexOf("@") === list.lastIndexOf("@");
-  return [...new Set([...wordsOf(isOne ? list.replace(/(?<! ) *@ */, "@") : list), ...wordsOf(text)])];
+  const likely = wordsOf(blanksAroundAt.test(list) ? list.replaceAll(" ", "") : list);
+  return [...new Set([...likely, ...wordsOf(text)])];
 }
 
 function wordsOf(text: string): string[] {
