@@ -48,6 +48,14 @@ test("it describes the three operations at the public address, and every paramet
   }
 });
 
+test.each([1, 10, 60])("with a limit of %i, the example of X-RateLimit-Remaining is one below it", async (limit) => {
+  const { document } = await describedBy((await serve({ limit })).url);
+  expect(document.components.headers).toMatchObject({
+    "X-RateLimit-Limit": { schema: { examples: [limit] } },
+    "X-RateLimit-Remaining": { schema: { examples: [limit - 1] } },
+  });
+});
+
 test("every example matches its schema", async () => {
   const described = await describedBy((await serve()).url);
   const headers = new Headers({ "Content-Type": "application/json" });

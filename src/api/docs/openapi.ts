@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import markdown from "../../../docs/api.md" with { type: "text" };
 import { version } from "../../../package.json";
 import { type ErrorCode, errorBody, errorCodes, errors, invalidValue, plainError } from "../../contract/errors.ts";
-import { defaultLimitPerMin, retryAfterSeconds } from "../../contract/limits.ts";
+import { retryAfterSeconds } from "../../contract/limits.ts";
 import { LeadParameters } from "../../contract/parameters.ts";
 import { publicPaths } from "../../contract/paths.ts";
 import { adminCommand } from "../../program-name.ts";
@@ -91,7 +91,7 @@ export function responseHeaders(limitPerMin: number) {
     "X-RateLimit-Remaining": integer(
       "Requests left in the current window, this one included. Without a live key it is the whole limit.",
       0,
-      defaultLimitPerMin - 1,
+      limitPerMin - 1,
     ),
     "X-RateLimit-Reset": integer("Unix second at which the window, a UTC clock minute, ends.", 0, 1_769_850_960),
     "X-Request-Id": text("Identifies this request in the server's log. A client's own is not echoed.", {
