@@ -29,9 +29,9 @@ export function measureSizes(database: Connection, path: string) {
       orElse(readTimes, undefined) ?? [];
     return {
       fileBytes: sizeOf(path),
-      /** Of the write-ahead log. */
+      /** The bytes of the write-ahead log. */
       logBytes: sizeOf(walOf(path)),
-      /** As of a minute ago at most. */
+      /** The number of leads, at most a minute old. */
       leads: counted.leads,
       /** The time at which the last import that added leads ended; null if there was none. */
       lastImportMs,

@@ -1,9 +1,9 @@
-/** Failures of the system and of SQLite have a fallback where something may be missing; mistakes of the code have none. */
+/** Which failures mean a full disk, and which have a fallback where something may be missing. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { DrizzleError } from "drizzle-orm";
-import { orElse } from "../../src/db/failure.ts";
+import { isFull, orElse } from "../../src/db/failure.ts";
 
 const noTable = () => new Database(":memory:").query("SELECT * FROM leads");
 
@@ -36,4 +36,12 @@ test.each<[what: string, mistake: Error]>([
     throw mistake;
   };
   expect(() => orElse(read, "fallback")).toThrow(mistake);
+});
+
+test.each(["SQLITE_FULL", "ENOSPC", "EDQUOT", "EFBIG"])("%s means that there is no room", (code) => {
+  expect(isFull(Object.assign(new Error("failed"), { code }))).toBe(true);
+});
+
+test.each(["EACCES", "SQLITE_BUSY", ""])("%j means something else than no room", (code) => {
+  expect(isFull(Object.assign(new Error("failed"), { code }))).toBe(false);
 });

@@ -2,7 +2,7 @@
 import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import { csvRecord } from "../../contract/csv.ts";
-import { codeOf } from "../../db/failure.ts";
+import { codeOf, isFull } from "../../db/failure.ts";
 import { UserError } from "../../user-error.ts";
 import { isRejectColumn, rejectColumns } from "../map/columns.ts";
 import { ImportInterrupted } from "../new-lead.ts";
@@ -64,10 +64,9 @@ function naming<Result>(path: string, work: () => Result): Result {
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
     const code = codeOf(cause) || "unknown";
-    const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
     throw new ImportInterrupted(
       `The rejects file ${path} cannot be written (${code}); nothing was imported.`,
-      isFull
+      isFull(cause)
         ? "Free some space on its disk, or pass another file to --rejects."
         : "Check that the folder of --rejects exists, and that this user can write to it.",
       cause,
