@@ -26,7 +26,7 @@ export const errors = {
   },
   revoked_api_key: {
     status: 401,
-    message: "This API key was revoked or has expired. Ask for a new one.",
+    message: "This API key was revoked or has expired. Ask the owner of the server for a new one.",
   },
   subscription_required: {
     status: 403,

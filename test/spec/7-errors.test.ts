@@ -27,7 +27,7 @@ test("the message about a refused key says what to do", async () => {
   const { as, aKey, aRevokedKey, anAccount } = await serve();
   const messageFor = async (key: string) => (await as(key).get("/leads")).body.error.message;
   expect(await messageFor("lf_nonsense")).toEndWith("Check that the whole key was sent.");
-  expect(await messageFor(aRevokedKey())).toEndWith("Ask for a new one.");
+  expect(await messageFor(aRevokedKey())).toEndWith("Ask the owner of the server for a new one.");
   expect(await messageFor(aKey(anAccount({ active: false })))).toEndWith("The owner of the server can activate it.");
 });
 
