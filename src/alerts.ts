@@ -105,7 +105,7 @@ function recall(file: string): Alerts {
   return orElse(() => new Map(Object.entries(JSON.parse(readFileSync(file, "utf8")) ?? {})), new Map()); // As `remember` wrote it.
 }
 
-/** On a full disk, it is remembered until the process ends. */
+/** Stores the alerts that were posted. If that fails, as on a full disk, they are known until the process ends. */
 function remember(file: string, alerts: Alerts): void {
   try {
     writeFileSync(`${file}.draft`, JSON.stringify(Object.fromEntries(alerts)), { mode: 0o600 });

@@ -200,7 +200,7 @@ function replaceStatement(account: AccountNumber, leads: readonly PlannedLead[])
     WHERE account = value ->> 0 AND identified_at = value ->> 1 AND uuid = unhex(value ->> 2)`;
 }
 
-/** With the account in each row, SQLite has to look up one lead after the other. */
+/** Returns the leads as rows of one parameter. Each has the account, so that SQLite looks up one lead after the other by the index. */
 function rowsOf(account: AccountNumber, leads: readonly PlannedLead[]): SQLWrapper {
   const rows = leads.map(({ id, at, pixel, state, cityKey, hasEmail, doc, batch }) => {
     return [account, at, id.replaceAll("-", ""), pixel, state, cityKey, Number(hasEmail), doc, batch];

@@ -31,7 +31,10 @@ export function admit(call: Call, credential: Credential, limiter: Limiter, { us
 /** At most this many keys are kept in memory. Few instances have more. */
 const maxKeys = 20_000;
 
-/** Makes a function that reads the header `Authorization: Bearer <API_KEY>`. */
+/**
+ * Makes a function that reads the header `Authorization: Bearer <API_KEY>`. It also sets the version of the database of the
+ * call, for which cached pages may be served.
+ */
 export function createCredentialReader(store: RequestStore): (call: Call) => Credential {
   /** The keys that were found in one version of the database, by their digest. */
   const known = new Map<string, KnownKey>();

@@ -20,7 +20,8 @@ export interface AppParts extends HostSettings, MetricSources {
 
 /**
  * Makes the app. The first check that fails determines the response, in this order (test/spec/7-precedence.test.ts):
- * 1. onRequest: the host (308), then the key, its limit, the path, and the method (admission.ts)
+ * 1. onRequest: the host (308), then the key, its limit, the path, and the method (admission.ts). A request with a live key
+ *    counts, whatever its answer, unless that is a 429.
  * 2. the schema of the route: its parameters (400)
  * 3. the handler: the pixel (404)
  */
@@ -32,7 +33,9 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
   const redirect = createRedirect(parts, readCredential);
 
   return new Elysia({
+    // A path with a trailing slash is unknown (404).
     strictPath: true,
+    // Elysia would copy and clean the fields of responses, which are sent as they are stored.
     normalize: false,
     handler: { standardHostname: false },
     // Otherwise a failed validation also creates a valid query. What it tells of the value never leaves api/errors.ts.

@@ -216,7 +216,7 @@ function openBucket(address: string, { endpoint, ...access }: S3Access): ReturnT
   };
 }
 
-/** What it takes to fetch a backup from a place. */
+/** The options for fetching a backup from a place. */
 export interface FetchOptions {
   /** The folder for what is downloaded and decrypted. */
   readonly folder: string;

@@ -9,7 +9,7 @@ import { AdminCommand } from "./command.ts";
 
 type Health = "fine" | "failing" | "nobody";
 
-/** How long the answer of a server is waited for. */
+/** The time limit for an answer of a server. */
 export const patienceMs = 3_000;
 
 /** Asks for /healthz at an origin. Accepts any certificate, because it is for the public name, not for this origin. */

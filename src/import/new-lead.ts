@@ -2,7 +2,7 @@
 import type { PersonIdentifier } from "../contract/person.ts";
 import { UserError } from "../user-error.ts";
 
-/** How the leads of an import meet those that are stored. */
+/** The options of an import: what to do with a lead that is already stored, and with an unknown pixel. */
 export interface ImportOptions {
   readonly onDuplicate: "skip" | "replace";
   readonly createPixels?: boolean;
@@ -29,7 +29,7 @@ export interface NewLead {
   readonly document: string;
 }
 
-/** What became of one lead. */
+/** The outcome of one lead. */
 export type ImportOutcome =
   | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
   | { readonly kind: "duplicate" | "suppressed" | "rejected" }

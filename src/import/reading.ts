@@ -13,7 +13,7 @@ import type { Source } from "./parse/source.ts";
 import { firstText, maxRejectedLength, type ReadRow, type RejectedRow, type Row } from "./row.ts";
 import type { StagedImport } from "./write/import.ts";
 
-/** What is read, by which rules, and where its rows are staged. The functions are called while it is read. */
+/** The source, the rules, and the staging of an import. The functions are called while the source is read. */
 export interface Reading {
   readonly source: Source;
   readonly columns: Columns;

@@ -71,7 +71,7 @@ export class Erasure {
     yield* this.#eraseFound([...again.keys()], again);
   }
 
-  /** Leads were removed. */
+  /** True if leads were removed. */
   get hasRemoved(): boolean {
     return this.#done.values().some(({ erased }) => erased > 0);
   }

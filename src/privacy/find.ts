@@ -28,10 +28,10 @@ export interface FoundLeads {
   readonly mentions: ReadonlyMap<number, string>;
 }
 
-/** What is found of a person without a lead. */
+/** The result for a person without a lead. */
 export const noLeads: FoundLeads = { own: [], mentions: new Map() };
 
-/** How to search, and whom to tell how far it is. */
+/** The options of a search, and the listener of its progress. */
 export interface Search {
   /** Also finds mentions. */
   readonly withMentions: boolean;

@@ -15,7 +15,7 @@ interface Retention {
   readonly retainDays: number;
 }
 
-/** How many leads a retention would erase, and whether the clock can be trusted. */
+/** The number of leads that a retention would erase, and whether the clock can be trusted. */
 export type RetentionSurvey = ReturnType<typeof surveyRetention>;
 
 /**

@@ -70,7 +70,7 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
   context.endWith(statusOfService(stop.reason));
 }
 
-/** Imports complete files, in a child process: no delivery must wait for an import. */
+/** Runs as the child process of `receive`: imports complete files until a signal, and first waits for an earlier import. */
 async function importSpool(context: CommandContext): Promise<void> {
   const folder = spoolOf(readDatabasePath());
   const stop = stopSignal();

@@ -52,6 +52,7 @@ export function readVisits(bytes: Uint8Array, contentEncoding: string | null): s
   return lines.filter(({ line }) => line !== "").map(({ line, number }) => writeVisit(parse(line), `Line ${number}`));
 }
 
+/** Unpacks a body that begins like gzip, whatever its header says. Throws a DeliveryRefused if it cannot, or if it is too large. */
 function decompress(bytes: Uint8Array, contentEncoding: string | null): Uint8Array {
   const encoding = contentEncoding?.trim().toLowerCase() ?? "";
   if (!["", "identity", "gzip", "x-gzip"].includes(encoding)) {

@@ -92,8 +92,8 @@ interface ErrorBody {
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly docs?: unknown } | null;
 }
 
+/** Returns the API error in a body, without the key; null if it has no known code, as from a proxy. */
 function errorIn(body: unknown, { status, headers }: Response, redact: (text: string) => string): ApiError | null {
-  // Each field is checked: a proxy may have answered.
   const { code, message, docs } = (body as ErrorBody | null | undefined)?.error ?? {};
   if (!isErrorCode(code)) return null;
   const [, Class] = errorCodes[code];

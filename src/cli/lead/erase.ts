@@ -29,7 +29,7 @@ interface Options extends PersonOptions {
   readonly dryRun?: boolean;
 }
 
-/** A printed receipt is stored, and its person is erased and blocked, even if a signal ends the command then. */
+/** Makes the command. A receipt is printed when it is stored, and its person erased and blocked, so that a signal loses nothing. */
 export function eraseCommand(context: CommandContext): Command {
   return withPerson(commandOnAccount(context, "erase"))
     .description("erase persons permanently, block them in later imports, and print a receipt for each")

@@ -8,7 +8,7 @@ import { grouped } from "../terminal/numbers.ts";
 import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
 import css from "./page.css" with { type: "text" };
 
-/** What a page shows. */
+/** The contents of a page. */
 export interface Figures {
   readonly account: Account;
   /** Every day of the period, oldest first. */

@@ -5,7 +5,7 @@ import { orElse } from "../../db/failure.ts";
 import { printMessage, wrapped, writeNow } from "../../process.ts";
 import { inEscapes, UserError } from "../../user-error.ts";
 
-/** Where a command prints. Nothing but the result goes to standard output. */
+/** The output of a command. Nothing but the result goes to standard output. */
 export interface Output {
   /** Standard output is one JSON value and nothing else. */
   readonly json: boolean;

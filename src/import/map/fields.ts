@@ -47,7 +47,7 @@ export const parents = {
   visit: words("visit visits pagevisits session page pageview context event attribution utm"),
 } satisfies Record<string, readonly string[]>;
 
-/** What the parent of a value is: it decides which fields the value can give. */
+/** The kind of the parent of a value, which decides the fields that the value can give. */
 export type ParentKind = keyof typeof parents;
 
 /** Further names of a list of records, or of an object around it. */

@@ -19,7 +19,7 @@ export function idFromSource(text: string, pixelId: string | null): string {
 /** A field that tells two rows without an ID apart. */
 export type IdentityField = DetailField | "identified_at";
 
-/** All of it: rows that differ in anything are two leads. */
+/** All fields: rows that differ in any of them are two leads, unless --identity names fewer. */
 export const wholeIdentity: readonly IdentityField[] = ["identified_at", ...detailFields];
 
 /** A row that has no ID. */

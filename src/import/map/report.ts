@@ -5,7 +5,7 @@ import { ofPerson, type Target, targets } from "./fields.ts";
 import { likelyTarget, meaningOfPath } from "./names.ts";
 import type { TimeRules } from "./visit-time.ts";
 
-/** What becomes of each column. */
+/** The field that each column becomes, or null. */
 export type ColumnReport = ReturnType<typeof reportOn>;
 
 /** The fields of a lead to which values contribute that are not fields themselves. */

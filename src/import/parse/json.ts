@@ -176,7 +176,7 @@ function readValues(record: object, parents: readonly string[], columns: Columns
   const others = new Set<"people" | "visits">();
   let names = 0;
 
-  /** Adds the values at a path to some others. */
+  /** Adds every value at or below a path; of a list, those that `valuesOfList` selects. A path that is too long is left out. */
   function addValues(to: Value[], value: unknown, path: readonly string[], lists = 0): void {
     if (isTooLong(path)) return;
     if (isObject(value)) {
@@ -186,6 +186,7 @@ function readValues(record: object, parents: readonly string[], columns: Columns
     } else addText(to, String(value ?? ""), path);
   }
 
+  /** Adds a text if its name may be that of a field or of a time. Every name counts toward `maxColumns`. */
   function addText(to: Value[], text: string, path: readonly string[]): void {
     if (++names > maxColumns) return;
     const column = columns.at(path);

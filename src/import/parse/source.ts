@@ -94,7 +94,6 @@ function isGzip(head: Buffer): boolean {
 async function* gunzip(packed: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
   const unzip = createGunzip({ chunkSize: chunkBytes });
   // The loop below reads from `unzip`, and throws the same failure.
-  // A failure also ends the bytes that are read below, where it is reported.
   pipeline(Readable.from(packed, { objectMode: false }), unzip).catch(() => undefined);
   try {
     const { head, whole } = await lookAhead(unzip[Symbol.asyncIterator](), hasSignature);

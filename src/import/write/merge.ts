@@ -42,7 +42,7 @@ export interface ImportPlace {
   transactions(work: Work): AsyncGenerator<void>;
 }
 
-/** What a merge calls while it writes. */
+/** The functions that a merge calls while it writes. */
 export interface MergeListener {
   /** Called after each step, with the number of leads written so far. Some of them may not be committed. */
   onProgress(done: number): void;

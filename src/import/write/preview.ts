@@ -16,7 +16,7 @@ const tiedMs = 10;
 /** A tie or a clock moves a lead by minutes at most. */
 const farMs = 60 * minuteMs;
 
-/** What an import would change, and what suggests that its file or its options are wrong. */
+/** The changes that an import would make, and signs that its file or its options are wrong. */
 export interface Preview extends Omit<Summary, "moved"> {
   /** The number of leads with the ID of another lead of the file, but another time or page. */
   readonly sharingIds: number;

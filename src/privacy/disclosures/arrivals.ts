@@ -98,11 +98,15 @@ function listImports(database: Connection, account: number, nowMs: number) {
     });
 }
 
+/**
+ * Returns the departure that an import may have caused: its leads were removed if it was undone, and may have been if it was
+ * interrupted. Empty if it added none, or was completed and not undone.
+ */
 function departureOf(row: ImportRow): Departure[] {
   const { number: batch, at, firstDay, finishedAt, undoneAt, oldest, newest } = row;
   if (oldest === null || newest === null) return [];
   // Wrong times are a reason for an undo, so a lead may arrive again with another one, but with none later than the undo.
-  // That took less than a day.
+  // An undo takes less than a day.
   if (undoneAt !== null) {
     const leads = {
       fromMs: Number.NEGATIVE_INFINITY,

@@ -13,7 +13,7 @@ const furtherNames = [
   "US of A",
 ];
 
-/** As nearly all files write it. */
+/** The usual spellings, checked first. */
 const common = /^(?:US|USA|United States)$/;
 
 /** Islands whose country is written as their own, though they are under the US and have a state code. */

@@ -5,7 +5,7 @@ import { readZone, timestampInZone, type ZonedMs } from "./zones.ts";
 /** The order of a numeric date: 01/02/2026 is the first of February or the second of January. */
 export type DateOrder = "day first" | "month first";
 
-/** What a text alone does not say of its time. */
+/** The zone and the order of dates for texts that do not state them. */
 export interface TimeReading {
   /** The IANA name of the zone of times without an offset; null if the row names one that is not known. */
   readonly zone: string | null;
