@@ -18,7 +18,7 @@ const bare = aLead({
   pixel_id: "px_site",
 });
 
-test("a page is a list with data, has_more, and next_cursor; a lead has its 20 fields in order, null if not resolved", async () => {
+test("a page has object, data, has_more, and next_cursor, and its leads their fields in the order of the specification", async () => {
   const { as, aKey } = await serve({ leads: [full, bare, aLead({ identified_at: "2026-01-30T00:00:00.000Z" })] });
   const { text } = await as(aKey()).get("/leads?limit=2");
   expect(text).toBe(
@@ -35,6 +35,19 @@ test("a page is a list with data, has_more, and next_cursor; a lead has its 20 f
       '"referrer":null,"traffic_source":null}],"has_more":true,"next_cursor":"2026-01-31T09:14:59.000Z"}',
   );
 });
+
+/** The fields that every visit has, whoever the visitor is. */
+const known = ["id", "identified_at", "pixel_id"];
+
+test.each(leadFields.map((field) => [field, known.includes(field) ? "never null" : "null if it is not resolved"]))(
+  "a lead has %s, which is %s",
+  async (field) => {
+    const { as, aKey } = await serve({ leads: [full, bare] });
+    const [resolved, unresolved] = (await as(aKey()).get("/leads")).body.data as (typeof full)[]; // Two were stored.
+    expect([resolved?.[field], unresolved?.[field]]).toEqual([full[field], bare[field]]);
+    expect(unresolved?.[field] === null).toBe(!known.includes(field));
+  },
+);
 
 test("a new account has an empty page with has_more false and next_cursor null, and an empty list of pixels", async () => {
   const { as, aKey } = await serve();
@@ -53,7 +66,7 @@ test.each([
   expect((await as(aKey()).get("/leads")).body.data[0]?.identified_at).toBe(served);
 });
 
-test("a list of pixels has object and data alone, in the order of creation; a pixel has an id and a status alone", async () => {
+test("pixels have an id and a status alone, and are listed in the order of creation, without has_more and next_cursor", async () => {
   const pixels = [
     { id: "px_shop", status: "active" },
     { id: "a pixel / with ünusual id", status: "paused" },
@@ -66,13 +79,13 @@ test("a list of pixels has object and data alone, in the order of creation; a pi
   );
 });
 
-test("usage has the requests of today and of this month, and the limit per minute", async () => {
+test("usage has object, requests_today, requests_this_month, and rate_limit_per_min, and counts its own request", async () => {
   const { as, aKey } = await serve({ limit: 60 });
   const { text } = await as(aKey()).get("/usage");
   expect(text).toBe('{"object":"usage","requests_today":1,"requests_this_month":1,"rate_limit_per_min":60}');
 });
 
-test("an error has a code, a message and a link to its section of the documentation", async () => {
+test("an error has a code, a message, and a link to its section of the documentation", async () => {
   const { anonymous } = await serve({ baseUrl: "https://www.example.com" });
   const { text } = await anonymous.get("/leads");
   expect(text).toBe(

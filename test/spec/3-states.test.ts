@@ -6,7 +6,7 @@ import { setPixelStatus } from "../../src/db/pixels.ts";
 import { aLead, noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
-test("a revocation by another process takes effect from the next request", async () => {
+test("a key that another process revokes gets 401 revoked_api_key from the next request", async () => {
   const { as, aKeyRecord, database } = await serve();
   const { secret, id } = aKeyRecord();
   expect((await as(secret).get("/leads")).status).toBe(200);
@@ -22,7 +22,7 @@ test("revoking one key leaves the other keys of the account as they are", async 
 });
 
 test.each(["/leads", "/pixels", "/usage"])(
-  "without an active subscription %s is refused, and served again at once when it is active",
+  "without an active subscription %s answers 403 subscription_required, and is served again at once when it is active",
   async (path) => {
     const { as, aKey, database, account } = await serve({ leads: [aLead()] });
     const client = as(aKey());

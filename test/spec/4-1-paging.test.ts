@@ -79,7 +79,7 @@ test("a client that polls with since set to its newest identified_at receives th
   expect(polled[1]).toEqual(data[0]);
 });
 
-test("paging returns every lead exactly once, newest first, under ties, any limit, and any filters, while newer leads are imported", async () => {
+test("paging returns every lead exactly once, newest first, whatever the ties, limit, filters, and newer imports", async () => {
   const { as, anAccount, aKey, importMore } = await serve();
   const limit = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 100 }));
   await fc.assert(

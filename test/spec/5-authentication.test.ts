@@ -16,7 +16,7 @@ describe("a request without a Bearer key", () => {
     ["a longer scheme", "Bearers KEY"],
     ["no space", "BearerKEY"],
     ["a colon", "Bearer:KEY"],
-  ])("with %s gets missing_api_key", async (_, header) => {
+  ])("with %s gets 401 missing_api_key and WWW-Authenticate: Bearer", async (_, header) => {
     const { send, aKey } = await serve();
     const answer = await send({ headers: header === null ? {} : { Authorization: header.replace("KEY", aKey()) } });
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { getTableName } from "drizzle-orm";
-import { errorCodes } from "../../src/contract/errors.ts";
+import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { DatabaseUnavailable } from "../../src/db/connection.ts";
 import { leads } from "../../src/db/schema.ts";
 import type { RequestStore } from "../../src/served-store.ts";
@@ -13,17 +13,33 @@ import { type Answer, serve } from "../support/harness.ts";
 
 const of = ({ status, body }: Answer) => [status, body.error.code];
 
+const statuses = [
+  [400, "invalid_cursor"],
+  [400, "invalid_parameter"],
+  [401, "invalid_api_key"],
+  [401, "missing_api_key"],
+  [401, "revoked_api_key"],
+  [403, "subscription_required"],
+  [404, "not_found"],
+  [404, "unknown_pixel"],
+  [405, "method_not_allowed"],
+  [429, "rate_limit_exceeded"],
+  [500, "internal_error"],
+  [500, "query_failed"],
+] as const;
+
+test.each(statuses)("the status %i has the code %s", (status, code) => {
+  expect(errors[code].status).toBe(status);
+});
+
 test("there are exactly twelve codes, each with its section in the documentation", async () => {
-  expect(errorCodes.toSorted().join(" ")).toBe(
-    "internal_error invalid_api_key invalid_cursor invalid_parameter method_not_allowed missing_api_key not_found " +
-      "query_failed rate_limit_exceeded revoked_api_key subscription_required unknown_pixel",
-  );
+  expect(errorCodes.toSorted()).toEqual(statuses.map(([, code]) => code).toSorted());
   const { url } = await serve();
   const page = await (await fetch(`${url}/docs`)).text();
   for (const code of errorCodes) expect(page).toContain(`id="${code}"`);
 });
 
-test("the message about a refused key says what to do", async () => {
+test("the messages about an unknown key, a revoked key, and a lapsed subscription say what to do", async () => {
   const { as, aKey, aRevokedKey, anAccount } = await serve();
   const messageFor = async (key: string) => (await as(key).get("/leads")).body.error.message;
   expect(await messageFor("lf_nonsense")).toEndWith("Check that the whole key was sent.");

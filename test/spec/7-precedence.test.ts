@@ -86,32 +86,38 @@ const laterThan = (first: Condition) =>
     .slice(conditions.indexOf(first) + 1)
     .filter((second) => first.about === undefined || first.about !== second.about);
 
-test.each(conditions)(
-  "a request with $name gets $gets and the headers of §8, whatever is wrong later in this order, and counts $counts",
-  async (first) => {
-    const server = await serve({ baseUrl: "https://www.example.com", limit });
-    for (const second of [...laterThan(first), conditions.at(-1) ?? first]) {
-      const both = [first, second];
-      const active = !both.some(({ code }) => code === "subscription_required");
-      await setSubscription(server.database, server.account, active, noonMs);
-      const { answer, requests } = await answerTo(server, both);
-      const { error = { code: "", message: "", docs: "https://www.example.com/docs#" } } = JSON.parse(answer.body);
-      expect([second.name, answer.status, error.code]).toEqual([second.name, first.status, first.code]);
-      expect(error.message).toContain(first.says ?? "");
-      expect(error.docs).toBe(`https://www.example.com/docs#${first.code}`);
-      expect(headersOf(answer)).toEqual(expectedHeaders(first, requests.before));
-      const isCounted = requests.before !== null && first.status !== 308 && first.status !== 429;
-      expect([second.name, requests.after]).toEqual([
-        second.name,
-        isCounted ? (requests.before ?? 0) + 1 : requests.before,
-      ]);
-    }
-  },
-);
+test.each(conditions)("$name: $gets, counted $counts, whatever is wrong later in this order", async (first) => {
+  const server = await serve({ baseUrl: "https://www.example.com", limit });
+  for (const second of [...laterThan(first), conditions.at(-1) ?? first]) {
+    const both = [first, second];
+    const active = !both.some(({ code }) => code === "subscription_required");
+    await setSubscription(server.database, server.account, active, noonMs);
+    const { answer, requests } = await answerTo(server, both);
+    const { error = { code: "", message: "", docs: "https://www.example.com/docs#" } } = JSON.parse(answer.body);
+    expect([second.name, answer.status, error.code]).toEqual([second.name, first.status, first.code]);
+    expect(error.message).toContain(first.says ?? "");
+    expect(error.docs).toBe(`https://www.example.com/docs#${first.code}`);
+    expect(headersOf(answer)).toEqual(expectedHeaders(first, requests.before));
+    const isCounted = requests.before !== null && first.status !== 308 && first.status !== 429;
+    expect([second.name, requests.after]).toEqual([
+      second.name,
+      isCounted ? (requests.before ?? 0) + 1 : requests.before,
+    ]);
+  }
+});
 
 const limit = 2;
 const requestIds = new Set<string>();
 const minuteEnd = Date.parse("2026-02-01T12:01:00.000Z") / 1000;
+
+test("every answer has the rate limit headers, a new X-Request-Id, no-store, and nosniff, and none has a CORS header", async () => {
+  for (const condition of conditions) {
+    const { answer } = await answerTo(await serve({ baseUrl: "https://www.example.com", limit }), [condition]);
+    const { "x-ratelimit-limit": shown, "x-ratelimit-reset": reset, ...headers } = headersOf(answer);
+    expect([shown, reset]).toEqual([String(limit), String(minuteEnd)]);
+    expect(headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  }
+});
 
 /** The headers of an answer that tell something. No answer has a header of CORS: keys must not be in a browser. */
 function headersOf({ headers }: WireAnswer) {

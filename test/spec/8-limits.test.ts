@@ -8,7 +8,7 @@ import { serve } from "../support/harness.ts";
 
 const minuteEnd = Date.parse("2026-02-01T12:01:00.000Z");
 
-test("serves sixty requests of a key in a minute, /usage included, and answers the next with 429 and Retry-After: 60", async () => {
+test("a key has 60 requests a minute, /usage included; the next one gets 429 and Retry-After: 60 until the minute ends", async () => {
   const { as, aKey, clock } = await serve({ limit: 60 });
   const client = as(aKey());
   for (let left = 59; left >= 0; left--) {
@@ -34,7 +34,7 @@ test("a key that is revoked after it used up its limit answers that it was revok
   expect((await as(secret).get("/leads")).body.error.code).toBe("revoked_api_key");
 });
 
-test("each key has its own limit in each minute of the UTC clock, and the headers say how much is left of it", async () => {
+test("each key has its own limit in each minute of the UTC clock, and X-RateLimit-Remaining counts down to 0", async () => {
   const limit = 3;
   const { as, aKey, clock } = await serve({ limit });
   const clients = [as(aKey()), as(aKey())];
@@ -57,7 +57,7 @@ test("each key has its own limit in each minute of the UTC clock, and the header
   );
 });
 
-test("a clock that is set gives no key a second window, and refuses no key for more than a minute", () => {
+test("setting the clock gives no key a second window, and blocks no key for more than a minute", () => {
   const limit = 60;
   // From the corrections of a time server to a clock that was a day wrong.
   const maxJumpMs = fc.constantFrom(500, 5_000, 60_000, 600_000, 86_400_000);
