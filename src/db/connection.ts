@@ -77,9 +77,9 @@ export function connectTo(path: string, mode: number | "readonly" | "readwrite")
   return closing(drizzle({ client: new Database(path, options) }));
 }
 
-/** Makes a connection usable with `using`: it is closed at the end of the block. */
+/** Makes a connection usable with `using`: at the end of the block, it is closed with all its statements, and its file with it. */
 export function closing(database: Connection): Connection & Disposable {
-  return Object.assign(database, { [Symbol.dispose]: () => database.$client.close() });
+  return Object.assign(database, { [Symbol.dispose]: () => database.$client.close(true) });
 }
 
 /** The number of rows that the last statement has inserted, changed, or deleted. */
