@@ -43,7 +43,7 @@ test.each([
 ])("a period that begins after the newest lead, which is %d days old, names its day", async (days, advice) => {
   const stdout = await printedFor([`a@example.com,${daysAgo(days)},px_a,CA,google`]);
   const newest = `The newest lead is from ${dayAgo(days)}${advice}.`;
-  expect(stdout).toStartWith(`acme: 0 of 1 leads are from 2026-04-21 to 2026-05-20 (UTC). ${newest}\n\n`);
+  expect(stdout).toBe(`acme: 0 of 1 leads are from 2026-04-21 to 2026-05-20 (UTC). ${newest}\n`);
 });
 
 test("--json has every day of the period, and the largest counts first", async () => {
@@ -86,7 +86,7 @@ test("a narrow terminal gets shorter bars and labels", async () => {
   expect(await terminal.ended).toBe(0);
   const shown = plain(terminal.shown());
   expect(shown).toMatch(/^CA {2}1 {2}█{33}$/m);
-  expect(shown).toMatch(/^longlonglonglonglonglonglon… {2}1 {2}█{7}$/m);
+  expect(shown).toMatch(/^longlonglon… {2}1 {2}█{23}$/m);
   expect(shown).not.toMatch(/^█{41}/m);
 });
 
@@ -199,6 +199,7 @@ describe("the page of --html", () => {
     ["none/stats.html", 1, "none/stats.html cannot be written (ENOENT)"],
     ["n".repeat(260), 1, "nnn cannot be written (ENAMETOOLONG)"],
     ["leadfile.db", 2, "--html names a file of the database"],
+    ["leadfile.db.before-0.2.0", 2, "--html names a file of the database"],
   ])("is rejected in one line at %s", async (name, status, says) => {
     const admin = anAdmin();
     const ended = await admin.run("stats", "acme", "--html", join(admin.folder, name));

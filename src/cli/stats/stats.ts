@@ -1,6 +1,8 @@
 /** bun admin stats: leads by day, pixel, state, and source, and requests by key, as charts in the terminal or as a page. */
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
+import { readDatabasePath } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
@@ -8,7 +10,7 @@ import { codeOf } from "../../db/failure.ts";
 import { readStats, type Share, type Stats } from "../../db/stats.ts";
 import { columnsOf } from "../../process.ts";
 import { printable, UserError } from "../../user-error.ts";
-import { commandOnAccount, refuseDatabaseFile, typedPath, wholeNumber } from "../arguments.ts";
+import { commandOnAccount, typedPath, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { pad } from "../terminal/table.ts";
@@ -48,7 +50,9 @@ function statsText(account: Account, period: readonly string[], stats: Stats): s
   const newest = inPeriod > 0 ? "" : ` ${adviceFor(stats.newestMs, period.at(-1) ?? "")}`;
   return [
     `${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads are from ${span}.${newest}`,
-    ...chartsOf(period, stats).map(({ title, bars }) => `${title}\n${bars.length === 0 ? "none" : draw(bars)}`),
+    ...chartsOf(period, stats)
+      .filter(({ bars }) => inPeriod > 0 || bars.length > 0)
+      .map(({ title, bars }) => `${title}\n${bars.length === 0 ? "none" : draw(bars)}`),
   ].join("\n\n");
 }
 
@@ -61,14 +65,16 @@ function adviceFor(newestMs: number, today: string): string {
 }
 
 const maxWidth = 80;
-const maxLabelWidth = 28;
+/** A date fits. */
+const minLabelWidth = 10;
 
 /** Draws one line for each bar. The longest fills the width; a count above 0 shows at least one character. */
 function draw(bars: Chart["bars"]): string {
   const labels = bars.map(({ label }) => printable(label));
+  const width = Math.min(columnsOf(process.stdout) ?? maxWidth, maxWidth);
+  const maxLabelWidth = Math.max(minLabelWidth, Math.floor(width * 0.3));
   const labelWidth = Math.min(maxLabelWidth, Math.max(...labels.map((label) => Bun.stringWidth(label))));
   const numberWidth = Math.max(...bars.map(({ count }) => grouped(count).length));
-  const width = Math.min(columnsOf(process.stdout) ?? maxWidth, maxWidth);
   const barWidth = Math.max(1, width - labelWidth - numberWidth - 4);
   const lengths = lengthsOf(bars).map((length) => Math.ceil(length * barWidth));
   const lines = bars.map(({ count }, place) => {
@@ -80,7 +86,10 @@ function draw(bars: Chart["bars"]): string {
 
 /** Writes the whole page or nothing. Throws a UserError if it cannot, or if the file belongs to the database. */
 function writePage(file: string, figures: Figures): void {
-  refuseDatabaseFile("--html", file);
+  // Copies of the database, from before an upgrade or a restore, begin with its path as well.
+  if (resolve(file).startsWith(resolve(readDatabasePath()))) {
+    throw new UserError(`--html names a file of the database ${readDatabasePath()}.`, "Name another file.", 2);
+  }
   const draft = `${file}.draft-${process.pid}`;
   try {
     // In a folder that others can write to, the name could be that of a link.
