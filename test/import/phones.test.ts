@@ -1,7 +1,7 @@
 /** Phone numbers in cells: the digits of the first number, with a warning if there are more digits. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { firstPhone } from "../../src/import/map/values/phones.ts";
+import { allPhones, firstPhone } from "../../src/import/map/values/phones.ts";
 import { warningsOf } from "./reading.ts";
 
 const read = (cell: string) => firstPhone(cell);
@@ -101,4 +101,12 @@ test("reading a long cell of blanks takes linear time", () => {
   const begun = process.cpuUsage();
   expect(read(`415-555-0100${" ".repeat(60_000)}x`)?.value).toBe("4155550100");
   expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+});
+
+test.each([
+  ["310 0123 (212) 555 0000", "3100123212"],
+  ["12345678 (90)", "1234567890"],
+  ["0301234567 (0)", "03012345670"],
+])("a person whom an earlier version blocked by the digits that it read in %j is still blocked", (cell, read) => {
+  expect(allPhones(cell)).toContain(read);
 });

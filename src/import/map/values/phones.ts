@@ -20,10 +20,18 @@ export function firstPhone(cell: Cell): Found | null {
   return null;
 }
 
-/** Returns the digits of all numbers in a cell. */
+/**
+ * Returns the digits of all numbers in a cell, and those that earlier versions read: they joined a bracket to the number before
+ * it, and the person may have been erased and blocked by the result.
+ */
 export function allPhones(cell: Cell): string[] {
   const parts = textsOf(cell).flatMap((text) => text.split(betweenNumbers));
-  return parts.flatMap((part) => (plainNumber(part) ?? numberIn(part))?.value ?? []);
+  return parts.flatMap((part) => {
+    const found = plainNumber(part) ?? numberIn(part);
+    if (found === null) return [];
+    const joined = found.cut ? numberInParts(part.slice(0, maxTextLength).replaceAll("(", "")) : null;
+    return joined === null || joined.value === found.value ? [found.value] : [found.value, joined.value];
+  });
 }
 
 /** A number as nearly all cells have it, or the first of a list that begins with one. */
