@@ -102,7 +102,12 @@ async function post(url: string, state: "firing" | "resolved", alert: Alert): Pr
  * Returns the alerts that were posted before. If the file is missing or damaged, each current finding is posted again.
  */
 function recall(file: string): Alerts {
-  return orElse(() => new Map(Object.entries(JSON.parse(readFileSync(file, "utf8")) ?? {})), new Map()); // As `remember` wrote it.
+  const entries: readonly [string, Alert | null][] = orElse(
+    () => Object.entries(JSON.parse(readFileSync(file, "utf8")) ?? {}),
+    [],
+  );
+  // Another program may have written the file.
+  return new Map(entries.filter((entry): entry is [string, Alert] => typeof entry[1]?.what === "string"));
 }
 
 /** Stores the alerts that were posted. If that fails, as on a full disk, they are known until the process ends. */

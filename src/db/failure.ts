@@ -24,7 +24,8 @@ export function isDatabaseFailure(failure: unknown): boolean {
 }
 
 function isOfSqliteOrSystem(cause: unknown): cause is Error {
-  return cause instanceof SQLiteError || (cause instanceof Error && "syscall" in cause);
+  // Bun gives some errors of the system, such as ENAMETOOLONG, no `syscall`.
+  return cause instanceof SQLiteError || (cause instanceof Error && /^E(?!RR_)/.test(codeOf(cause)));
 }
 
 /** Returns whether there was no room: on the disk, within the quota of a user, or for a file of that size. */

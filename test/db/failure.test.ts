@@ -10,6 +10,7 @@ const noTable = () => new Database(":memory:").query("SELECT * FROM leads");
 test.each<[what: string, read: () => unknown]>([
   ["a missing file", () => readFileSync("/nonexistent")],
   ["a folder in place of a file", () => readFileSync("/")],
+  ["a path that is too long", () => readFileSync(`/${"long".repeat(2000)}`)],
   ["a failure of SQLite", noTable],
   [
     "a failure of SQLite within one of Drizzle",

@@ -67,7 +67,7 @@ test("a finding is posted once when it appears and once when it ends, within 15 
   expect(requests.map(({ type }) => type)).toEqual(["application/json", "application/json"]);
 });
 
-test.each(["", "{", "null"])(
+test.each(["", "{", "null", '"abc"', "[1]", '{"disk":null}'])(
   "if what was posted is recorded as %j, each current finding is posted again",
   async (record) => {
     const { file, posts, run } = aReceiver();
