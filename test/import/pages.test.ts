@@ -133,7 +133,7 @@ test("a rejects file has the records of a page unchanged", async () => {
 });
 
 test("letters of any script survive a long line, however its bytes arrive", async () => {
-  const people = Array.from({ length: 6_000 }, () => ({ email: "d@example.com", name: "🚢名é".repeat(100) }));
+  const people = Array.from({ length: 700 }, () => ({ email: "d@example.com", name: "🚢名é".repeat(100) }));
   const bytes = Buffer.from(JSON.stringify({ data: people }));
   for (const size of [65_521, 65_522, 65_523]) {
     const { rows, legacyLines } = await readPieces(cutInto(size, bytes));
