@@ -54,7 +54,8 @@ test("a backup that is deleted while its place is listed is left out of the list
   expect([stdout.trim(), stderr]).toEqual(["[]", ""]);
 });
 
-needing("versitygw").describe("an object store", async () => {
+/** Starts an object store for the tests of this file, if its server is here; and makes machines that back up to it. */
+async function anObjectStore() {
   const folder = gateway === null ? "" : aSharedFolder();
   for (const bucket of ["leads", "small"]) if (gateway !== null) mkdirSync(join(folder, bucket));
   const store = gateway === null ? { environment: {}, child: null } : await serveFolder(folder);
@@ -65,9 +66,17 @@ needing("versitygw").describe("an object store", async () => {
     const machine = anAdmin(accounts, { ...settings, ...over });
     return Object.assign(machine, { identity: machine.put("identity.txt", `# made by age-keygen\n${identity}\n`) });
   };
-  const list = (machine: Admin, place: string): Promise<{ file: string; leads: number }[]> =>
-    printed(machine, "backup", "list", place);
+  return { folder, settings, aMachine };
+}
 
+const { folder, settings, aMachine } = await anObjectStore();
+
+const list = (machine: Admin, place: string): Promise<{ file: string; leads: number }[]> =>
+  printed(machine, "backup", "list", place);
+
+const inStore = needing("versitygw");
+
+inStore.describe("an object store", () => {
   test("restores a backup on a machine that has only the identity", async () => {
     const admin = aMachine(["acme"]);
     await admin.import(header + rows(0, 20));
@@ -106,7 +115,9 @@ needing("versitygw").describe("an object store", async () => {
       expect(json).toMatchObject(expected);
     }
   });
+});
 
+inStore.describe("a backup in an object store", () => {
   test("rejects a missing recipient, wrong keys, a missing bucket, and a missing network", async () => {
     const refused: [Record<string, string>, string, RegExp][] = [
       [{ BACKUP_RECIPIENT: "" }, "s3://leads/three", /^BACKUP_RECIPIENT [^\n]+must be encrypted/],
@@ -138,7 +149,9 @@ needing("versitygw").describe("an object store", async () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining("cannot be decrypted")]);
     expect(existsSync(other.file)).toBe(false);
   });
+});
 
+inStore.describe("an object store during an upload", () => {
   test("lists nothing of an upload that is killed or loses its connection, and the next backup is complete", async () => {
     const admin = aMachine(["acme"]);
     await admin.import(header + rows(0, 6_000));

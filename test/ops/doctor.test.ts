@@ -109,27 +109,29 @@ describe("the status is 1 for a warning, and 0 for none:", () => {
     change(admin, ...statements);
     expect(await examine(admin)).toMatchObject({ status, said: expect.stringMatching(says) });
   });
+});
 
+describe("of the files of the database,", () => {
   test.each<[name: string, alter: (admin: Admin) => void, says: RegExp, advice: RegExp]>([
     ["a file that others can read", ({ file }) => chmodSync(file, 0o644), /mode 644/, /^chmod 600 .*leadfile\.db$/],
     ["a file with two names", ({ file, folder }) => linkSync(file, join(folder, "x")), /2 hard links/, /-samefile/],
     ["a folder that others can write", ({ folder }) => chmodSync(folder, 0o777), /can replace files/, /^chmod go-w/],
     ["an empty file", ({ file }) => writeFileSync(file, ""), /earlier version/, /backup/],
     ["a file of the future", ({ file }) => utimesSync(file, inDays(1) / 1000, inDays(1) / 1000), /^The clock/, /Set/],
-  ])("%s", async (_, alter, says, advice) => {
+  ])("%s is a warning", async (_, alter, says, advice) => {
     const admin = await aHealthy();
     alter(admin);
     const finding = { what: expect.stringMatching(says), advice: expect.stringMatching(advice) };
     expect(await examine(admin)).toMatchObject({ status: 1, findings: [{ level: "warning", ...finding }] });
   });
 
-  test("others may write to a folder with the sticky bit, such as /tmp", async () => {
+  test("a folder with the sticky bit, such as /tmp, is none, although others can write to it", async () => {
     const admin = await aHealthy();
     chmodSync(admin.folder, 0o1777);
     expect((await examine(admin)).status).toBe(0);
   });
 
-  test("a log that others can read, and one that has grown", async () => {
+  test("a log that others can read is a warning, and so is one that has grown", async () => {
     const admin = await aHealthy();
     using _ = openedBy(admin);
     for (const suffix of ["-wal", "-shm"]) {
@@ -143,7 +145,7 @@ describe("the status is 1 for a warning, and 0 for none:", () => {
     expect([status, stdout]).toEqual([1, expect.stringContaining("has grown to 300 MB")]);
   });
 
-  test("a log that no program has copied into the file", async () => {
+  test("a log that no program has copied into the file is a warning", async () => {
     const admin = await aHealthy();
     const copy = await aHealthy();
     using _ = openedBy(admin);
