@@ -39,6 +39,10 @@ export async function startProxy(
   const http = `http://127.0.0.1:${httpPort}`;
   const isAnswering = async () => (await fetch(http, { redirect: "manual" }).catch(() => null)) !== null;
   await until(async () => child.exitCode !== null || (await isAnswering()));
+  // Caddy may listen for HTTPS a moment after HTTP.
+  const socket = { open: (opened: Bun.Socket) => void opened.end(), data() {} };
+  const connect = () => Bun.connect({ hostname: "127.0.0.1", port: httpsPort, socket }).catch(() => null);
+  await until(async () => child.exitCode !== null || (await connect()) !== null);
   if (child.exitCode !== null) throw new Error(`it does not answer: ${readFileSync(log, "utf8")}`);
   const read = (name: string) => readFileSync(join(folder, name), { encoding: "utf8", flag: "a+" });
   return {
