@@ -100,7 +100,9 @@ test("read is the sum of the outcomes of all records", async () => {
       fc.array(record, { maxLength: 12 }),
       fc.constantFrom([], ["--on-duplicate", "replace"], ["--stamp", "arrival"]),
       async (records, options) => {
-        const { json } = await admin.import(`id,date,email,notes\n${records.join("\n")}\n`, ...px, ...options);
+        const text = `id,date,email,notes\n${records.join("\n")}\n`;
+        // Notes that are dates, where no row has one in its own column, are a doubt that needs an answer.
+        const { json } = await admin.import(text, ...px, "--map", "notes=-", ...options);
         const parts = ["imported", "duplicates", "replaced", "suppressed", "rejected"].map((name) =>
           Number(json[name]),
         );
