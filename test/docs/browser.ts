@@ -66,6 +66,14 @@ export async function look(url: string, viewport = desktop, javaScriptEnabled = 
   return { page, complaints };
 }
 
+/** Waits until no color changes any more, because one that does has another contrast. A change begins with a frame. */
+const untilStill = `(async () => {
+  do {
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+    await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+  } while (document.getAnimations().length > 0);
+})()`;
+
 /** Checks that a page has no complaint, no finding of axe, and no scrolling sideways, in both colors and on both screens. */
 export async function expectSound({ page, complaints }: Looking): Promise<void> {
   await page.evaluate(axe.source);
@@ -75,10 +83,7 @@ export async function expectSound({ page, complaints }: Looking): Promise<void> 
   ] as const) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
-    // A color that is still changing has another contrast.
-    await page.evaluate(
-      "Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => null)",
-    );
+    await page.evaluate(untilStill);
     const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
     const findings = violations.map(({ id, nodes }) => `${id}: ${nodes.flatMap(({ target }) => target).join(", ")}`);
     const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
