@@ -68,6 +68,8 @@ test("the size of the file and of its log, the leads, and the keys of this minut
   expect(fileBytes).not.toBe(logBytes);
   const expected = { database_bytes: fileBytes, wal_bytes: logBytes, leads: 3, limiter_keys: 1 };
   for (const [name, value] of Object.entries(expected)) expect(text).toContain(`leadfile_${name} ${value}\n`);
+  const free = Number(/^leadfile_disk_free_bytes (\S+)$/m.exec(text)?.[1]);
+  expect(free).toBeGreaterThan(2 * fileBytes);
 });
 
 test("the process is reported by the names that dashboards know", async () => {
