@@ -6,7 +6,7 @@ import { version } from "../package.json";
 /** The program of an admin command. */
 export const adminCommand = Bun.isStandaloneExecutable ? "leadfile" : "bun admin";
 
-/** The command that starts the server. */
+/** The command that starts the server, as advice shows it: an installed release has no bun. */
 export const startCommand = Bun.isStandaloneExecutable ? "leadfile serve" : "bun start";
 
 /** The option with which the server starts an admin command as its child process. */

@@ -37,6 +37,7 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
     strictPath: true,
     // Elysia would copy and clean the fields of responses, which are sent as they are stored.
     normalize: false,
+    // Otherwise Elysia looks for the path only after the first 11 characters, and misses it behind a short host.
     handler: { standardHostname: false },
     // Otherwise a failed validation also creates a valid query. What it tells of the value never leaves api/errors.ts.
     allowUnsafeValidationDetails: true,

@@ -47,7 +47,7 @@ export class Call {
     readonly arrivedMs: number,
     private readonly record: AccessLog,
   ) {
-    // The URL begins with `http://`, a host, and a slash.
+    // The listener gives every URL this one form: `http://`, a host, and a path.
     [, this.path = "", this.search = ""] = /^http:\/\/[^/]*([^?]*)\??(.*)$/.exec(request.url) ?? [];
     this.route = routes.has(this.path) ? this.path : null;
     this.isPublic = publicOnes.has(this.path) || this.path.startsWith(`${publicPaths.docs}/`);

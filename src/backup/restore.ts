@@ -115,7 +115,7 @@ function draftFolderFor(target: string) {
   }
 }
 
-/** The request for the thread. */
+/** A restore whose database and folder for drafts are chosen, as its thread receives it. */
 interface RestoreWork extends RestoreRequest {
   /** The database that is replaced. */
   readonly path: string;

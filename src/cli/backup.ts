@@ -43,6 +43,7 @@ export function backupCommand(context: CommandContext): Command {
 
 const nothingMade = "No backup was made, and the partial copy was deleted.";
 
+/** Makes a backup in a file. With --drill, tests it as well; if the file exists already, only tests it. */
 async function makeFile(context: CommandContext, file: string, isDrill: boolean): Promise<void> {
   const stop = stopSignal();
   const test = () => unlessStopped(drill(file, context.now(), stop), `${file} exists, but its test was not completed.`);

@@ -17,7 +17,8 @@ export function preparePage(database: Connection, filters: readonly LeadFilter[]
   const beforeMs = placeholder.integer("beforeMs");
   // Drizzle does not know the columns of a source that is written as SQL.
   const identifiedAt = sql<number>`identified_at`;
-  // The newest import that the page can contain, in the same statement.
+  // For the ledger of who received which leads: the newest import that the page can contain, in the same statement, so that no
+  // import can end in between. Twice its number, plus one if it is complete.
   const newestImport = database
     .select({ seen: sql<number>`2 * ${imports.number} + (${imports.finishedAt} IS NOT NULL)` })
     .from(imports)
@@ -93,7 +94,7 @@ export function openLeads(database: Connection) {
         /** The times of the first and the last lead; null for a page without leads. */
         newestMs,
         oldestMs,
-        /** Twice the number of the newest import that the page can contain, plus one if it is complete; 0 without one. */
+        /** The newest import that the page can contain, as `newestImport` gives it; 0 without one. */
         seen: seen ?? 0,
       };
     },

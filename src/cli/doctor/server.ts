@@ -11,7 +11,7 @@ import { adminCommand } from "../../program-name.ts";
 import { askHealth, patienceMs } from "../server.ts";
 import { broken, type Examined, type Finding, fine, warning } from "./finding.ts";
 
-/** Finds nothing if no server runs, or if the system does not show it. */
+/** Checks the server on this database, its files and its certificate. Finds nothing if none runs, or the system shows none. */
 export async function checkServer({ path, config }: Examined): Promise<Finding[]> {
   // A node of a cluster may replace its file, and the server opens the new one.
   const detached = config?.cluster != null ? [] : findDetached(path);

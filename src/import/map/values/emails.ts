@@ -44,7 +44,7 @@ function isBare(text: string): boolean {
 const roundApostrophe = /(?<=\p{L})[‘’](?=\p{L})/gu;
 /** The separator of the words of a cell, of which an address is one. */
 const betweenWords = new RegExp(String.raw`[\s<>()[\]{}",;:|\\${marks}]+`);
-/** A comment, or a name in quotes, in which an address is another one (RFC 5322). */
+/** A comment, or a quoted name before an address in brackets (RFC 5322). An address inside is not the visitor's. */
 const commentOrName = /\([^()]*\)|"[^"<]*"(?=\s*<)/g;
 /** An address in angle brackets, after a name that may look like one. It begins where the one before it ends. */
 const inBrackets = /(?<![^,;|/\n<>])[^,;|/\n<>]*<([^<>]*)>/g;
