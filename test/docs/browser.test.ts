@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { anAdmin } from "../support/admin.ts";
 import { aLead } from "../support/builders.ts";
+import { eventually } from "../support/eventually.ts";
 import { serve } from "../support/harness.ts";
 import { desktop, expectSound, inBrowser, look, phone } from "./browser.ts";
 
@@ -35,21 +36,24 @@ inBrowser(
     await page.locator(".opblock-summary-control").first().click();
     await page.getByRole("button", { name: "Execute" }).waitFor();
     // The type of a parameter stands apart from its description.
-    const gap = await page.evaluate<number>(`
+    const gap = `
     const parameter = document.querySelector("tr[data-param-name=before]");
     const type = document.createRange();
     type.selectNodeContents(parameter.querySelector(".parameter__type"));
     const description = parameter.querySelector(".parameters-col_description");
     description.getBoundingClientRect().left - type.getBoundingClientRect().right;
-  `);
-    expect(gap).toBeGreaterThan(8);
-    for (const text of ["They need JavaScript", "Cancel", "Media type", "No links"]) {
-      expect([text, await page.getByText(text, { exact: false }).locator("visible=true").count()]).toEqual([text, 0]);
-    }
+  `;
+    // The explorer draws its parts one after the other.
+    await eventually(async () => {
+      expect(await page.evaluate<number>(gap)).toBeGreaterThan(8);
+      for (const text of ["They need JavaScript", "Cancel", "Media type", "No links"]) {
+        expect([text, await page.getByText(text, { exact: false }).locator("visible=true").count()]).toEqual([text, 0]);
+      }
+    }, 10_000);
     await page.getByRole("button", { name: "Execute" }).click();
     const answer = page.locator(".live-responses-table");
     await answer.waitFor();
-    expect(await answer.textContent()).toContain("Dana Whitfield");
+    await eventually(async () => expect(await answer.textContent()).toContain("Dana Whitfield"), 10_000);
     await expectSound(looking);
     const kept = await page.evaluate<string>(
       "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, document.body.innerText])",

@@ -2,6 +2,7 @@
 import { afterAll, expect, onTestFinished } from "bun:test";
 import axe, { type AxeResults } from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { eventually } from "../support/eventually.ts";
 import { unless } from "../support/needing.ts";
 
 const executable = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
@@ -53,6 +54,8 @@ export async function look(url: string, viewport = desktop, javaScriptEnabled = 
   if (!javaScriptEnabled) onTestFinished(() => context.close());
   await page.emulateMedia({ colorScheme: null, forcedColors: null });
   await page.setViewportSize(viewport);
+  // Nothing of the page before may complain here, whose server has stopped.
+  await page.goto("about:blank");
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (/error|warning/.test(message.type())) complaints.push(message.text());
@@ -66,14 +69,6 @@ export async function look(url: string, viewport = desktop, javaScriptEnabled = 
   return { page, complaints };
 }
 
-/** Waits until no color changes any more, because one that does has another contrast. A change begins with a frame. */
-const untilStill = `(async () => {
-  do {
-    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
-    await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
-  } while (document.getAnimations().length > 0);
-})()`;
-
 /** Checks that a page has no complaint, no finding of axe, and no scrolling sideways, in both colors and on both screens. */
 export async function expectSound({ page, complaints }: Looking): Promise<void> {
   await page.evaluate(axe.source);
@@ -83,11 +78,13 @@ export async function expectSound({ page, complaints }: Looking): Promise<void> 
   ] as const) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
-    await page.evaluate(untilStill);
-    const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
-    const findings = violations.map(({ id, nodes }) => `${id}: ${nodes.flatMap(({ target }) => target).join(", ")}`);
-    const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-    const found = { colorScheme, findings, overflow, complaints };
-    expect(found).toEqual({ colorScheme, findings: [], overflow: 0, complaints: [] });
+    // The new colors and sizes come some frames later.
+    await eventually(async () => {
+      const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
+      const findings = violations.map(({ id, nodes }) => `${id}: ${nodes.flatMap(({ target }) => target).join(", ")}`);
+      const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+      const found = { colorScheme, findings, overflow, complaints };
+      expect(found).toEqual({ colorScheme, findings: [], overflow: 0, complaints: [] });
+    }, 10_000);
   }
 }
