@@ -12,7 +12,7 @@ import { pixelRoute } from "./pixels.ts";
 import { createPages } from "./public-pages.ts";
 import { usageRoute } from "./usage.ts";
 
-/** What the app is made of: the store, the limiter, the clock, the log, and the settings. */
+/** The parts of the app: the store, the limiter, the clock, the log, and the settings. */
 export interface AppParts extends HostSettings, MetricSources {
   /** True if other machines may read /metrics. */
   readonly publicMetrics: boolean;

@@ -5,7 +5,6 @@ import { pathFromShell, readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { closestTo } from "../contract/similar.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
-import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../db/files.ts";
 import { adminCommand } from "../program-name.ts";
 import { printable, UserError } from "../user-error.ts";
 import { type AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
@@ -60,14 +59,6 @@ export function typedPath(text: string): string {
   if (text === "-" || /^\w+:\/\//.test(text)) return text;
   const path = pathFromShell(text);
   return path === resolve(text) ? text : path;
-}
-
-/** Throws a UserError if a file that an option names, and that is written, belongs to the database, whether or not it exists. */
-export function refuseDatabaseFile(option: string, file: string): void {
-  const path = readDatabasePath();
-  const files = [...filesOf(path), lockRequestsOf(path), serverLockOf(path), raftLogOf(path)];
-  if (!files.some((one) => resolve(one) === resolve(file))) return;
-  throw new UserError(`${option} names a file of the database ${path}.`, "Name another file.", 2);
 }
 
 /** Returns a text without control characters that is not too long; throws a UserError that names the argument. */

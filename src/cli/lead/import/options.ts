@@ -1,6 +1,9 @@
 /** The options of an import, read and checked before anything is touched. */
 
+import { resolve } from "node:path";
+import { readDatabasePath } from "../../../config.ts";
 import type { Account } from "../../../db/accounts.ts";
+import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/files.ts";
 import { openPixelReader } from "../../../db/pixels.ts";
 import { type IdentityField, wholeIdentity } from "../../../import/map/identity.ts";
 import type { LeadRules } from "../../../import/map/lead.ts";
@@ -10,7 +13,7 @@ import { DateOrders } from "../../../import/map/visit-time.ts";
 import { writablePath } from "../../../import/parse/rejects.ts";
 import { adminCommand } from "../../../program-name.ts";
 import { UserError } from "../../../user-error.ts";
-import { checkPixelId, refuseDatabaseFile } from "../../arguments.ts";
+import { checkPixelId } from "../../arguments.ts";
 import type { AdminCommand, CommandContext } from "../../command.ts";
 
 /** The options of an import, as typed, or as the settings of an inbox or a source. */
@@ -102,7 +105,11 @@ export function withWritableRejects(request: ImportRequest): ImportRequest {
   const { rejects, followsNoLink } = request;
   if (rejects === undefined) return request;
   if (rejects === "-") throw new UserError("--rejects is -, which is not a file.", "Name a file.", 2);
-  refuseDatabaseFile("--rejects", rejects);
+  const path = readDatabasePath();
+  const files = [...filesOf(path), lockRequestsOf(path), serverLockOf(path), raftLogOf(path)];
+  if (files.some((file) => resolve(file) === resolve(rejects))) {
+    throw new UserError(`--rejects names a file of the database ${path}.`, "Name another file.", 2);
+  }
   // The inbox chooses the file name. A file from an earlier attempt may exist.
   return { ...request, rejects: writablePath(rejects, followsNoLink === true) };
 }
