@@ -86,9 +86,10 @@ function draw(bars: Chart["bars"]): string {
 
 /** Writes the whole page or nothing. Throws a UserError if it cannot, or if the file belongs to the database. */
 function writePage(file: string, figures: Figures): void {
+  const path = readDatabasePath();
   // Copies of the database, from before an upgrade or a restore, begin with its path as well.
-  if (resolve(file).startsWith(resolve(readDatabasePath()))) {
-    throw new UserError(`--html names a file of the database ${readDatabasePath()}.`, "Name another file.", 2);
+  if (resolve(file).startsWith(resolve(path))) {
+    throw new UserError(`--html names a file of the database ${path}.`, "Name another file.", 2);
   }
   const draft = `${file}.draft-${process.pid}`;
   try {
