@@ -9,8 +9,8 @@ import { readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts
 import { explainFailure, noDatabase } from "./db/failure.ts";
 import { isFileOfNode } from "./db/files.ts";
 import { openFileDatabase } from "./db/open.ts";
-import { endWith } from "./process.ts";
-import { childOption } from "./program-name.ts";
+import { endWith } from "./runtime/process.ts";
+import { childOption } from "./runtime/program-name.ts";
 
 const machineClock: Clock = {
   now: Date.now,
@@ -24,7 +24,7 @@ export async function runCommand(
   standardInput: CommandContext["standardInput"] = () => Bun.stdin.stream(),
   clock = machineClock,
 ): Promise<number> {
-  if (words.includes(childOption)) (await import("./child-process.ts")).lowerPriority();
+  if (words.includes(childOption)) (await import("./server/child-process.ts")).lowerPriority();
   const path = readDatabasePath();
   const openDatabase = await prepareDatabase(path);
   const opened: { database?: CommandDatabase } = {};

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { UserError } from "./user-error.ts";
+import { UserError } from "./runtime/user-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

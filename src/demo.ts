@@ -3,8 +3,8 @@ import { demoText, makeDemo } from "./cli/demo/demo.ts";
 import { readDemoConfig } from "./config.ts";
 import { openFileDatabase } from "./db/open.ts";
 import { importerOn } from "./import/write/import.ts";
-import { endWith, writeNow } from "./process.ts";
-import { serve } from "./serve.ts";
+import { endWith, writeNow } from "./runtime/process.ts";
+import { serve } from "./server/serve.ts";
 
 try {
   const config = readDemoConfig();

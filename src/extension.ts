@@ -5,7 +5,7 @@ import type { Backups } from "./backup/restore.ts";
 import type { CommandDatabase, CommandEntry } from "./cli/command.ts";
 import type { Examined, Finding } from "./cli/doctor/finding.ts";
 import type { ClusterConfig, Config } from "./config.ts";
-import type { ServedStore } from "./served-store.ts";
+import type { ServedStore } from "./server/store.ts";
 
 /** The contributions of an extension. Its `extension.ts` exports them as `extension`, and loads the rest on demand. */
 export interface Extension {

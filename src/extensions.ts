@@ -7,7 +7,7 @@ import type { CommandEntry } from "./cli/command.ts";
 import { type ClusterConfig, readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
 import { isFileOfNode } from "./db/files.ts";
 import type { Databases, Extension } from "./extension.ts";
-import { UserError } from "./user-error.ts";
+import { UserError } from "./runtime/user-error.ts";
 
 /** The literal paths let `bun build --compile` include the files. */
 const loaders = {

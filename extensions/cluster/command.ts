@@ -5,8 +5,8 @@ import { AdminCommand, type CommandContext, jsonCommand } from "../../src/cli/co
 import { grouped, leadsText } from "../../src/cli/terminal/numbers.ts";
 import { table } from "../../src/cli/terminal/table.ts";
 import { readCluster, readDatabasePath } from "../../src/config.ts";
-import { stopSignal } from "../../src/signals.ts";
-import { UserError } from "../../src/user-error.ts";
+import { stopSignal } from "../../src/runtime/signals.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
 import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
 import { problemsOf } from "./findings.ts";
 import { nodeAt, type RqliteNode } from "./node.ts";

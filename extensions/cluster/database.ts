@@ -5,7 +5,7 @@
 import { sql } from "drizzle-orm";
 import { DatabaseUnavailable, type Statement, WriteRefused, type WriteScope } from "../../src/db/connection.ts";
 import { residues } from "../../src/db/schema.ts";
-import { adminCommand } from "../../src/program-name.ts";
+import { adminCommand } from "../../src/runtime/program-name.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import { type Member, openMembers } from "./members.ts";
 import { NoAnswer, query, type RqliteNode } from "./node.ts";

@@ -1,7 +1,7 @@
 /** The nodes of a cluster: their list, the state that each reports, and whether the local one is the configured one. */
 import { statSync } from "node:fs";
 import { walOf } from "../../src/db/files.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
 import { NoAnswer, parseAnswer, type RqliteNode, request } from "./node.ts";
 
 const timeoutMs = 3_000;

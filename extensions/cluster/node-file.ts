@@ -9,7 +9,7 @@ import { inodeOf, shmOf, walOf } from "../../src/db/files.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openReader } from "../../src/db/reader.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
-import { adminCommand } from "../../src/program-name.ts";
+import { adminCommand } from "../../src/runtime/program-name.ts";
 import { openShownWrites } from "./transaction.ts";
 
 /** The inodes are compared no more often than this. Until then, requests read the old file under its lease. */

@@ -7,7 +7,7 @@ import { takeLock } from "../../src/db/locks.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import { listMembers, stateOf, untilReady } from "./members.ts";

@@ -11,7 +11,7 @@ import type { Connection } from "../../src/db/connection.ts";
 import { createDraftFolder, raftLogOf, sync } from "../../src/db/files.ts";
 import { takeLock } from "../../src/db/locks.ts";
 import { audit } from "../../src/db/schema.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { checkLocalNode, stateOf, untilReady } from "./members.ts";
 import { execute, NoAnswer, type RqliteNode, reasonOf, request } from "./node.ts";

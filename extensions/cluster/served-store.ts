@@ -4,6 +4,7 @@
  */
 import { eq, sql } from "drizzle-orm";
 import { version } from "../../package.json";
+import type { StoreGauge } from "../../src/api/request-store.ts";
 import { randomText } from "../../src/contract/key.ts";
 import { publicPaths } from "../../src/contract/paths.ts";
 import { DatabaseUnavailable, type Statement } from "../../src/db/connection.ts";
@@ -13,8 +14,8 @@ import { gapEndStatements, gapStatementsAtStart } from "../../src/privacy/disclo
 import { planPart } from "../../src/privacy/disclosures/ledger.ts";
 import { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
 import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";
-import type { ServedStore, StoreGauge } from "../../src/served-store.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
+import type { ServedStore } from "../../src/server/store.ts";
 import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
 import type { Lease } from "./lease/lease.ts";
 import { openLeasedFile } from "./lease/leased-file.ts";

@@ -1,7 +1,7 @@
 /** The app: the checks that every request passes, in their order, and all routes. */
 import type { Server } from "bun";
 import { Elysia } from "elysia";
-import { admit, createCredentialReader } from "./admission.ts";
+import { admit, createCredentialReader } from "./auth.ts";
 import { Call, calls } from "./call.ts";
 import { replyWithError } from "./errors.ts";
 import { createRedirect, type HostSettings } from "./host.ts";

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { Redirect } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
-import type { Credential } from "./admission.ts";
+import type { Credential } from "./auth.ts";
 import type { Call } from "./call.ts";
 
 /** A health check that asks by IP address must not be redirected. */

@@ -8,10 +8,10 @@ import { formatTime } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
 import type { LeadPage } from "../db/leads.ts";
 import { disclosedBy } from "../privacy/disclosures/pending-pages.ts";
-import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
 import { createPageCache, type Page } from "./page-cache.ts";
 import { strictQuery } from "./query.ts";
+import type { RequestStore } from "./request-store.ts";
 
 /** Makes the route. A page comes from the cache or the database; either way the ledger notes what the key receives. */
 export function leadRoute(store: RequestStore) {

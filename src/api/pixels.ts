@@ -4,9 +4,9 @@ import { Elysia } from "elysia";
 import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { PixelList } from "../contract/pixel.ts";
-import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
 import { strictQuery } from "./query.ts";
+import type { RequestStore } from "./request-store.ts";
 
 /** Makes the route. All pixels of the account are one response. */
 export function pixelRoute({ pixels }: RequestStore) {

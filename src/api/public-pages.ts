@@ -2,16 +2,16 @@
 import type { Server } from "bun";
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
-import { isLoopback } from "../address.ts";
 import { ApiError } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { innermost } from "../db/failure.ts";
-import { build } from "../program-name.ts";
-import type { RequestStore } from "../served-store.ts";
+import { isLoopback } from "../runtime/loopback.ts";
+import { build } from "../runtime/program-name.ts";
 import { type Answer, type Call, calls } from "./call.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsPage } from "./docs/page.ts";
+import type { RequestStore } from "./request-store.ts";
 
 interface Parts {
   readonly store: RequestStore;

@@ -4,9 +4,9 @@ import { Elysia } from "elysia";
 import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { Usage } from "../contract/usage.ts";
-import type { RequestStore } from "../served-store.ts";
 import { calls } from "./call.ts";
 import { strictQuery } from "./query.ts";
+import type { RequestStore } from "./request-store.ts";
 
 /** Makes the route. The counts include requests that are not in the database yet. */
 export function usageRoute({ usage }: RequestStore) {

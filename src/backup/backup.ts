@@ -8,8 +8,8 @@ import { codeOf, explainFailure, isDamaged, noDatabase } from "../db/failure.ts"
 import { createDraftFolder, filesOf, sync } from "../db/files.ts";
 import { refuseUnusable, schemaVersion } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
-import { adminCommand } from "../program-name.ts";
-import { UserError } from "../user-error.ts";
+import { adminCommand } from "../runtime/program-name.ts";
+import { UserError } from "../runtime/user-error.ts";
 import { contentOf, fileDigestOf, type Manifest, manifestPath, writeManifest } from "./manifest.ts";
 import { publish } from "./publish.ts";
 import { inThread } from "./thread.ts";

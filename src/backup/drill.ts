@@ -7,8 +7,8 @@ import { type Connection, connectTo, DatabaseUnavailable } from "../db/connectio
 import { noDatabase } from "../db/failure.ts";
 import { createDraftFolder, freeBytesAt } from "../db/files.ts";
 import { lastBuild, pendingMigrations } from "../db/migrate.ts";
-import { build } from "../program-name.ts";
-import { UserError } from "../user-error.ts";
+import { build } from "../runtime/program-name.ts";
+import { UserError } from "../runtime/user-error.ts";
 import { type Backup, copyUnchanged } from "./backup.ts";
 import { rememberErasures } from "./erasures.ts";
 import { readManifest } from "./manifest.ts";

@@ -2,7 +2,7 @@
 import { Decrypter, Encrypter } from "age-encryption";
 import { codeOf } from "../db/failure.ts";
 import { readText, sync } from "../db/files.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 
 /** The end of the name of an encrypted backup. */
 export const encryptedSuffix = ".age";

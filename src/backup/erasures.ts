@@ -14,7 +14,7 @@ import { DeletionReceipt } from "../privacy/delete-account.ts";
 import { digestsOf, identifiersOf } from "../privacy/identifiers.ts";
 import { RepeatableErasure, storeReceipt } from "../privacy/receipts.ts";
 import { blockStatements, hashesOf, listInstances } from "../privacy/suppressions.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 
 const AnyReceipt = Type.Union([RepeatableErasure, DeletionReceipt]);
 type AnyReceipt = Static<typeof AnyReceipt>;

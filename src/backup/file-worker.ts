@@ -1,7 +1,7 @@
 /** The thread for work on whole files: backups are made, tested, and restored in it, and retention is applied. */
 import { explainFailure, innermost } from "../db/failure.ts";
 import { applyRetentionAt } from "../privacy/retention.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 import { copyDatabase } from "./backup.ts";
 import { drillBackup, upgradeCopy } from "./drill.ts";
 import { restoreBackup } from "./restore.ts";

@@ -8,8 +8,8 @@ import { readLeadGroups } from "../db/all-leads.ts";
 import type { Connection } from "../db/connection.ts";
 import { orElse } from "../db/failure.ts";
 import { readText } from "../db/files.ts";
-import { adminCommand } from "../program-name.ts";
-import { UserError } from "../user-error.ts";
+import { adminCommand } from "../runtime/program-name.ts";
+import { UserError } from "../runtime/user-error.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 const Digest = Type.String({ pattern: "^[0-9a-f]{64}$" });

@@ -5,7 +5,7 @@ import { type Connection, connectTo } from "../db/connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../db/failure.ts";
 import { lockWaitMs } from "../db/locks.ts";
 import { migrateSchema } from "../db/migrate.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 
 /** The file at the path of the database. */
 export type Replaced = "attached" | "nothing there" | "unreadable";

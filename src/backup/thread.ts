@@ -1,5 +1,5 @@
 /** Runs work on whole files in a thread: it takes minutes, and the main thread must react to signals and requests. */
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 
 /** The acts of the thread, each the function of that name (file-worker.ts). */
 export type Act = "applyRetentionAt" | "copyDatabase" | "drillBackup" | "restoreBackup" | "upgradeCopy";

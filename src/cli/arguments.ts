@@ -5,8 +5,8 @@ import { pathFromShell, readDatabasePath } from "../config.ts";
 import { isName, isPixelId } from "../contract/pixel.ts";
 import { closestTo } from "../contract/similar.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
-import { adminCommand } from "../program-name.ts";
-import { printable, UserError } from "../user-error.ts";
+import { adminCommand } from "../runtime/program-name.ts";
+import { printable, UserError } from "../runtime/user-error.ts";
 import { type AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
 

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import type { LeadDatabase } from "../db/connection.ts";
 import type { Importer } from "../import/write/import.ts";
-import { adminCommand } from "../program-name.ts";
+import { adminCommand } from "../runtime/program-name.ts";
 import type { Output } from "./terminal/output.ts";
 
 /** The clock of a command. */

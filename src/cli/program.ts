@@ -1,8 +1,8 @@
 /** bun admin: one command per noun and verb. */
 import { Command, type CommanderError } from "commander";
 import { readDatabasePath } from "../config.ts";
-import { adminCommand, build, startCommand } from "../program-name.ts";
-import { UserError } from "../user-error.ts";
+import { adminCommand, build, startCommand } from "../runtime/program-name.ts";
+import { UserError } from "../runtime/user-error.ts";
 import { type CommandContext, type CommandEntry, examples, type MakeCommand } from "./command.ts";
 import { paint, print } from "./terminal/output.ts";
 

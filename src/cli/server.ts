@@ -1,10 +1,10 @@
 /** bun admin serve and health, which only the executable has: start the server, and ask for its health. */
 import type { Command } from "commander";
-import { ownAddress, publicOrigin } from "../address.ts";
 import { readConfig } from "../config.ts";
 import { publicPaths } from "../contract/paths.ts";
-import { startCommand } from "../program-name.ts";
-import { UserError } from "../user-error.ts";
+import { startCommand } from "../runtime/program-name.ts";
+import { UserError } from "../runtime/user-error.ts";
+import { ownAddress, publicOrigin } from "../server/listen-address.ts";
 import { AdminCommand } from "./command.ts";
 
 type Health = "fine" | "failing" | "nobody";

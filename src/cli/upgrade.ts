@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { tryUpgrade } from "../backup/drill.ts";
 import { readDatabasePath } from "../config.ts";
-import { build } from "../program-name.ts";
-import { stopSignal, unlessStopped } from "../signals.ts";
-import { UserError } from "../user-error.ts";
+import { build } from "../runtime/program-name.ts";
+import { stopSignal, unlessStopped } from "../runtime/signals.ts";
+import { UserError } from "../runtime/user-error.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";
 import { bytesText, leadsText } from "./terminal/numbers.ts";
 

@@ -1,6 +1,6 @@
 /** The audit: what was done to the database, when, and to which account. It never says who was found or erased. */
 import { desc, eq, type SQL } from "drizzle-orm";
-import { printMessage } from "../process.ts";
+import { printMessage } from "../runtime/process.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
 import { innermost, isFull } from "./failure.ts";
 import { type Act, audit } from "./schema.ts";

@@ -6,7 +6,7 @@ import { Database } from "bun:sqlite";
 import { dirname } from "node:path";
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 
 /** The SQLite file, as Drizzle and Bun see it. */
 export type Connection = BunSQLiteDatabase & { readonly $client: Database };

@@ -2,8 +2,8 @@
 import { SQLiteError } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { DrizzleError } from "drizzle-orm";
-import { adminCommand } from "../program-name.ts";
-import { printable, UserError } from "../user-error.ts";
+import { adminCommand } from "../runtime/program-name.ts";
+import { printable, UserError } from "../runtime/user-error.ts";
 import { DatabaseUnavailable } from "./connection.ts";
 
 /** Returns the error of SQLite or the system in an error of Drizzle. */

@@ -16,7 +16,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 import { codeOf } from "./failure.ts";
 
 /** The write-ahead log: what was committed and is not copied into the file yet. */

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { sql } from "drizzle-orm";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { version } from "../../package.json";
-import { printMessage } from "../process.ts";
-import { build } from "../program-name.ts";
-import { UserError } from "../user-error.ts";
+import { printMessage } from "../runtime/process.ts";
+import { build } from "../runtime/program-name.ts";
+import { UserError } from "../runtime/user-error.ts";
 import { type Connection, withTemporaryFiles } from "./connection.ts";
 import { createDraftFolder, sync } from "./files.ts";
 

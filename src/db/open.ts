@@ -6,7 +6,7 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { randomText } from "../contract/key.ts";
-import { build } from "../program-name.ts";
+import { build } from "../runtime/program-name.ts";
 import { type Connection, type LeadDatabase, type Statement, WriteRefused } from "./connection.ts";
 import { codeOf, explainFailure, underlying } from "./failure.ts";
 import { whileInPlace, writeWhenFree } from "./locks.ts";

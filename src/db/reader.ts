@@ -4,11 +4,11 @@
  */
 import { eq } from "drizzle-orm";
 import type { Connection } from "./connection.ts";
+import { watchFile } from "./file-watch.ts";
 import { openLeads } from "./leads.ts";
 import { openPixelReader } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
 import { accounts, deletedKeys, keys } from "./schema.ts";
-import { watchFile } from "./served-file.ts";
 import { measureSizes } from "./sizes.ts";
 
 /** The store from which requests read. */

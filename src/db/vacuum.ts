@@ -1,7 +1,7 @@
 /** Rewrites the whole file, which may not fit into memory: so that nothing of deleted leads is left in it. */
 import { dirname } from "node:path";
 import { inArray } from "drizzle-orm";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 import { type Connection, withTemporaryFiles } from "./connection.ts";
 import { removeAbandonedDrafts } from "./files.ts";
 import { writeWhenFree } from "./locks.ts";

@@ -1,6 +1,6 @@
 /** The types that reading and writing a file share: a lead before it is stored, and the counts of an import. */
 import type { PersonIdentifier } from "../contract/person.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 
 /** The options of an import: what to do with a lead that is already stored, and with an unknown pixel. */
 export interface ImportOptions {

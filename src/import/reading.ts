@@ -1,6 +1,6 @@
 /** The first half of an import: reads a source to its end, and stages every row as a lead or as rejected. */
 import { oldestKeptMs } from "../contract/calendar.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../runtime/user-error.ts";
 import type { Column, Columns } from "./map/columns.ts";
 import { emptyRow, type KeptLead, type LeadRules, noPixel, readLead, type Warning } from "./map/lead.ts";
 import { mapOption, namesMore } from "./map/report.ts";

@@ -5,7 +5,7 @@ import { createWriteStream, readdirSync, readFileSync, renameSync } from "node:f
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { openConnection } from "../../src/db/open.ts";
-import { statusAfter } from "../../src/signals.ts";
+import { statusAfter } from "../../src/runtime/signals.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { until } from "../support/eventually.ts";
 import { filesWith } from "../support/folder.ts";

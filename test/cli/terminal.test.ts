@@ -1,7 +1,7 @@
 /** bun admin on a terminal: width, colors, questions, and Ctrl-C. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { wrapAt } from "../../src/process.ts";
+import { wrapAt } from "../../src/runtime/process.ts";
 import { anAdmin } from "../support/admin.ts";
 import { anAccount, openTestDatabase } from "../support/database.ts";
 import { onTerminal, plain } from "../support/terminal.ts";

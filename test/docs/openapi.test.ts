@@ -2,10 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import type { RequestStore } from "../../src/api/request-store.ts";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { LeadParameters } from "../../src/contract/parameters.ts";
 import { DatabaseUnavailable } from "../../src/db/connection.ts";
-import type { RequestStore } from "../../src/served-store.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 import { describedBy } from "./described.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readMapping } from "../../src/import/map/mapping.ts";
 import { reportOn } from "../../src/import/map/report.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
 import { leadsOf, readText, shown } from "./reading.ts";
 
 const fieldsOf = async (header: string, map: string | null = null) => {

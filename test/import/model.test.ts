@@ -10,7 +10,7 @@ import { moveDocument } from "../../src/contract/stored-lead.ts";
 import { formatTime } from "../../src/contract/time.ts";
 import type { LeadDatabase } from "../../src/db/connection.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
-import { openServedStore } from "../../src/served-store.ts";
+import { openServedStore } from "../../src/server/store.ts";
 import { imported, importing } from "../db/importing.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { anAccount, documentsOf, openTestDatabase } from "../support/database.ts";

@@ -11,7 +11,7 @@ import { takeLock } from "../../src/db/locks.ts";
 import { pagesUntilCopied } from "../../src/db/wal.ts";
 import { openForImport } from "../../src/import/write/import.ts";
 import { addedBytes, inTransactions, type Work } from "../../src/import/write/transactions.ts";
-import { openServedStore } from "../../src/served-store.ts";
+import { openServedStore } from "../../src/server/store.ts";
 import { imported } from "../db/importing.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { anAccount, openTestDatabase } from "../support/database.ts";

@@ -1,9 +1,9 @@
 /** The server's retention through days and failures: the clock and the timers are the test's. */
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { pino } from "pino";
-import { startDailyRetention } from "../../src/daily-retention.ts";
 import type { Retained } from "../../src/privacy/retention.ts";
-import type { ServedStore } from "../../src/served-store.ts";
+import { startDailyRetention } from "../../src/server/daily-retention.ts";
+import type { ServedStore } from "../../src/server/store.ts";
 import { noonMs } from "../support/builders.ts";
 
 const hourMs = 3_600_000;

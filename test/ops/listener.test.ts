@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { setImmediate as turnOver } from "node:timers/promises";
-import { inFairTurns, stopAfterLastCall } from "../../src/api/listener.ts";
+import { inFairTurns, stopAfterLastCall } from "../../src/server/listener.ts";
 import { start } from "../support/process.ts";
 
 test("a request late in a turn that takes too long waits for the next turn, and no other request waits", async () => {

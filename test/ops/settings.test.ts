@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isLoopback } from "../../src/address.ts";
 import { readConfig, readDemoConfig } from "../../src/config.ts";
+import { isLoopback } from "../../src/runtime/loopback.ts";
 import { aCertificate } from "../support/certificate.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { digestOf } from "../../src/contract/key.ts";
 import { type Account, listAccounts } from "../../src/db/accounts.ts";
 import { deleteAccount } from "../../src/privacy/delete-account.ts";
-import { openServedStore } from "../../src/served-store.ts";
+import { openServedStore } from "../../src/server/store.ts";
 import { anAdmin } from "../support/admin.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { filesWith } from "../support/folder.ts";

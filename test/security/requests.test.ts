@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { Call } from "../../src/api/call.ts";
-import { withReadableUrl } from "../../src/api/listener.ts";
+import { withReadableUrl } from "../../src/server/listener.ts";
 import { aLead, noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 

@@ -1,8 +1,8 @@
 /** §8: sixty requests per key and UTC clock minute, and the headers that say how many are left. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { createLimiter } from "../../src/api/limiter.ts";
 import { revokeKey } from "../../src/db/keys.ts";
-import { createLimiter } from "../../src/limiter.ts";
 import { noonMs } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 

@@ -32,7 +32,7 @@ globalThis.Worker = function keptThread(url: URL) {
 
 const { runCommand } = await import("../../src/admin.ts");
 const { createOutput } = await import("../../src/cli/terminal/output.ts");
-const { sayWhy } = await import("../../src/process.ts");
+const { sayWhy } = await import("../../src/runtime/process.ts");
 
 /** A command that another process wants to be run. */
 export interface Order {

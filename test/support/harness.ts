@@ -3,12 +3,13 @@
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { pino } from "pino";
+import { createLimiter } from "../../src/api/limiter.ts";
+import type { RequestStore } from "../../src/api/request-store.ts";
 import type { Lead } from "../../src/contract/lead.ts";
 import type { Account } from "../../src/db/accounts.ts";
 import { revokeKey } from "../../src/db/keys.ts";
-import { createLimiter } from "../../src/limiter.ts";
-import { listen } from "../../src/serve.ts";
-import { openServedStore, type RequestStore } from "../../src/served-store.ts";
+import { listen } from "../../src/server/serve.ts";
+import { openServedStore } from "../../src/server/store.ts";
 import { newLead, noonMs } from "./builders.ts";
 import { type AccountSetup, aKey, anAccount, importLeads, openTestDatabase, written } from "./database.ts";
 import { aFolder } from "./folder.ts";

@@ -6,8 +6,8 @@ import { dayMs } from "../../../src/contract/calendar.ts";
 import { formatTime } from "../../../src/contract/time.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
 import { isFolder, spoolOf } from "../../../src/db/files.ts";
-import { adminCommand } from "../../../src/program-name.ts";
-import { UserError } from "../../../src/user-error.ts";
+import { adminCommand } from "../../../src/runtime/program-name.ts";
+import { UserError } from "../../../src/runtime/user-error.ts";
 import { type FolderQueue, readQueue, total } from "../inbox/queue.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 

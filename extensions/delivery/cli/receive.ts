@@ -1,8 +1,6 @@
 /** bun admin receive: the webhook endpoint for vendors, and the import of what they delivered. */
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { receiveOrigin, warnOfPlainHttp } from "../../../src/address.ts";
-import { startChild } from "../../../src/child-process.ts";
 import { seconds } from "../../../src/cli/arguments.ts";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { readConfig, readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
@@ -10,10 +8,12 @@ import { codeOf } from "../../../src/db/failure.ts";
 import { spoolOf } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { findSource } from "../../../src/db/sources.ts";
-import { openLog } from "../../../src/log.ts";
-import { printMessage, writeNow } from "../../../src/process.ts";
-import { statusOfService, stopSignal } from "../../../src/signals.ts";
-import { UserError } from "../../../src/user-error.ts";
+import { openLog } from "../../../src/runtime/log.ts";
+import { printMessage, writeNow } from "../../../src/runtime/process.ts";
+import { statusOfService, stopSignal } from "../../../src/runtime/signals.ts";
+import { UserError } from "../../../src/runtime/user-error.ts";
+import { startChild } from "../../../src/server/child-process.ts";
+import { receiveOrigin, warnOfPlainHttp } from "../../../src/server/listen-address.ts";
 import { Inbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
 import { createEndpoint, listenForDeliveries } from "../webhooks/endpoint.ts";

@@ -1,6 +1,5 @@
 /** bun admin source: addresses at which vendors deliver leads. A token can only write, and is shown once. */
 import { type Command, Option } from "commander";
-import { receiveOrigin } from "../../../src/address.ts";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { type ImportRequest, readRules, withTimeOptions } from "../../../src/cli/lead/import/options.ts";
@@ -20,8 +19,9 @@ import { reportOn } from "../../../src/import/map/report.ts";
 import type { NewLead } from "../../../src/import/new-lead.ts";
 import { openSource } from "../../../src/import/parse/source.ts";
 import { readFile } from "../../../src/import/reading.ts";
-import { adminCommand } from "../../../src/program-name.ts";
-import { printable, UserError } from "../../../src/user-error.ts";
+import { adminCommand } from "../../../src/runtime/program-name.ts";
+import { printable, UserError } from "../../../src/runtime/user-error.ts";
+import { receiveOrigin } from "../../../src/server/listen-address.ts";
 import { checkSettings, requestOf, settingsOf } from "../inbox/settings.ts";
 import { readVisits } from "../webhooks/body.ts";
 import { checkOptions } from "./unattended.ts";

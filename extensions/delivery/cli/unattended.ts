@@ -11,7 +11,7 @@ import type { Account } from "../../../src/db/accounts.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-lead.ts";
-import { inOneLine, UserError } from "../../../src/user-error.ts";
+import { inOneLine, UserError } from "../../../src/runtime/user-error.ts";
 import { type FileSource, type Outcome, rejectedFolder } from "../inbox/archive.ts";
 import type { ImportFile } from "../inbox/drop-folder.ts";
 import { type ImportSettings, requestOf } from "../inbox/settings.ts";

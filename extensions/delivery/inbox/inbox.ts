@@ -3,7 +3,7 @@ import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { codeOf } from "../../../src/db/failure.ts";
-import { printable, UserError } from "../../../src/user-error.ts";
+import { printable, UserError } from "../../../src/runtime/user-error.ts";
 import { deleteOldFiles, type FileSource, type Outcome } from "./archive.ts";
 import { DropFolder, type ImportFile } from "./drop-folder.ts";
 

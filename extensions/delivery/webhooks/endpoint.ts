@@ -1,11 +1,11 @@
 /** The webhook endpoint: each POST is a delivery, which is on the disk before it is answered. */
 import type { Logger } from "pino";
-import { listeningFailure } from "../../../src/address.ts";
-import { type Address, type Listener, type Patience, startListener } from "../../../src/api/listener.ts";
 import { digestOf, isWellFormed } from "../../../src/contract/key.ts";
 import { DatabaseUnavailable, type LeadDatabase } from "../../../src/db/connection.ts";
 import { innermost } from "../../../src/db/failure.ts";
 import { findSourceByDigest, type Source } from "../../../src/db/sources.ts";
+import { listeningFailure } from "../../../src/server/listen-address.ts";
+import { type Address, type Listener, type Patience, startListener } from "../../../src/server/listener.ts";
 import { checkType, maxBodyBytes, readBody, readVisits } from "./body.ts";
 import { DeliveryRefused, tryAgain } from "./refusal.ts";
 import type { Spool } from "./spool.ts";

@@ -1,5 +1,5 @@
 /** The refusal of a delivery: a code with its status, and one sentence for whoever set up the webhook. */
-import { UserError } from "../../../src/user-error.ts";
+import { UserError } from "../../../src/runtime/user-error.ts";
 
 const statusOf = {
   invalid_body: 400,

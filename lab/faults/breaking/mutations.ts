@@ -43,8 +43,8 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
       "spec/4-1-parameters",
     ],
   },
-  "src/limiter.ts": { "a window of 61": ["if (used >= limit)", "if (used > limit)", "spec/8-limits"] },
-  "src/api/admission.ts": {
+  "src/api/limiter.ts": { "a window of 61": ["if (used >= limit)", "if (used > limit)", "spec/8-limits"] },
+  "src/api/auth.ts": {
     "a revoked key that passes": ["isActive(key, call.arrivedMs) ? key", "true ? key", "spec/3-states"],
     "a refused request that counts as used": [
       "    if (!allowed) throw",
@@ -128,7 +128,7 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
   "src/api/ops/access-log.ts": {
     "a path in the log as it came": ["path: call.route ?? safePath(call.path)", "path: call.path", "ops/log"],
   },
-  "src/db/served-file.ts": {
+  "src/db/file-watch.ts": {
     "a file that is not looked at": [
       "if (now.ino !== opened.ino || now.dev !== opened.dev) {",
       "if (now.dev !== opened.dev) {",

@@ -7,7 +7,7 @@ import { type ErrorCode, errorBody, errorCodes, errors, invalidValue, plainError
 import { retryAfterSeconds } from "../../contract/limits.ts";
 import { LeadParameters } from "../../contract/parameters.ts";
 import { publicPaths } from "../../contract/paths.ts";
-import { adminCommand } from "../../program-name.ts";
+import { adminCommand } from "../../runtime/program-name.ts";
 import { calls } from "../call.ts";
 
 /** Makes the route of the description. */

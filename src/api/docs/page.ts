@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import markdown from "../../../docs/api.md" with { type: "text" };
 import { version } from "../../../package.json";
 import { publicPaths } from "../../contract/paths.ts";
-import { adminCommand } from "../../program-name.ts";
+import { adminCommand } from "../../runtime/program-name.ts";
 import baseStyle from "./base.css" with { type: "text" };
 import script from "./page.browser.js" with { type: "text" };
 import pageStyle from "./page.css" with { type: "text" };

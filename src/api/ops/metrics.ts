@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { paths } from "../../contract/paths.ts";
-import type { Limiter } from "../../limiter.ts";
-import type { RequestStore } from "../../served-store.ts";
+import type { Limiter } from "../limiter.ts";
+import type { RequestStore } from "../request-store.ts";
 
 /** Deliveries that are not imported yet. */
 export interface Inflow {

@@ -1,7 +1,6 @@
 /** bun admin demo: an account with pixels, made-up leads, and a key, and the commands to try them with. */
 import { randomInt } from "node:crypto";
 import type { Command } from "commander";
-import { publicOrigin } from "../../address.ts";
 import { readConfig } from "../../config.ts";
 import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
 import { toLeadQuery } from "../../contract/parameters.ts";
@@ -13,7 +12,8 @@ import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { Importer } from "../../import/write/import.ts";
-import { stopSignal } from "../../signals.ts";
+import { stopSignal } from "../../runtime/signals.ts";
+import { publicOrigin } from "../../server/listen-address.ts";
 import { accountOf, seconds, wholeNumber } from "../arguments.ts";
 import { type CommandContext, jsonCommand } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";

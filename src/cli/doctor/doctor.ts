@@ -4,7 +4,7 @@ import { examineSettings, readDatabasePath } from "../../config.ts";
 import { examineFile } from "../../db/examine.ts";
 import { innermost } from "../../db/failure.ts";
 import { loadExtensions } from "../../extensions.ts";
-import { printable } from "../../user-error.ts";
+import { printable } from "../../runtime/user-error.ts";
 import { type CommandContext, jsonCommand } from "../command.ts";
 import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";

@@ -2,7 +2,7 @@
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { filesOf, freeBytesAt, isFileOfNode, walOf } from "../../db/files.ts";
-import { adminCommand } from "../../program-name.ts";
+import { adminCommand } from "../../runtime/program-name.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, onlyFound, orFine, warning } from "./finding.ts";
 

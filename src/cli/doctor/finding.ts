@@ -1,7 +1,7 @@
 /** The findings of the doctor: something is fine, worth a warning, or broken. */
 import type { Config } from "../../config.ts";
 import type { Contents } from "../../db/examine.ts";
-import type { UserError } from "../../user-error.ts";
+import type { UserError } from "../../runtime/user-error.ts";
 
 /** The input of a check. */
 export interface Examined {

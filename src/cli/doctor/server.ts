@@ -3,11 +3,11 @@ import { X509Certificate } from "node:crypto";
 import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
-import { ownAddress } from "../../address.ts";
 import { dayOf } from "../../contract/calendar.ts";
 import { orElse } from "../../db/failure.ts";
 import { filesOf } from "../../db/files.ts";
-import { adminCommand } from "../../program-name.ts";
+import { adminCommand } from "../../runtime/program-name.ts";
+import { ownAddress } from "../../server/listen-address.ts";
 import { askHealth, patienceMs } from "../server.ts";
 import { broken, type Examined, type Finding, fine, warning } from "./finding.ts";
 

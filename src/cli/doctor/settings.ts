@@ -1,9 +1,10 @@
 /** Checks whether each setting is valid, and whether the settings fit together. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { isInTheClear, isLoopback, publicOrigin } from "../../address.ts";
 import type { Config } from "../../config.ts";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
+import { isLoopback } from "../../runtime/loopback.ts";
+import { isInTheClear, publicOrigin } from "../../server/listen-address.ts";
 import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
 
 /** Certificates of 90 days are renewed a month before they expire. With less than this left, the renewal has failed. */

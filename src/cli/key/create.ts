@@ -5,8 +5,8 @@ import { digestOf, createKey as generateKey, isActive, prefixOf } from "../../co
 import { formatTime, parseTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { createKey, expireKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
-import { adminCommand } from "../../program-name.ts";
-import { UserError } from "../../user-error.ts";
+import { adminCommand } from "../../runtime/program-name.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import { accountOf, checkText, commandOnAccount } from "../arguments.ts";
 import { type CommandContext, jsonCommand } from "../command.ts";
 import { refuseUnseen, showOnce } from "../terminal/output.ts";

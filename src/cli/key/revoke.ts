@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { isWellFormed } from "../../contract/key.ts";
 import type { Connection } from "../../db/connection.ts";
 import { findKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
-import { adminCommand } from "../../program-name.ts";
-import { UserError } from "../../user-error.ts";
+import { adminCommand } from "../../runtime/program-name.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import { type CommandContext, jsonCommand } from "../command.ts";
 import { confirm } from "../terminal/prompt.ts";
 

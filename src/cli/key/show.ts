@@ -7,7 +7,7 @@ import { findKeyByDigest, isOfDeletedAccount, type KeyRecord, listKeysOf } from 
 import { requestsOfMonth } from "../../db/usage.ts";
 import { gapText, listGaps } from "../../privacy/disclosures/gaps.ts";
 import { readUpTo } from "../../privacy/disclosures/read-positions.ts";
-import { adminCommand } from "../../program-name.ts";
+import { adminCommand } from "../../runtime/program-name.ts";
 import { commandOnAccount } from "../arguments.ts";
 import { type CommandContext, jsonCommand } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";

@@ -9,7 +9,7 @@ import { readDocument } from "../../contract/stored-lead.ts";
 import type { Account } from "../../db/accounts.ts";
 import { readLeadGroups, type StoredDocument } from "../../db/all-leads.ts";
 import { recordReading } from "../../db/audit.ts";
-import { stoppedBy, stopSignal } from "../../signals.ts";
+import { stoppedBy, stopSignal } from "../../runtime/signals.ts";
 import { accountIn } from "../arguments.ts";
 import { AdminCommand, type CommandContext } from "../command.ts";
 import { forTerminal, print } from "../terminal/output.ts";

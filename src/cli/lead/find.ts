@@ -8,7 +8,7 @@ import { keptDays } from "../../privacy/disclosures/ledger.ts";
 import { findPersons, type PersonalData } from "../../privacy/find.ts";
 import { identifiersIn } from "../../privacy/identifiers.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
-import { printable } from "../../user-error.ts";
+import { printable } from "../../runtime/user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";

@@ -8,7 +8,7 @@ import { idFromSource, uuid } from "../../import/map/identity.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";
 import { firstPhone } from "../../import/map/values/phones.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import { typedPath } from "../arguments.ts";
 import type { AdminCommand, CommandContext } from "../command.ts";
 import { readAll } from "../terminal/prompt.ts";

@@ -1,7 +1,7 @@
 /** Removes the bytes of deleted leads, and says which nodes still have them. */
 import { sizeOf } from "../../db/files.ts";
 import { areResiduesLeft } from "../../privacy/retention.ts";
-import { adminCommand } from "../../program-name.ts";
+import { adminCommand } from "../../runtime/program-name.ts";
 import type { CommandContext } from "../command.ts";
 import { bytesText } from "../terminal/numbers.ts";
 

@@ -2,8 +2,8 @@
 import { fstatSync, type Stats, statSync } from "node:fs";
 import { styleText } from "node:util";
 import { orElse } from "../../db/failure.ts";
-import { printMessage, wrapped, writeNow } from "../../process.ts";
-import { inEscapes, UserError } from "../../user-error.ts";
+import { printMessage, wrapped, writeNow } from "../../runtime/process.ts";
+import { inEscapes, UserError } from "../../runtime/user-error.ts";
 
 /** The output of a command. Nothing but the result goes to standard output. */
 export interface Output {

@@ -1,6 +1,6 @@
 /** The progress of a long run: a bar on a terminal, a line every few seconds elsewhere. A short run prints nothing. */
 import { isDumbTerminal } from "../../config.ts";
-import { columnsOf } from "../../process.ts";
+import { columnsOf } from "../../runtime/process.ts";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";
 

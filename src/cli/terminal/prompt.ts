@@ -1,7 +1,7 @@
 /** Questions to a person at a terminal, and reading standard input. */
 import { open } from "node:fs/promises";
-import { printMessage, wrapped } from "../../process.ts";
-import { UserError } from "../../user-error.ts";
+import { printMessage, wrapped } from "../../runtime/process.ts";
+import { UserError } from "../../runtime/user-error.ts";
 
 /** Asks at a terminal whether to go on; throws a UserError if the answer is no. A script is not asked. */
 export async function confirm(

@@ -1,6 +1,6 @@
 /** Tables and labelled lines that fit the terminal. */
-import { columnsOf, wrapAt } from "../../process.ts";
-import { printable } from "../../user-error.ts";
+import { columnsOf, wrapAt } from "../../runtime/process.ts";
+import { printable } from "../../runtime/user-error.ts";
 import { paint, paintCell } from "./output.ts";
 
 /** If the last column does not even fit in this width, rows become blocks. */

@@ -1,6 +1,6 @@
 /** The time of a visit, from the columns of a record, in which a date and a time of day may be two. */
 import { formatTime, parseTime } from "../../contract/time.ts";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import { firstText, type Row, textIn } from "../row.ts";
 import { clockOfDecimals, type DateOrder, readNumeric, readTime } from "./values/times.ts";
 import { readZone, type ZonedMs } from "./values/zones.ts";

@@ -1,5 +1,5 @@
 /** The rows of a file: CSV or NDJSON, distinguished by its beginning. */
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import type { Columns } from "../map/columns.ts";
 import { maxRecordLength } from "../row.ts";
 import { readCsv } from "./csv.ts";

@@ -1,5 +1,5 @@
 /** JSON to rows: one object a line, or one document. Either may be a page of records. */
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import { type Column, type Columns, maxColumns } from "../map/columns.ts";
 import { type Cell, maxPageBytes, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
 import { lookAhead } from "./encoding.ts";

@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeFile
 import { dirname, join, parse } from "node:path";
 import { csvRecord } from "../../contract/csv.ts";
 import { codeOf, isFull } from "../../db/failure.ts";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import { isRejectColumn, rejectColumns } from "../map/columns.ts";
 import { ImportInterrupted } from "../new-lead.ts";
 import type { RejectedRow } from "../row.ts";

@@ -4,8 +4,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { codeOf } from "../../db/failure.ts";
-import { adminCommand } from "../../program-name.ts";
-import { UserError } from "../../user-error.ts";
+import { adminCommand } from "../../runtime/program-name.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import { ImportInterrupted } from "../new-lead.ts";
 import { lookAhead } from "./encoding.ts";
 

@@ -3,7 +3,7 @@ import { eq, max } from "drizzle-orm";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { imports } from "../../db/schema.ts";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import type { ImportCounts, ImportOrigin, ImportOutcome } from "../new-lead.ts";
 import type { Destination } from "./lead-writer.ts";
 import type { Summary } from "./staging.ts";

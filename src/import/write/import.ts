@@ -6,7 +6,7 @@ import { underlying } from "../../db/failure.ts";
 import { openConnection } from "../../db/open.ts";
 import { openPixelReader } from "../../db/pixels.ts";
 import { pagesUntilCopied } from "../../db/wal.ts";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../runtime/user-error.ts";
 import {
   ImportInterrupted,
   type ImportOptions,

@@ -5,7 +5,7 @@ import type { LeadDatabase } from "../../db/connection.ts";
 import { type Batch, findBatch } from "../../db/imports.ts";
 import { audit, imports, leads } from "../../db/schema.ts";
 import { deleteLeads } from "../../db/steps.ts";
-import { UserError } from "../../user-error.ts";
+import { UserError } from "../../runtime/user-error.ts";
 
 /**
  * Yields the number of leads that are removed so far, after each write. An undo that is interrupted is completed by the next

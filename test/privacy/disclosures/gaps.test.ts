@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openServedStore } from "../../../src/served-store.ts";
+import { openServedStore } from "../../../src/server/store.ts";
 import { anAdmin } from "../../support/admin.ts";
 
 const find = ["lead", "find", "acme", "--email", "dana@example.com", "--json"] as const;

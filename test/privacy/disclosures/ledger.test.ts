@@ -6,7 +6,7 @@ import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { planPart, writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
 import { createPendingPages } from "../../../src/privacy/disclosures/pending-pages.ts";
-import { openServedStore } from "../../../src/served-store.ts";
+import { openServedStore } from "../../../src/server/store.ts";
 import { noonMs } from "../../support/builders.ts";
 import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
 import { aFolder } from "../../support/folder.ts";

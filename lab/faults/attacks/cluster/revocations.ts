@@ -30,7 +30,7 @@ export const clusterRevocations: Fault = {
   breakages: [
     broken(
       "a server that does not look for what others wrote",
-      "src/api/admission.ts",
+      "src/api/auth.ts",
       "databaseVersion !== knownVersion || ",
       "",
       { times: 1 },

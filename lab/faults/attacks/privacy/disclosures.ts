@@ -25,7 +25,7 @@ export const disclosures: Fault = {
     ),
     broken(
       "pages that were not written yet are forgotten at a stop",
-      "src/served-store.ts",
+      "src/server/store.ts",
       "do written = writeWhenFree($client, flush);",
       'do written = "idle";',
     ),

@@ -1,6 +1,7 @@
 /** Keys that read, imports between them, days that pass: a server's store, and a model that remembers every answer. */
 import { pino } from "pino";
 import { createApp } from "../../../../src/api/app.ts";
+import { createLimiter } from "../../../../src/api/limiter.ts";
 import { dayMs, dayOf } from "../../../../src/contract/calendar.ts";
 import type { Lead } from "../../../../src/contract/lead.ts";
 import { formatTime } from "../../../../src/contract/time.ts";
@@ -8,9 +9,8 @@ import type { Account } from "../../../../src/db/accounts.ts";
 import type { LeadDatabase } from "../../../../src/db/connection.ts";
 import { listBatches } from "../../../../src/db/imports.ts";
 import { undoBatch } from "../../../../src/import/write/undo.ts";
-import { createLimiter } from "../../../../src/limiter.ts";
 import type { PersonalData } from "../../../../src/privacy/find.ts";
-import { openServedStore, type ServedStore } from "../../../../src/served-store.ts";
+import { openServedStore, type ServedStore } from "../../../../src/server/store.ts";
 import { imported } from "../../../../test/db/importing.ts";
 import { aLead, newLead, noonMs } from "../../../../test/support/builders.ts";
 import { aKey, anAccount, documentsOf, openTestDatabase } from "../../../../test/support/database.ts";

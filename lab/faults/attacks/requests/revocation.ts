@@ -23,7 +23,7 @@ export const revocation: Fault = {
   breakages: [
     broken(
       "a server that does not look whether others have written",
-      "src/api/admission.ts",
+      "src/api/auth.ts",
       "databaseVersion !== knownVersion || ",
       "",
       { times: 1 },

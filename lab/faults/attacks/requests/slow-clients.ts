@@ -21,7 +21,7 @@ export const slowClients: Fault = {
   small: 300,
   full: 12_000,
   breakages: [
-    broken("a server that waits for ever", "src/api/listener.ts", "idleTimeout: idleSeconds,", "idleTimeout: 0,"),
+    broken("a server that waits for ever", "src/server/listener.ts", "idleTimeout: idleSeconds,", "idleTimeout: 0,"),
   ],
   waits: true,
   missing: () => missingHere("/proc"),

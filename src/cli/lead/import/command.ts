@@ -2,8 +2,8 @@
 import { type Command, Option } from "commander";
 import { pathFromShell } from "../../../config.ts";
 import type { Passed } from "../../../privacy/disclosures/read-positions.ts";
-import { adminCommand } from "../../../program-name.ts";
-import { listenForSignals } from "../../../signals.ts";
+import { adminCommand } from "../../../runtime/program-name.ts";
+import { listenForSignals } from "../../../runtime/signals.ts";
 import { type CommandContext, jsonCommand } from "../../command.ts";
 import { importFile } from "./import-file.ts";
 import { type ImportRequest, withTimeOptions } from "./options.ts";

@@ -1,7 +1,6 @@
 /** One import, from its file to its last lead. */
 import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
-import { lowerPriority } from "../../../child-process.ts";
 import { isKnownLayout } from "../../../db/imports.ts";
 import { listPixels } from "../../../db/pixels.ts";
 import { Columns } from "../../../import/map/columns.ts";
@@ -14,8 +13,9 @@ import { type FileRead, type Reading, readFile } from "../../../import/reading.t
 import type { MergeProgress } from "../../../import/write/batch.ts";
 import type { MergeListener } from "../../../import/write/merge.ts";
 import { missedLeads, type PositionsAt, readPositions } from "../../../privacy/disclosures/read-positions.ts";
-import { adminCommand } from "../../../program-name.ts";
-import { stoppedBy } from "../../../signals.ts";
+import { adminCommand } from "../../../runtime/program-name.ts";
+import { stoppedBy } from "../../../runtime/signals.ts";
+import { lowerPriority } from "../../../server/child-process.ts";
 import { accountOf } from "../../arguments.ts";
 import type { CommandContext } from "../../command.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";

@@ -11,8 +11,8 @@ import type { DateOrder } from "../../../import/map/values/times.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
 import { DateOrders } from "../../../import/map/visit-time.ts";
 import { writablePath } from "../../../import/parse/rejects.ts";
-import { adminCommand } from "../../../program-name.ts";
-import { UserError } from "../../../user-error.ts";
+import { adminCommand } from "../../../runtime/program-name.ts";
+import { UserError } from "../../../runtime/user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
 import type { AdminCommand, CommandContext } from "../../command.ts";
 

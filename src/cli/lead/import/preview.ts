@@ -9,7 +9,7 @@ import type { Format } from "../../../import/parse/format.ts";
 import type { FileRead } from "../../../import/reading.ts";
 import type { StagedImport } from "../../../import/write/import.ts";
 import type { Preview } from "../../../import/write/preview.ts";
-import { printable, UserError } from "../../../user-error.ts";
+import { printable, UserError } from "../../../runtime/user-error.ts";
 import { firstOf, grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import { canAsk, confirm } from "../../terminal/prompt.ts";

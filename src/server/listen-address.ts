@@ -1,10 +1,10 @@
 /** The address of a server: its origin, who can reach it, and the messages for an address that cannot be used. */
-import { isIP } from "node:net";
-import type { Address } from "./api/listener.ts";
-import type { Config } from "./config.ts";
-import { codeOf } from "./db/failure.ts";
-import { printMessage } from "./process.ts";
-import { UserError } from "./user-error.ts";
+import type { Config } from "../config.ts";
+import { codeOf } from "../db/failure.ts";
+import { isLoopback } from "../runtime/loopback.ts";
+import { printMessage } from "../runtime/process.ts";
+import { UserError } from "../runtime/user-error.ts";
+import type { Address } from "./listener.ts";
 
 /**
  * Returns the error for a server that could not listen. The prefix is that of the names of its settings, such as
@@ -48,14 +48,6 @@ export function warnOfPlainHttp(address: Reachable, secrets: string): void {
   printMessage(
     `Warning: ${address.host} can be reached from other machines without TLS, and ${secrets} would cross the network ` +
       "unencrypted. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy with TLS.",
-  );
-}
-
-/** Returns whether only this machine can reach an address. */
-export function isLoopback(host: string): boolean {
-  return (
-    /^(?:localhost|\[?(?:::1|(?:0:){7}1|::ffff:127\..*)\]?)$/i.test(host) ||
-    (isIP(host) === 4 && host.startsWith("127."))
   );
 }
 

@@ -1,42 +1,21 @@
 /** The store of a server on the one file: what its requests read, and the counts of them, which it writes. */
 import { rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { inThread } from "./backup/thread.ts";
-import type { Connection } from "./db/connection.ts";
-import { explainFailure, innermost, isFull, isLocked, lastCountsLost } from "./db/failure.ts";
-import { removeAbandonedDrafts } from "./db/files.ts";
-import type { KeyNumber } from "./db/keys.ts";
-import { takeLock, writeWhenFree } from "./db/locks.ts";
-import { openDatabase } from "./db/open.ts";
-import { openReader, type Reader } from "./db/reader.ts";
-import { type CountedUsage, createUsageCounter, type Flushed, openUsageReader, usageStatement } from "./db/usage.ts";
-import { createSync, openWal, pagesUntilCopied, truncateWal } from "./db/wal.ts";
-import { gapEndStatements, gapStatementsAtStart, openGapMarker, recordGap } from "./privacy/disclosures/gaps.ts";
-import { type DisclosurePart, planPart, writeDisclosures } from "./privacy/disclosures/ledger.ts";
-import { createPendingPages, type DisclosedPage } from "./privacy/disclosures/pending-pages.ts";
-import { type applyRetentionAt, isRetentionDue, type Retained, type RetentionWork } from "./privacy/retention.ts";
-import { UserError } from "./user-error.ts";
-
-/**
- * The store as a request uses it: reads, and in-memory records of usage and disclosures that the server writes later.
- */
-export interface RequestStore extends Omit<Reader, "close"> {
-  /** Further metrics, such as the lease of a server in a cluster. */
-  readonly gauges?: readonly StoreGauge[];
-  readonly usage: Pick<CountedUsage, "count" | "of">;
-  readonly disclosures: {
-    /** Records a page that is answered; it is in the ledger a second later at the latest. */
-    note(key: KeyNumber, page: DisclosedPage, nowMs: number): void;
-  };
-}
-
-/** A metric of /metrics. */
-export interface StoreGauge {
-  readonly name: string;
-  readonly help: string;
-  /** The current value; null omits the metric. */
-  readonly read: () => number | null;
-}
+import type { RequestStore } from "../api/request-store.ts";
+import { inThread } from "../backup/thread.ts";
+import type { Connection } from "../db/connection.ts";
+import { explainFailure, innermost, isFull, isLocked, lastCountsLost } from "../db/failure.ts";
+import { removeAbandonedDrafts } from "../db/files.ts";
+import { takeLock, writeWhenFree } from "../db/locks.ts";
+import { openDatabase } from "../db/open.ts";
+import { openReader } from "../db/reader.ts";
+import { type CountedUsage, createUsageCounter, type Flushed, openUsageReader, usageStatement } from "../db/usage.ts";
+import { createSync, openWal, pagesUntilCopied, truncateWal } from "../db/wal.ts";
+import { gapEndStatements, gapStatementsAtStart, openGapMarker, recordGap } from "../privacy/disclosures/gaps.ts";
+import { type DisclosurePart, planPart, writeDisclosures } from "../privacy/disclosures/ledger.ts";
+import { createPendingPages } from "../privacy/disclosures/pending-pages.ts";
+import { type applyRetentionAt, isRetentionDue, type Retained, type RetentionWork } from "../privacy/retention.ts";
+import { UserError } from "../runtime/user-error.ts";
 
 /** The store of a server: counts are written while it runs, and all of them when it stops. extensions/cluster has another. */
 export interface ServedStore extends RequestStore {

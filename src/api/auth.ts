@@ -2,9 +2,9 @@
 import { plainError } from "../contract/errors.ts";
 import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
 import type { KnownKey } from "../db/reader.ts";
-import type { Limiter } from "../limiter.ts";
-import type { RequestStore } from "../served-store.ts";
 import type { Call } from "./call.ts";
+import type { Limiter } from "./limiter.ts";
+import type { RequestStore } from "./request-store.ts";
 
 /** The content of the Authorization header: a live key, or why there is none. */
 export type Credential = KnownKey | "missing_api_key" | "invalid_api_key" | "revoked_api_key";

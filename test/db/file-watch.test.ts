@@ -5,7 +5,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { digestOf } from "../../src/contract/key.ts";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { isDatabaseFailure } from "../../src/db/failure.ts";
-import { openServedStore } from "../../src/served-store.ts";
+import { openServedStore } from "../../src/server/store.ts";
 import { aLead, someLeads } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
 import { serve } from "../support/harness.ts";

@@ -1,6 +1,6 @@
 /** The end of the process, and its standard streams. */
 import { writeSync } from "node:fs";
-import { codeOf } from "./db/failure.ts";
+import { codeOf } from "../db/failure.ts";
 import { adminCommand } from "./program-name.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 

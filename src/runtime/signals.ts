@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isChildProcess } from "./child-process.ts";
-import { orElse } from "./db/failure.ts";
+import { orElse } from "../db/failure.ts";
+import { isChildProcess } from "./program-name.ts";
 import { UserError } from "./user-error.ts";
 
 /** Ctrl-C, SIGTERM, and SIGHUP, which the closing of a terminal sends. */

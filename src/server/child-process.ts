@@ -5,8 +5,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
-import { codeOf } from "./db/failure.ts";
-import { childOption } from "./program-name.ts";
+import { codeOf } from "../db/failure.ts";
+import { childOption } from "../runtime/program-name.ts";
 
 /** The pauses before restarts grow, so that a process that dies at once does not keep the machine busy. */
 const pausesMs = [1_000, 5_000];
@@ -67,12 +67,7 @@ export function startChild(args: readonly string[], say: (line: string) => void)
 }
 
 function program(): string[] {
-  return Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, join(import.meta.dir, "./admin.ts")];
-}
-
-/** Returns whether this process is a child of the server. */
-export function isChildProcess(): boolean {
-  return process.argv.includes(childOption);
+  return Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, join(import.meta.dir, "../admin.ts")];
 }
 
 /** Lowers the priority of all threads of this process. Later threads inherit it. */

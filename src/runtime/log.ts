@@ -1,7 +1,7 @@
 /** The log on standard output: text on a terminal, else JSON that is written a few times a second. */
 import { styleText } from "node:util";
 import { type Logger, pino } from "pino";
-import type { LogLevel } from "./config.ts";
+import type { LogLevel } from "../config.ts";
 import { writeNow } from "./process.ts";
 import { printable } from "./user-error.ts";
 

@@ -1,8 +1,8 @@
 /** Writes the counts to the store while the server runs: a request is on the disk a second after it was counted. */
 import type { Logger } from "pino";
-import { innermost } from "./db/failure.ts";
-import type { Flushed } from "./db/usage.ts";
-import type { ServedStore } from "./served-store.ts";
+import { innermost } from "../db/failure.ts";
+import type { Flushed } from "../db/usage.ts";
+import type { ServedStore } from "./store.ts";
 
 const writeMs = 500;
 const complainEveryMs = 60_000;

@@ -1,5 +1,5 @@
 /** The limiter (§8): it counts the requests of each key in a fixed window, the UTC clock minute, in this process. */
-import { windowMs } from "./contract/limits.ts";
+import { windowMs } from "../contract/limits.ts";
 
 export type Limiter = ReturnType<typeof createLimiter>;
 

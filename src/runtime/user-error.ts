@@ -1,5 +1,5 @@
 /** Errors for the user, printed in one line, and untrusted text made safe for a terminal. */
-import { withoutKeys } from "./contract/key.ts";
+import { withoutKeys } from "../contract/key.ts";
 
 /** 1: refused or failed. 2: a command or a setting is wrong. The others: ended by a signal, as a shell says it. */
 type UserErrorStatus = 1 | 2 | 129 | 130 | 143;

@@ -1,18 +1,18 @@
 /** Starts the server: store, limiter, app, and listener. Stops them in order. */
 import { X509Certificate } from "node:crypto";
-import { listeningFailure, publicOrigin, warnOfPlainHttp } from "./address.ts";
-import { type AppParts, createApp } from "./api/app.ts";
-import { type Address, type Listener, startListener } from "./api/listener.ts";
+import { type AppParts, createApp } from "../api/app.ts";
+import { createLimiter } from "../api/limiter.ts";
+import type { Config } from "../config.ts";
+import { freeBytesAt } from "../db/files.ts";
+import { loadClusterDatabases, loadExtension } from "../extensions.ts";
+import { openLog } from "../runtime/log.ts";
+import { endWith } from "../runtime/process.ts";
+import { statusOfService, stopSignal } from "../runtime/signals.ts";
 import { startChild } from "./child-process.ts";
-import type { Config } from "./config.ts";
 import { startDailyRetention } from "./daily-retention.ts";
-import { freeBytesAt } from "./db/files.ts";
-import { loadClusterDatabases, loadExtension } from "./extensions.ts";
-import { createLimiter } from "./limiter.ts";
-import { openLog } from "./log.ts";
-import { endWith } from "./process.ts";
-import { openServedStore, reserveBytes, type ServedStore } from "./served-store.ts";
-import { statusOfService, stopSignal } from "./signals.ts";
+import { listeningFailure, publicOrigin, warnOfPlainHttp } from "./listen-address.ts";
+import { type Address, type Listener, startListener } from "./listener.ts";
+import { openServedStore, reserveBytes, type ServedStore } from "./store.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
 /** Starts to serve, and stops in order at the first signal that asks for it. Throws a UserError that says why it cannot. */

@@ -1,9 +1,9 @@
 /** The server's retention: at the start and once a UTC day, but not while the clock may be wrong. */
 import type { Logger } from "pino";
-import { dayMs, dayOf } from "./contract/calendar.ts";
-import { formatTime } from "./contract/time.ts";
-import { innermost } from "./db/failure.ts";
-import type { ServedStore } from "./served-store.ts";
+import { dayMs, dayOf } from "../contract/calendar.ts";
+import { formatTime } from "../contract/time.ts";
+import { innermost } from "../db/failure.ts";
+import type { ServedStore } from "./store.ts";
 
 /** The server checks at this interval whether a new day has begun. */
 const lookEveryMs = 3_600_000;

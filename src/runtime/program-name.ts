@@ -1,7 +1,7 @@
 /** The name and the version of the program. The number is in package.json; the commit comes from the build or the clone. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { version } from "../package.json";
+import { version } from "../../package.json";
 
 /** The program of an admin command. */
 export const adminCommand = Bun.isStandaloneExecutable ? "leadfile" : "bun admin";
@@ -11,6 +11,11 @@ export const startCommand = Bun.isStandaloneExecutable ? "leadfile serve" : "bun
 
 /** The option with which the server starts an admin command as its child process. */
 export const childOption = "--child";
+
+/** Returns whether this process is a child of the server. */
+export function isChildProcess(): boolean {
+  return process.argv.includes(childOption);
+}
 
 /** Defined by deploy/build.ts. Not defined if the program runs from its sources. */
 declare const LEADFILE_COMMIT: string | undefined;
@@ -23,7 +28,7 @@ export const build = commit === null ? version : `${version} (${commit})`;
 
 /** Reads the checked-out commit from .git itself, so that the program needs no git. */
 function commitOfClone(): string | null {
-  const git = join(import.meta.dir, "../.git");
+  const git = join(import.meta.dir, "../../.git");
   try {
     const head = readFileSync(join(git, "HEAD"), "utf8").trim();
     const ref = /^ref: (.+)$/.exec(head)?.[1];
