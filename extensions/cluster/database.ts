@@ -6,12 +6,13 @@ import { sql } from "drizzle-orm";
 import { DatabaseUnavailable, type Statement, WriteRefused, type WriteScope } from "../../src/db/connection.ts";
 import { residues } from "../../src/db/schema.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
-import { clockMarginMs, leaseMs } from "./lease/lease.ts";
-import { type Member, openMembers } from "./members.ts";
+import { clockMarginMs, leaseMs, maxClockOffMs } from "./lease/lease.ts";
+import { askPosition, disagreementOf } from "./lease/questions.ts";
+import { listMembers, type Member, openMembers } from "./members.ts";
 import { NoAnswer, query, type RqliteNode } from "./node.ts";
 import type { NodeFile } from "./node-file.ts";
 import { nodes, writes } from "./tables.ts";
-import { incrementRevision, lastPosition, type Position, send, transactionId } from "./transaction.ts";
+import { incrementRevision, send, transactionId } from "./transaction.ts";
 
 export type ClusterDatabase = ReturnType<typeof openClusterDatabase>;
 
@@ -24,8 +25,9 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
   const isShown = (id: string) => file.current().chainOf(id) !== undefined;
 
   async function catchUp(withinMs?: number): Promise<void> {
-    const ask = (ms: number) => query(node, sql.raw(`SELECT ${lastPosition}`), "linearizable", ms);
-    const last: Position | null = JSON.parse(String(await retry("read", ask, withinMs))); // The query selects this shape.
+    const ask = (ms: number) => askPosition(node, null, ms, "linearizable");
+    const { last, clockOffMs } = await retry("read", ask, withinMs);
+    if (Math.abs(clockOffMs) > maxClockOffMs) await refuseWrongClock(node);
     if (last === null) return;
     // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
     const shownMs = withinMs === undefined ? patienceMs.inProgress : patienceMs.behind;
@@ -90,11 +92,13 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
   };
 }
 
-/** The time between two looks at all nodes. */
+/** The time between two looks at a node. */
 const lookMs = 5;
-/** A list of the members waits for each node no longer than this. */
+/** The first list must be there soon. A node that is far away is missing from it, and found by the next one. */
 const reachWithinMs = 300;
-const listEveryMs = 1_000;
+const listEveryMs = 500;
+/** The timeout for a node, which may be far away. */
+const nodeTimeoutMs = 2_000;
 /** A majority that has received a write applies it sooner, unless the disks of several nodes are full. */
 const maxApplyMs = 30_000;
 
@@ -114,30 +118,31 @@ async function waitForAll(
   const servers = file.current().connection.select({ name: nodes.name }).from(nodes).all();
   const missing = new Set([...listed, ...servers].map(({ name }) => name));
   let members = listed;
-  let listedMs = performance.now();
-  let endMs = listedMs + maxApplyMs;
+  let endMs = performance.now() + maxApplyMs;
   let isKnownToMajority = false;
+  const isLeft = () => missing.size > 0 && performance.now() < endMs;
 
-  async function askNode(name: string): Promise<void> {
-    const member = members.find((one) => one.name === name);
-    const timeoutMs = Math.max(1, Math.min(500, endMs - performance.now()));
-    // A node that does not answer is asked again until the time is up.
-    const shown = member && (await query(member, question, "none", timeoutMs).catch(() => null));
-    if (Number(shown) > 0) missing.delete(name);
-  }
-
-  for (; missing.size > 0 && performance.now() < endMs; await Bun.sleep(lookMs)) {
-    await Promise.all([...missing].map(askNode));
-    // The lease of a node ends without answers from a majority, and a node of this majority has the write.
-    if (!isKnownToMajority && voters.filter((voter) => !missing.has(voter)).length * 2 > voters.length) {
+  /** Asks one node until it shows the transaction: a node that hangs must not delay the others. */
+  async function follow(name: string): Promise<void> {
+    for (; missing.has(name) && isLeft(); await Bun.sleep(lookMs)) {
+      const member = members.find((one) => one.name === name);
+      const timeoutMs = Math.max(1, Math.min(nodeTimeoutMs, endMs - performance.now()));
+      const shown = member && (await query(member, question, "none", timeoutMs).catch(() => null));
+      if (Number(shown) > 0) missing.delete(name);
+      // The lease of a node ends without answers from a majority, and a node of this majority has the write.
+      if (isKnownToMajority || voters.filter((voter) => !missing.has(voter)).length * 2 <= voters.length) continue;
       isKnownToMajority = true;
       endMs = performance.now() + leaseMs + clockMarginMs;
     }
-    if (performance.now() - listedMs < listEveryMs) continue;
-    // The last list is good enough until the next try.
-    members = await list(reachWithinMs).catch(() => members);
-    listedMs = performance.now();
   }
+
+  /** Keeps the list up to date. The last list is good enough until the next one. */
+  async function refresh(): Promise<void> {
+    for (; isLeft(); await Bun.sleep(listEveryMs)) members = await list(nodeTimeoutMs).catch(() => members);
+  }
+
+  if (listed.some(({ isReachable }) => !isReachable)) void refresh();
+  await Promise.all([...missing].map(follow));
   return [...missing];
 }
 
@@ -157,13 +162,29 @@ async function untilShown(file: NodeFile, id: string, otherwise: string, withinM
 /** The local node or the leader lacks writes, so that neither can be trusted. */
 class NodesDiffer extends DatabaseUnavailable {}
 
+/** The clock of this machine is wrong: what is written with it may be erased too early, or served too long. */
+class WrongClock extends DatabaseUnavailable {}
+
+/** Throws WrongClock if the clock of this machine differs from that of the majority, and not the leader's. */
+async function refuseWrongClock(node: RqliteNode): Promise<void> {
+  const others = (await listMembers(node)).filter(({ name }) => name !== node.name);
+  const asked = await Promise.all(others.map((one) => askPosition(one, null, reachWithinMs).catch(() => null)));
+  const offMs = disagreementOf(asked.flatMap((state) => state?.clockOffMs ?? []));
+  if (Math.abs(offMs) <= maxClockOffMs) return;
+  throw new WrongClock(
+    `The clock of this machine differs from that of the other nodes by ${Math.round(Math.abs(offMs) / 1_000)} s.`,
+    "Set the clock, or run the command on another node.",
+  );
+}
+
 /** The reason why the cluster could not be read or written; null if it could. Throws what waiting does not solve. */
 export async function reasonFor(work: Promise<unknown>): Promise<string | null> {
   try {
     await work;
     return null;
   } catch (cause) {
-    if (cause instanceof NodesDiffer || !(cause instanceof DatabaseUnavailable)) throw cause;
+    if (cause instanceof NodesDiffer || cause instanceof WrongClock || !(cause instanceof DatabaseUnavailable))
+      throw cause;
     return cause.message;
   }
 }

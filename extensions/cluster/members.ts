@@ -28,7 +28,7 @@ interface ListedNode {
  * Lists all nodes, with and without a vote. The local node waits for each other one up to `reachWithinMs`. Throws NoAnswer if
  * it does not answer itself.
  */
-export async function listMembers(node: RqliteNode, reachWithinMs = 1_000) {
+export async function listMembers(node: RqliteNode, reachWithinMs = 2_000) {
   const endMs = performance.now() + patienceMs;
   let listed: readonly ListedNode[];
   do {

@@ -120,9 +120,13 @@ export async function execute(node: RqliteNode, statements: readonly Statement[]
   }
 }
 
-/** Asks the leader to hand its role over. A failure is ignored: without another node to take it, the leader keeps it. */
-export async function handOverLeadership(node: RqliteNode): Promise<void> {
-  await request(node, "POST", "/leader?wait=true", 5_000, { body: "" }).catch(() => {});
+/**
+ * Asks the leader, or a node if it is the leader, to hand the role over. A failure is ignored: without another node to take
+ * it, the leader keeps it.
+ */
+export async function handOverLeadership(node: RqliteNode, whose: "of any node" | "of this node" = "of any node") {
+  const path = `/leader?wait=true${whose === "of this node" ? "&redirect" : ""}`;
+  await request(node, "POST", path, 5_000, { body: "" }).catch(() => {});
 }
 
 /**

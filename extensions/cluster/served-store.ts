@@ -41,6 +41,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
   let isClosed = false;
   return {
     version: leased.version,
+    now: leased.now,
     keys: { find: reading(({ reader }) => reader.keys.find) },
     pixels: { list: reading(({ reader }) => reader.pixels.list), has: reading(({ reader }) => reader.pixels.has) },
     leads: { page: reading(({ reader }) => reader.leads.page) },
@@ -57,7 +58,9 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
       return "done";
     },
     settle: flush.settle,
-    async applyRetention(nowMs, hasJumped) {
+    async applyRetention(_, hasJumped) {
+      await untilValid(leased.lease, () => isClosed);
+      const nowMs = leased.now();
       if (!isRetentionDue(file.current().connection, nowMs)) return { erased: 0, waitsUntilMs: null };
       return await applyRetention(database, nowMs, hasJumped);
     },
@@ -79,6 +82,16 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
       }
     },
   };
+}
+
+/** The time after which the daily work is tried again later. */
+const maxWaitMs = 60_000;
+
+/** Waits for a lease. Without one, a server knows neither the time nor what is stored, and must not erase anything. */
+async function untilValid(lease: Lease, isOver: () => boolean): Promise<void> {
+  for (const endMs = performance.now() + maxWaitMs; !lease.isValid(); await Bun.sleep(100)) {
+    if (isOver() || performance.now() > endMs) throw new DatabaseUnavailable(lease.refusal(), "");
+  }
 }
 
 /** The metrics of the lease, for the alert rules in deploy/cluster/prometheus-alerts.yml. */

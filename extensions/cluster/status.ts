@@ -4,7 +4,7 @@ import { windowMs } from "../../src/contract/limits.ts";
 import { lastAct } from "../../src/db/audit.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { type Act, audit, keys } from "../../src/db/schema.ts";
-import { askPosition, medianOf } from "./lease/leased-file.ts";
+import { askPosition } from "./lease/questions.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
 import { query, type RqliteNode } from "./node.ts";
 import { healthOf } from "./served-store.ts";
@@ -32,6 +32,13 @@ export async function askCluster(node: RqliteNode, file: Connection, nowMs: numb
     /** IDs of keys that several nodes counted in one minute, so that each of them granted a limit. */
     spread_keys: listSpreadKeys(file, nowMs),
   };
+}
+
+/** The median; of an even number of values, the mean of the two in the middle. */
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (place: number) => sorted[Math.floor(place)] ?? 0;
+  return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
 }
 
 type Asked = Awaited<ReturnType<typeof askNode>>;

@@ -8,6 +8,8 @@ import type { DisclosedPage } from "../privacy/disclosures/pending-pages.ts";
  * The store as a request uses it: reads, and in-memory records of usage and disclosures that the server writes later.
  */
 export interface RequestStore extends Omit<Reader, "close"> {
+  /** The clock, if it is not that of this machine: the servers of a cluster agree on the time. */
+  readonly now?: () => number;
   /** Further metrics, such as the lease of a server in a cluster. */
   readonly gauges?: readonly StoreGauge[];
   readonly usage: Pick<CountedUsage, "count" | "of">;

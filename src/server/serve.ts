@@ -35,7 +35,7 @@ export async function serve(config: Config) {
     store,
     limiter: createLimiter(config.rateLimitPerMin),
     log,
-    now: Date.now,
+    now: store.now ?? Date.now,
     baseUrl: originAt(port),
     trustProxy: config.trustProxy,
     publicMetrics: config.publicMetrics,

@@ -13,7 +13,7 @@ const maxLagMs = 30_000;
 /** The margin for an unreachable node, because clocks run at slightly different speeds. */
 export const clockMarginMs = 200;
 /** A clock that differs more from those of the majority expires keys and subscriptions at the wrong time. */
-const maxClockOffMs = 30_000;
+export const maxClockOffMs = 30_000;
 
 /** The time of a question, by both clocks of the machine. */
 export interface Question {
@@ -45,7 +45,7 @@ export interface Answers {
   readonly others: readonly VoterAnswer[];
   /** The number of transactions that the local file lacks. */
   readonly lag: number;
-  /** The lag of the local clock behind that of the majority. */
+  /** The lag of the local clock behind that of the majority, or of the only other one. */
   readonly clockOffMs: number;
 }
 

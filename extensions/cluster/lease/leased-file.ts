@@ -2,13 +2,12 @@
  * The file of the local node under a lease. The cluster is asked twice a second how far its nodes are, and each request checks
  * the file and the lease once before it reads.
  */
-import { sql } from "drizzle-orm";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
-import { type Member, openMembers } from "../members.ts";
-import { handOverLeadership, query, type RqliteNode, reasonOf } from "../node.ts";
+import { handOverLeadership, type RqliteNode, reasonOf } from "../node.ts";
 import type { NodeFile, Opening } from "../node-file.ts";
-import { lastPosition, type Position } from "../transaction.ts";
-import { type Answers, clockMarginMs, createLease, type Lease, type Question } from "./lease.ts";
+import type { Position } from "../transaction.ts";
+import { clockMarginMs, createLease, type Lease, type Question } from "./lease.ts";
+import { openQuestions } from "./questions.ts";
 
 const askEveryMs = 500;
 /**
@@ -17,17 +16,25 @@ const askEveryMs = 500;
  * the write returns.
  */
 const maxGapMs = 500 + clockMarginMs;
-const timeoutMs = 1_000;
-/** The timeout for another node, which must not delay the next question. */
-const otherTimeoutMs = 400;
-/** The interval between reads of the member list. For each one, rqlite connects to every node. */
-const listEveryMs = 5_000;
 
 /** Starts to keep a lease, and returns the file under it. */
 export function openLeasedFile(file: NodeFile, node: RqliteNode, process: string) {
   const lease = createLease(() => ({ monotonicMs: performance.now(), wallMs: Date.now() }));
   const reads = readUnderLease(file, lease);
-  return { ...reads, lease, end: keepLease(node, process, lease, reads) };
+  return { ...reads, lease, now: clockOf(lease), end: keepLease(node, process, lease, reads) };
+}
+
+/** Smaller differences are those between two measurements: the time of a server must not go back and forth. */
+const minClockStepMs = 1_000;
+
+/** Returns a clock with the time of the majority, as far as a lease allows the clock of this machine to differ from it. */
+export function clockOf(lease: Pick<Lease, "answers">, now = Date.now): () => number {
+  let offMs = 0;
+  return () => {
+    const { clockOffMs } = lease.answers();
+    if (Math.abs(clockOffMs - offMs) > minClockStepMs) offMs = clockOffMs;
+    return now() + offMs;
+  };
 }
 
 /** Returns the reads of a file under a lease. */
@@ -86,7 +93,8 @@ interface SeenFile {
 
 /** Starts to ask twice a second, and keeps the lease with the answers. Returns the function that stops it. */
 export function keepLease(node: RqliteNode, process: string, lease: Lease, file: SeenFile): () => void {
-  const askCluster = openQuestions(node, process);
+  const questions = openQuestions(node, process);
+  const startedMs = performance.now();
   let isOver = false;
   let last: Question | null = null;
   let lastAnswered: Question | null = null;
@@ -98,7 +106,7 @@ export function keepLease(node: RqliteNode, process: string, lease: Lease, file:
     const isContinuous = last !== null && lastAnswered === last && gapBetween(last, question) <= maxGapMs;
     last = question;
     try {
-      const answers = await askCluster(file.lastPosition(), isContinuous ? "linearizable" : "strong");
+      const answers = await questions.ask(file.lastPosition(), isContinuous ? "linearizable" : "strong");
       if (isOver) return;
       lastAnswered = question;
       lease.answered(question, answers);
@@ -109,6 +117,7 @@ export function keepLease(node: RqliteNode, process: string, lease: Lease, file:
     } catch (cause) {
       // There is no majority, no local node, or no file: the lease runs out, and /healthz reports it.
       lease.failed(reasonOf(cause));
+      if (!isOver) await questions.relieveLeader(question.monotonicMs - (lastAnswered?.monotonicMs ?? startedMs));
     }
   }
 
@@ -123,76 +132,4 @@ export function keepLease(node: RqliteNode, process: string, lease: Lease, file:
 
 function gapBetween(before: Question, next: Question): number {
   return Math.max(next.monotonicMs - before.monotonicMs, Math.abs(next.wallMs - before.wallMs));
-}
-
-/** Opens the questions to the leader and to the other nodes with a vote, on behalf of the process that serves. */
-function openQuestions(node: RqliteNode, process: string) {
-  const list = openMembers(node);
-  let members: readonly Member[] = [];
-  let listedMs = Number.NEGATIVE_INFINITY;
-
-  async function refresh(): Promise<void> {
-    listedMs = performance.now();
-    members = await list();
-  }
-
-  /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
-  return async (own: Position | null, level: "strong" | "linearizable"): Promise<Answers> => {
-    if (members.length === 0) await refresh();
-    // If the refresh fails, the previous list is used until the next attempt.
-    else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
-    const voters = members.filter(({ isVoter }) => isVoter);
-    const [leader, ...states] = await Promise.all([
-      // Only the answer of the leader counts for this process: its registration may not have reached the others yet.
-      askPosition(node, own, timeoutMs, level, process),
-      ...voters
-        .filter((voter) => voter.name !== node.name)
-        // A voter that cannot be reached counts as one without an answer.
-        .map((voter) => askPosition(voter, own, otherTimeoutMs).catch(() => null)),
-    ]);
-    const others = states.filter((state) => state !== null);
-    const all = [leader, ...others];
-    return {
-      revision: Math.max(...all.map((state) => state.revision)),
-      voters: voters.length,
-      isVoter: voters.some((voter) => voter.name === node.name),
-      own,
-      others,
-      clockOffMs: medianOf([0, ...others.map((state) => state.clockOffMs)]),
-      isLeader: members.some((member) => member.isLeader && member.name === node.name),
-      lag: Math.max(0, Math.max(...all.map(({ last }) => last?.number ?? 0)) - (own?.number ?? 0)),
-    };
-  };
-}
-
-/** The answer of a node, as it is asked for. */
-type Answered = [revision: number, last: Position | null, chainAtOwn: number | null, nowMs: number];
-
-/** Asks a node how far it is. Throws if it does not answer, or if the server must not serve. */
-export async function askPosition(
-  node: RqliteNode,
-  own: Position | null,
-  withinMs: number,
-  level: "strong" | "linearizable" | "none" = "none",
-  process?: string,
-) {
-  const sentMs = Date.now();
-  const state = sql`SELECT json_array((SELECT coalesce(max(count), 0) FROM cluster_revision), json(${sql.raw(lastPosition)}),
-    (SELECT chain FROM cluster_writes WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000)`;
-  // There is no answer for a process that must not serve.
-  const ifRegistered =
-    process &&
-    sql`WHERE EXISTS (SELECT 1 FROM cluster_nodes
-      WHERE name = ${node.name} AND process = ${process} AND leaving = 0)`;
-  const value = await query(node, sql`${state} ${ifRegistered}`, level, withinMs);
-  if (typeof value !== "string") throw new Error("the cluster does not list this server");
-  const [revision, last, chainAtOwn, nowMs]: Answered = JSON.parse(value); // The query selects this shape.
-  return { revision, last, chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2 };
-}
-
-/** The median, of an even number of values the one closer to 0. */
-export function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = [sorted[Math.floor((sorted.length - 1) / 2)] ?? 0, sorted[Math.floor(sorted.length / 2)] ?? 0];
-  return middle.toSorted((one, other) => Math.abs(one) - Math.abs(other))[0] ?? 0;
 }

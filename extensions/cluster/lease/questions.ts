@@ -1,0 +1,128 @@
+/** The questions to the leader and to the other nodes with a vote, on whose answers the lease is based. */
+import { sql } from "drizzle-orm";
+import { type Member, openMembers } from "../members.ts";
+import { handOverLeadership, query, type RqliteNode } from "../node.ts";
+import { lastPosition, type Position } from "../transaction.ts";
+import type { Answers } from "./lease.ts";
+
+/** An answer that takes longer would leave little of a lease, which is counted from the question. */
+const timeoutMs = 2_500;
+/** With answers from a majority, the others are not waited for any longer: one that is down must not delay each question. */
+const graceMs = 400;
+/** The interval between reads of the member list. For each one, rqlite connects to every node. */
+const listEveryMs = 5_000;
+/**
+ * A leader that does not answer for this time is relieved, while the leases of all servers still run. The server next to it
+ * goes first: if all did it at once, they would also relieve its successor.
+ */
+const relieveAfterMs = { local: 1_500, other: 2_250 };
+const relieveEveryMs = 5_000;
+
+/** Opens the questions, on behalf of the process that serves. */
+export function openQuestions(node: RqliteNode, process: string) {
+  const list = openMembers(node);
+  let members: readonly Member[] = [];
+  let listedMs = Number.NEGATIVE_INFINITY;
+  let relievedMs = Number.NEGATIVE_INFINITY;
+
+  async function refresh(): Promise<void> {
+    listedMs = performance.now();
+    members = await list();
+  }
+
+  return {
+    /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
+    async ask(own: Position | null, level: "strong" | "linearizable"): Promise<Answers> {
+      if (members.length === 0) await refresh();
+      // If the refresh fails, the previous list is used until the next attempt.
+      else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
+      const voters = members.filter(({ isVoter }) => isVoter);
+      const isVoter = voters.some((voter) => voter.name === node.name);
+      const asking = voters.filter(({ name }) => name !== node.name).map((voter) => askPosition(voter, own, timeoutMs));
+      const [leader, others] = await Promise.all([
+        // Only the answer of the leader counts for this process: its registration may not have reached the others yet.
+        askPosition(node, own, timeoutMs, level, process),
+        majorityOf(asking, Math.floor(voters.length / 2) + 1 - Number(isVoter)),
+      ]);
+      const all = [leader, ...others];
+      return {
+        revision: Math.max(...all.map((state) => state.revision)),
+        voters: voters.length,
+        isVoter,
+        own,
+        others,
+        clockOffMs: disagreementOf(others.map((state) => state.clockOffMs)),
+        isLeader: members.some((member) => member.isLeader && member.name === node.name),
+        lag: Math.max(0, Math.max(...all.map(({ last }) => last?.number ?? 0)) - (own?.number ?? 0)),
+      };
+    },
+    /**
+     * Has another node take the role of a leader that is reachable but has answered nothing for some time. A program that reads
+     * its file keeps it from folding its log into the file, and until that is done it applies nothing.
+     */
+    async relieveLeader(silentMs: number): Promise<void> {
+      if (silentMs < relieveAfterMs.local || performance.now() - relievedMs < relieveEveryMs) return;
+      try {
+        await refresh();
+        const leader = members.find(({ isLeader }) => isLeader);
+        if (leader === undefined || (leader.name !== node.name && silentMs < relieveAfterMs.other)) return;
+        relievedMs = performance.now();
+        // A leader that is down is replaced without this.
+        await query(leader, sql`SELECT 1`, "none", timeoutMs);
+        await handOverLeadership(leader, "of this node");
+      } catch {
+        // The next question tries again.
+      }
+    },
+  };
+}
+
+/** Returns the answers after the grace; if they are fewer than needed, as soon as there are enough, or when all have ended. */
+async function majorityOf<Answer>(asking: readonly Promise<Answer>[], needed: number): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  const enough = Promise.withResolvers<void>();
+  const all = asking.map(async (asked) => {
+    // A voter that cannot be reached counts as one without an answer.
+    await asked.then((answer) => answers.push(answer)).catch(() => {});
+    if (answers.length >= needed) enough.resolve();
+  });
+  if (needed <= 0) enough.resolve();
+  const ended = Promise.all(all);
+  await Promise.race([ended, Promise.all([enough.promise, Bun.sleep(graceMs)])]);
+  return [...answers];
+}
+
+/** The answer of a node, as it is asked for. */
+type Answered = [revision: number, last: Position | null, chainAtOwn: number | null, nowMs: number];
+
+/** Asks a node how far it is. Throws if it does not answer, or if the server must not serve. */
+export async function askPosition(
+  node: RqliteNode,
+  own: Position | null,
+  withinMs: number,
+  level: "strong" | "linearizable" | "none" = "none",
+  process?: string,
+) {
+  const sentMs = Date.now();
+  const state = sql`SELECT json_array((SELECT coalesce(max(count), 0) FROM cluster_revision), json(${sql.raw(lastPosition)}),
+    (SELECT chain FROM cluster_writes WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000)`;
+  // There is no answer for a process that must not serve.
+  const ifRegistered =
+    process &&
+    sql`WHERE EXISTS (SELECT 1 FROM cluster_nodes
+      WHERE name = ${node.name} AND process = ${process} AND leaving = 0)`;
+  const value = await query(node, sql`${state} ${ifRegistered}`, level, withinMs);
+  if (typeof value !== "string") throw new Error("the cluster does not list this server");
+  const [revision, last, chainAtOwn, nowMs]: Answered = JSON.parse(value); // The query selects this shape.
+  return { revision, last, chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2 };
+}
+
+/**
+ * Returns how far the clock of this machine is behind that of the majority, from how far it is behind each other one. Where as
+ * many agree with it as do not, such as one with one, nobody knows which clock is right, and it counts as off.
+ */
+export function disagreementOf(others: readonly number[]): number {
+  const sorted = [0, ...others].toSorted((one, other) => one - other);
+  const middle = [sorted[Math.floor((sorted.length - 1) / 2)] ?? 0, sorted[Math.floor(sorted.length / 2)] ?? 0];
+  return middle.toSorted((one, other) => Math.abs(other) - Math.abs(one))[0] ?? 0;
+}

@@ -1,0 +1,86 @@
+/** A server whose machine has the wrong time. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { clockOf } from "../../../extensions/cluster/lease/leased-file.ts";
+import { disagreementOf } from "../../../extensions/cluster/lease/questions.ts";
+import { dayMs } from "../../../src/contract/calendar.ts";
+import { anAdmin } from "../../support/admin.ts";
+import { aLead } from "../../support/builders.ts";
+import { until } from "../../support/eventually.ts";
+import { unless } from "../../support/needing.ts";
+import { start } from "../../support/process.ts";
+import { aCluster, type Cluster, expectSuccess, missing, settingsOf, storedBy } from "./cluster.ts";
+
+/** The settings of a program whose clock is ahead. */
+const ahead = (ms: number) => ({
+  BUN_OPTIONS: `--preload=${join(import.meta.dir, "../../support/clock-ahead.ts")}`,
+  CLOCK_AHEAD_MS: String(ms),
+});
+
+describe("the clock of a server", () => {
+  test.each<[others: number[], offMs: number]>([
+    [[], 0],
+    [[5_000], 5_000],
+    [[-60_000], -60_000],
+    [[0, 60_000], 0],
+    [[60_000, 60_000], 60_000],
+    [[0, 60_000, 60_000], 60_000],
+    [[0, 0, 60_000, 60_000], 0],
+    [[-60_000, 60_000], 0],
+  ])("is compared with the majority of %p, and with the only other one", (others, offMs) => {
+    expect(disagreementOf(others)).toBe(offMs);
+  });
+
+  test("is that of the majority, and does not go back and forth with each measurement", () => {
+    let clockOffMs = 0;
+    // Nothing else of the answers is read.
+    const answers = () => ({ clockOffMs }) as ReturnType<Parameters<typeof clockOf>[0]["answers"]>;
+    const now = clockOf({ answers }, () => 1_000_000);
+    const times = [400, -400, 20_000, 20_500, 19_500, 300].map((offMs) => {
+      clockOffMs = offMs;
+      return now() - 1_000_000;
+    });
+    expect(times).toEqual([0, 0, 20_000, 20_000, 20_000, 300]);
+  });
+});
+
+/** Starts another server next to the first node, whose clock is ahead. */
+async function startAhead({ places: [{ node, server }] }: Cluster, ms: number) {
+  await server.end();
+  const other = start({ ...settingsOf(node), ...ahead(ms), LOG_LEVEL: "warn" });
+  return { ...other, url: await other.listening() };
+}
+
+unless(missing).describe("next to a node of a cluster", () => {
+  test("a server that is five days ahead erases and serves nothing, also while another node is away", async () => {
+    const old = Array.from({ length: 5 }, (_, place) =>
+      aLead({ identified_at: new Date(Date.now() - 28 * dayMs + place).toISOString() }),
+    );
+    const cluster = await aCluster(old);
+    const { account, places } = cluster;
+    const [first, second, third] = places;
+    expectSuccess(await second.admin.run("retain", account.id, "--days", "30"));
+    await third.kill();
+    const server = await startAhead(cluster, 5 * dayMs);
+    const health = async () => (await fetch(`${server.url}/healthz`)).status;
+    // The log says why it does not serve.
+    await until(async () => {
+      expect(await health()).toBe(503);
+      return /the clock of this machine is 43[12]\d{3} s off/.test(server.output() + server.errors());
+    });
+    const command = anAdmin([], { ...settingsOf(first.node), ...ahead(5 * dayMs) }).start(
+      "retain",
+      account.id,
+      "--days",
+      "29",
+    );
+    expect((await command.finished()).stderr).toMatch(
+      /^The clock of this machine differs from that of the other nodes by 43[12]\d{3} s\./,
+    );
+    await third.restart();
+    await Bun.sleep(1_500);
+    expect(await health()).toBe(503);
+    await server.end();
+    expect(await storedBy(second)).toBe(5);
+  });
+});

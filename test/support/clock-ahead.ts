@@ -1,0 +1,7 @@
+/** Preloaded into a program: its clock is ahead by CLOCK_AHEAD_MS. */
+const aheadMs = Number(process.env["CLOCK_AHEAD_MS"]);
+const now = Date.now;
+
+Date.now = () => now() + aheadMs;
+
+export {};
