@@ -9,6 +9,7 @@ import { readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts
 import { explainFailure, noDatabase } from "./db/failure.ts";
 import { isFileOfNode } from "./db/files.ts";
 import { openFileDatabase } from "./db/open.ts";
+import { installed, loadClusterDatabases } from "./extensions.ts";
 import { endWith } from "./runtime/process.ts";
 import { childOption } from "./runtime/program-name.ts";
 
@@ -33,6 +34,7 @@ export async function runCommand(
   try {
     const program = await createProgram(words.slice(2), {
       ...clock,
+      installed,
       database(ifMissing) {
         if (opened.database !== undefined) return opened.database;
         refuseSecondDatabase(path);
@@ -67,7 +69,7 @@ async function prepareDatabase(path: string): Promise<() => CommandDatabase> {
   try {
     const cluster = readCluster();
     const isOfCluster = cluster !== null || isFileOfNode(path);
-    const databases = isOfCluster ? await (await import("./extensions.ts")).loadClusterDatabases(path, cluster) : null;
+    const databases = isOfCluster ? await loadClusterDatabases(path, cluster) : null;
     return (await databases?.prepareForCommands()) ?? (() => openFile(path));
   } catch (cause) {
     return () => {

@@ -2,28 +2,24 @@
  * Loads the extensions and packages, which no other file of the core names. Each is loaded on demand, and may be absent:
  * then its commands are unknown, and its settings have no effect.
  */
-import type { Backups } from "./backup/restore.ts";
-import type { CommandEntry } from "./cli/command.ts";
+import type { CommandEntry, Installed } from "./cli/command.ts";
+import type { Contributions, Databases } from "./cli/contributions.ts";
 import { type ClusterConfig, readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
 import { isFileOfNode } from "./db/files.ts";
-import type { Databases, Extension } from "./extension.ts";
 import { UserError } from "./runtime/user-error.ts";
 
 /** The literal paths let `bun build --compile` include the files. */
 const loaders = {
-  cluster: () => import("../extensions/cluster/extension.ts").catch(nothingIfAbsent),
+  stats: () => import("../extensions/stats/extension.ts").catch(nothingIfAbsent),
+  upkeep: () => import("../extensions/upkeep/extension.ts").catch(nothingIfAbsent),
   delivery: () => import("../extensions/delivery/extension.ts").catch(nothingIfAbsent),
+  cluster: () => import("../extensions/cluster/extension.ts").catch(nothingIfAbsent),
 };
 
-/** Loads one extension; null if it is absent. */
-export async function loadExtension(name: keyof typeof loaders): Promise<Extension | null> {
-  return (await loaders[name]())?.extension ?? null;
-}
-
 /** Loads all installed extensions. */
-export async function loadExtensions(): Promise<readonly Extension[]> {
-  const all = await Promise.all([loadExtension("delivery"), loadExtension("cluster")]);
-  return all.filter((extension) => extension !== null);
+async function loadExtensions(): Promise<readonly Contributions[]> {
+  const all = await Promise.all(Object.values(loaders).map((load) => load()));
+  return all.flatMap((module) => module?.extension ?? []);
 }
 
 function nothingIfAbsent(cause: unknown): null {
@@ -37,19 +33,38 @@ function nothingIfAbsent(cause: unknown): null {
 export async function loadClusterDatabases(path: string, cluster: ClusterConfig | null): Promise<Databases | null> {
   checkOwner(path, cluster);
   if (cluster === null) return null;
-  const extension = await loadExtension("cluster");
-  if (extension?.loadDatabases !== undefined) return extension.loadDatabases(path, cluster);
+  const loadDatabases = (await loaders.cluster())?.extension.loadDatabases;
+  if (loadDatabases !== undefined) return loadDatabases(path, cluster);
   throw new UserError("CLUSTER is set, but this installation has no extension for clusters.", "Unset CLUSTER.", 2);
 }
 
-/** Loads the backups of the database of this server. */
-export async function loadBackups(): Promise<Backups> {
-  const path = readDatabasePath();
-  // A restore creates the database.
-  refuseSecondDatabase(path);
-  const cluster = await loadClusterDatabases(path, readCluster());
-  return cluster === null ? (await import("./backup/restore.ts")).openBackups(path) : await cluster.openBackups();
-}
+/** The contributions of all installed extensions and packages to commands and to the server. */
+export const installed: Installed = {
+  commands: async () => [...(await loadExtensions()).flatMap(({ commands }) => commands), ...packageCommands],
+  async findings(examined) {
+    const found = (await loadExtensions()).map(({ findings }) => findings?.(examined) ?? []);
+    return (await Promise.all(found)).flat();
+  },
+  async backups() {
+    const path = readDatabasePath();
+    // A restore creates the database.
+    refuseSecondDatabase(path);
+    const cluster = await loadClusterDatabases(path, readCluster());
+    return cluster === null ? (await import("./backup/restore.ts")).openBackups(path) : await cluster.openBackups();
+  },
+  async serving(config) {
+    const { databasePath, disclosures } = config;
+    const extensions = await loadExtensions();
+    const children = extensions.map(({ childOf }) => childOf?.(config) ?? null).filter((words) => words !== null);
+    const inflowOf = extensions.map((extension) => extension.inflowOf).find((found) => found !== undefined);
+    const cluster = await loadClusterDatabases(databasePath, config.cluster);
+    return {
+      children,
+      inflow: () => inflowOf?.(config) ?? null,
+      store: cluster === null ? null : await cluster.openForServing(disclosures),
+    };
+  },
+};
 
 /** Throws a UserError if rqlite alone may write the file and CLUSTER is not set, or the other way round. */
 function checkOwner(path: string, cluster: ClusterConfig | null): void {
@@ -69,7 +84,7 @@ function checkOwner(path: string, cluster: ClusterConfig | null): void {
 }
 
 /** The commands of the packages, which know a server only over HTTP, and whose own programs have other names. */
-export const packageCommands: readonly CommandEntry[] = [
+const packageCommands: readonly CommandEntry[] = [
   {
     name: "conformance",
     description: "check any server against the specification, section by section",

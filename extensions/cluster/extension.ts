@@ -1,7 +1,7 @@
 /** Several machines that serve the same leads, on rqlite. */
-import type { Extension } from "../../src/extension.ts";
+import type { Contributions } from "../../src/cli/contributions.ts";
 
-export const extension: Extension = {
+export const extension: Contributions = {
   commands: [
     {
       name: "cluster",

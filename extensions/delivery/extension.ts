@@ -1,10 +1,11 @@
 /** Leads that arrive by themselves: files in an inbox, and webhooks of vendors. */
+
+import type { Contributions } from "../../src/cli/contributions.ts";
 import { wrong } from "../../src/config.ts";
 import { isFolder, spoolOf } from "../../src/db/files.ts";
-import type { Extension } from "../../src/extension.ts";
 import { readQueue, total } from "./inbox/queue.ts";
 
-export const extension: Extension = {
+export const extension: Contributions = {
   commands: [
     {
       name: "inbox",

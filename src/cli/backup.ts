@@ -2,15 +2,14 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Backup } from "../backup/backup.ts";
-import { storeBackup } from "../backup/daily.ts";
 import { drill } from "../backup/drill.ts";
 import { encryptedSuffix } from "../backup/encryption.ts";
 import { openPlace, type StoredBackup } from "../backup/places.ts";
+import { storeBackup } from "../backup/store-backup.ts";
 import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
 import { type AuditEntry, insertAct, warnUnrecorded } from "../db/audit.ts";
 import { innermost } from "../db/failure.ts";
-import { loadBackups } from "../extensions.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { stopSignal, unlessStopped } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
@@ -48,7 +47,7 @@ async function makeFile(context: CommandContext, file: string, isDrill: boolean)
   const stop = stopSignal();
   const test = () => unlessStopped(drill(file, context.now(), stop), `${file} exists, but its test was not completed.`);
   if (isDrill && existsSync(file)) return print(context.output, await test(), true);
-  const making = (await loadBackups()).make(file, context.now(), stop);
+  const making = (await context.installed.backups()).make(file, context.now(), stop);
   const made = await unlessStopped(making, nothingMade);
   await record(context, "backup", { sha256: made.sha256, leads: made.leads });
   print(context.output, isDrill ? await test() : made, isDrill);
@@ -76,7 +75,7 @@ function print(output: Output, { file, sha256, bytes, leads }: Backup, isTested:
 export async function storeIn(context: CommandContext, place: string, stop = stopSignal()): Promise<Backup> {
   const stored = await unlessStopped(
     storeBackup({
-      backups: await loadBackups(),
+      backups: await context.installed.backups(),
       databasePath: readDatabasePath(),
       place: openPlace(place, readS3Access(place)),
       recipient: readRecipient(place),

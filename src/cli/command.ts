@@ -1,8 +1,12 @@
 /** The context of a command, and the parts that commands have in common. */
 import { Command } from "commander";
+import type { Backups } from "../backup/restore.ts";
+import type { Config } from "../config.ts";
 import type { LeadDatabase } from "../db/connection.ts";
 import type { Importer } from "../import/write/import.ts";
 import { adminCommand } from "../runtime/program-name.ts";
+import type { ServingParts } from "../server/serve.ts";
+import type { Examined, Finding } from "./doctor/finding.ts";
 import type { Output } from "./terminal/output.ts";
 
 /** The clock of a command. */
@@ -12,8 +16,19 @@ export interface Clock {
   readonly sleep: (ms: number, stop: AbortSignal) => Promise<void>;
 }
 
+/** The contributions of extensions and packages. src/extensions.ts has the installed ones. */
+export interface Installed {
+  readonly commands: () => Promise<readonly CommandEntry[]>;
+  readonly findings: (examined: Examined) => Promise<readonly Finding[]>;
+  /** Opens the backups of the database of this server. */
+  readonly backups: () => Promise<Backups>;
+  /** Opens their parts of a server with these settings. */
+  readonly serving: (config: Config) => Promise<ServingParts>;
+}
+
 /** The context of a command, which imports everything else. */
 export interface CommandContext extends Clock {
+  readonly installed: Installed;
   /** Opens the database at the first call, until the command has returned. Throws a UserError if it is missing. */
   readonly database: (ifMissing?: "create") => CommandDatabase;
   /** The result and the messages of the command that runs; JSON with --json. */

@@ -44,18 +44,12 @@ const commands: readonly CommandEntry[] = [
     },
   },
   entry("import", "list and undo imports", () => import("./import-history.ts")),
-  entry(
-    "stats",
-    "leads per day, by pixel, state, and source, and requests per key and day",
-    () => import("./stats/stats.ts"),
-  ),
   entry("doctor", "check the database, the settings, and the disk for problems", () => import("./doctor/doctor.ts")),
   entry("receipt", "the receipts of erasures", () => import("./receipt.ts")),
   entry("retain", "set a retention period: erase older leads now and daily", () => import("./retain.ts")),
   entry("backup", "back up the database while the server runs", () => import("./backup.ts")),
   entry("restore", "replace the database with a backup; the server must be stopped", () => import("./restore.ts")),
   entry("upgrade", "upgrade the database to this version, or test the upgrade on a copy", () => import("./upgrade.ts")),
-  entry("watch", "make daily backups and send alerts, until Ctrl-C", () => import("./watch.ts")),
   entry("audit", "the audit log, which has no personal data", () => import("./audit.ts")),
   entry("demo", "create an account with three pixels, 1,000 sample leads, and a key", () => import("./demo/demo.ts")),
 ];
@@ -65,13 +59,6 @@ const executableCommands: readonly CommandEntry[] = [
   entry("serve", "start the server; settings come from the environment", () => import("./server.ts")),
   entry("health", "check whether the running server can read its database", () => import("./server.ts")),
 ];
-
-/** All entries, including those of the installed extensions. */
-async function listEntries(own: readonly CommandEntry[]): Promise<CommandEntry[]> {
-  const { loadExtensions, packageCommands } = await import("../extensions.ts");
-  const extensions = await loadExtensions();
-  return [...own, ...extensions.flatMap((extension) => extension.commands), ...packageCommands];
-}
 
 /**
  * The command line for some words. Only the command that they name is loaded; `words` is `all` to load every command. It
@@ -86,7 +73,7 @@ export async function createProgram(words: readonly string[] | "all", context: C
   const [noun, verb] = words === "all" ? [] : words.filter((word) => word !== "help");
   const found = own.filter(({ name }) => name === noun);
   // The extensions need not be loaded for a command of the core.
-  for (const entry of found.length > 0 ? found : await listEntries(own)) {
+  for (const entry of found.length > 0 ? found : [...own, ...(await context.installed.commands())]) {
     const isLoaded = words === "all" || entry.name === noun;
     const command = isLoaded ? await loadCommand(entry, verb, context) : new Command(entry.name);
     program.addCommand(command.description(entry.description));

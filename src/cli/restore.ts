@@ -6,7 +6,6 @@ import type { Restoration } from "../backup/restore.ts";
 import { readDatabasePath, readS3Access } from "../config.ts";
 import { dayMs } from "../contract/calendar.ts";
 import { formatTime } from "../contract/time.ts";
-import { loadBackups } from "../extensions.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { stopSignal, unlessStopped } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
@@ -52,7 +51,7 @@ export function restoreCommand(context: CommandContext): Command {
         nowMs,
         dryRun,
       };
-      const restoring = (await loadBackups()).restore(request, stopSignal(), async (report) => {
+      const restoring = (await context.installed.backups()).restore(request, stopSignal(), async (report) => {
         say(report);
         await confirmLoss(report, options, nowMs);
       });

@@ -5,7 +5,7 @@ import { publicPaths } from "../contract/paths.ts";
 import { startCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { ownAddress, publicOrigin } from "../server/listen-address.ts";
-import { AdminCommand } from "./command.ts";
+import { AdminCommand, type CommandContext } from "./command.ts";
 
 type Health = "fine" | "failing" | "nobody";
 
@@ -29,14 +29,13 @@ export async function askHealth(origin: string): Promise<Health> {
 }
 
 /** Starts the server in this process, as bun start does. */
-export function serveCommand(): Command {
+export function serveCommand({ installed }: CommandContext): Command {
   return new AdminCommand("serve")
     .option("--demo", "serve sample leads from data/demo.db")
     .examples("serve", "serve --demo")
     .action(async (options: { demo?: boolean }) => {
-      // Each of these files starts the server when it is imported.
-      if (options.demo === true) await import("../demo.ts");
-      else await import("../main.ts");
+      if (options.demo === true) await (await import("./demo/demo-server.ts")).startDemo(installed);
+      else await (await import("../server/serve.ts")).startServer(installed.serving);
     });
 }
 

@@ -1,12 +1,14 @@
 /** Starts the server: store, limiter, app, and listener. Stops them in order. */
+
 import { X509Certificate } from "node:crypto";
+import { resolve } from "node:path";
 import { type AppParts, createApp } from "../api/app.ts";
 import { createLimiter } from "../api/limiter.ts";
-import type { Config } from "../config.ts";
+import { type Config, readConfig, refuseSecondDatabase } from "../config.ts";
 import { freeBytesAt } from "../db/files.ts";
-import { loadClusterDatabases, loadExtension } from "../extensions.ts";
 import { openLog } from "../runtime/log.ts";
-import { endWith } from "../runtime/process.ts";
+import { endWith, printMessage, writeNow } from "../runtime/process.ts";
+import { adminCommand } from "../runtime/program-name.ts";
 import { statusOfService, stopSignal } from "../runtime/signals.ts";
 import { startChild } from "./child-process.ts";
 import { startDailyRetention } from "./daily-retention.ts";
@@ -15,21 +17,38 @@ import { type Address, type Listener, startListener } from "./listener.ts";
 import { openServedStore, reserveBytes, type ServedStore } from "./store.ts";
 import { startUsageWriter } from "./usage-writer.ts";
 
+/** The parts of a server that extensions provide. */
+export interface ServingParts {
+  /** The arguments of each command that runs in a separate process: neither an import nor a backup delays a request. */
+  readonly children: readonly (readonly string[])[];
+  /** The pending deliveries, for the metrics; null if there are none. */
+  readonly inflow: AppParts["inflow"];
+  /** The store of a server in a cluster; null if the server has its own file. */
+  readonly store: ServedStore | null;
+}
+
+/** Starts the server, and prints where it listens. Throws a UserError that says why it cannot. */
+export async function startServer(openParts: (config: Config) => Promise<ServingParts>): Promise<void> {
+  const config = readConfig();
+  refuseSecondDatabase(config.databasePath);
+  const { url, isEmpty } = await serve(config, await openParts(config));
+  writeNow(1, `listening on ${url}\n`);
+  if (isEmpty) {
+    const advice = `In another terminal: ${adminCommand} account create NAME, then ${adminCommand} --help.`;
+    printMessage(`There is no account in ${resolve(config.databasePath)} yet. ${advice}`);
+  }
+}
+
 /** Starts to serve, and stops in order at the first signal that asks for it. Throws a UserError that says why it cannot. */
-export async function serve(config: Config) {
-  const delivery = await loadExtension("delivery");
-  const watching = config.backups === null && config.alertUrl === null ? null : ["watch"];
-  const childWords = [delivery?.childOf?.(config) ?? null, watching].filter((words) => words !== null);
+export async function serve(config: Config, parts: ServingParts) {
   const log = openLog(config.logLevel);
   const { databasePath, disclosures } = config;
-  const cluster = await loadClusterDatabases(databasePath, config.cluster);
-  const store =
-    cluster === null ? openServedStore(databasePath, disclosures) : await cluster.openForServing(disclosures);
+  const store = parts.store ?? openServedStore(databasePath, disclosures);
   if (freeBytesAt(databasePath) < reserveBytes) {
     log.warn("the disk is full: requests are served, and their counts are kept in memory until there is space");
   }
   // A cluster begins with the file of a server.
-  const isEmpty = cluster === null && !store.probe();
+  const isEmpty = parts.store === null && !store.probe();
   const originAt = (port: number) => publicOrigin({ ...config, port });
   const listening = startListening(config, store, (port) => ({
     store,
@@ -40,12 +59,11 @@ export async function serve(config: Config) {
     trustProxy: config.trustProxy,
     publicMetrics: config.publicMetrics,
     certificateEndsMs: config.tls === null ? null : Date.parse(new X509Certificate(config.tls.cert).validTo),
-    inflow: () => delivery?.inflowOf?.(config) ?? null,
+    inflow: parts.inflow,
   }));
   warnOfPlainHttp(config, "API keys");
   const stopTimers = [startUsageWriter(store, log), startDailyRetention(store, log)];
-  // Separate processes, so that neither an import nor a backup delays a request.
-  const children = childWords.map((words) => startChild(words, (line) => log.error(line)));
+  const children = parts.children.map((words) => startChild(words, (line) => log.error(line)));
   const stop = stopSignal();
   stop.addEventListener("abort", async () => {
     for (const stopTimer of stopTimers) stopTimer();

@@ -2,12 +2,14 @@
 import type { Command } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
 import { createOutput } from "../../src/cli/terminal/output.ts";
+import { installed } from "../../src/extensions.ts";
 
 export function theProgram(): Promise<Command> {
   const nothing = () => {
     throw new Error("help needs nothing of the world");
   };
   return createProgram("all", {
+    installed,
     database: nothing,
     now: nothing,
     sleep: nothing,

@@ -3,9 +3,8 @@ import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
 import { examineFile } from "../../db/examine.ts";
 import { innermost } from "../../db/failure.ts";
-import { loadExtensions } from "../../extensions.ts";
 import { printable } from "../../runtime/user-error.ts";
-import { type CommandContext, jsonCommand } from "../command.ts";
+import { type CommandContext, type Installed, jsonCommand } from "../command.ts";
 import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";
 import { checkDatabase } from "./database.ts";
@@ -24,7 +23,7 @@ export function doctorCommand(context: CommandContext): Command {
     )
     .examples("doctor", "doctor --full", "doctor --json")
     .action(async (options: { full?: boolean }) => {
-      const findings = await findAll(context.now(), options.full === true);
+      const findings = await findAll(context, options.full === true);
       const problems = findings.filter(({ level }) => level !== "fine");
       const shown = problems.map(({ level, what, advice }) => ({ level, what, advice }));
       context.output.result({ findings: shown }, text(findings));
@@ -33,19 +32,25 @@ export function doctorCommand(context: CommandContext): Command {
 }
 
 /** In the order in which the findings are shown. */
-const checks: readonly ((examined: Examined) => readonly Finding[] | Promise<readonly Finding[]>)[] = [
+const checks: readonly ((
+  examined: Examined,
+  installed: Installed,
+) => readonly Finding[] | Promise<readonly Finding[]>)[] = [
   checkDatabase,
   checkFiles,
   checkSettings,
-  async (examined) => (await Promise.all((await loadExtensions()).map(({ findings }) => findings(examined)))).flat(),
+  (examined, installed) => installed.findings(examined),
   checkServer,
 ];
 
 /** Returns all findings of the doctor, including what is fine. */
-export async function findAll(nowMs: number, full: boolean): Promise<Finding[]> {
+export async function findAll(
+  { now, installed }: Pick<CommandContext, "now" | "installed">,
+  full: boolean,
+): Promise<Finding[]> {
   const path = readDatabasePath();
-  const examined = { path, contents: examineFile(path, full), ...examineSettings(), full, nowMs };
-  return (await Promise.all(checks.map((check) => Promise.try(check, examined).catch(failed)))).flat();
+  const examined = { path, contents: examineFile(path, full), ...examineSettings(), full, nowMs: now() };
+  return (await Promise.all(checks.map((check) => Promise.try(check, examined, installed).catch(failed)))).flat();
 }
 
 /** The finding of a check that failed. It must not hide the others, nor end the process that sends alerts. */

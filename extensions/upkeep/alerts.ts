@@ -1,7 +1,7 @@
 /** Posts each finding of the doctor to ALERT_URL once when it appears, and once when it ends. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import type { Finding } from "./cli/doctor/finding.ts";
-import { orElse } from "./db/failure.ts";
+import type { Finding } from "../../src/cli/doctor/finding.ts";
+import { orElse } from "../../src/db/failure.ts";
 
 const checkEveryMs = 15 * 60_000;
 /** The pause after the first failed post; each later one is twice as long. */

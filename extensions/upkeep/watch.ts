@@ -1,17 +1,17 @@
 /** bun admin watch: makes the daily backups, and sends the alerts, of a running server. */
 import type { Command } from "commander";
-import { keepAlerting } from "../alerts.ts";
-import { keepDaily, rotate } from "../backup/daily.ts";
-import { openPlace } from "../backup/places.ts";
-import { untilStopped } from "../backup/thread.ts";
-import { type BackupConfig, readConfig, readDatabasePath } from "../config.ts";
-import { innermost } from "../db/failure.ts";
-import { openLog } from "../runtime/log.ts";
-import { statusOfService, stopSignal } from "../runtime/signals.ts";
-import { UserError } from "../runtime/user-error.ts";
-import { storeIn } from "./backup.ts";
-import { type CommandContext, jsonCommand } from "./command.ts";
-import { findAll } from "./doctor/doctor.ts";
+import { openPlace } from "../../src/backup/places.ts";
+import { untilStopped } from "../../src/backup/thread.ts";
+import { storeIn } from "../../src/cli/backup.ts";
+import { type CommandContext, jsonCommand } from "../../src/cli/command.ts";
+import { findAll } from "../../src/cli/doctor/doctor.ts";
+import { type BackupConfig, readConfig, readDatabasePath } from "../../src/config.ts";
+import { innermost } from "../../src/db/failure.ts";
+import { openLog } from "../../src/runtime/log.ts";
+import { statusOfService, stopSignal } from "../../src/runtime/signals.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
+import { keepAlerting } from "./alerts.ts";
+import { keepDaily, rotate } from "./daily.ts";
 
 /** The longest time that the first alerts wait for the backup at the start. */
 const maxStartMs = 15_000;
@@ -76,7 +76,7 @@ async function startAlerts(watch: Watch, url: string, started: Promise<void>): P
     file: `${readDatabasePath()}.alerts`,
     now,
     pause: (ms) => pause(watch, ms),
-    find: () => findAll(now(), false),
+    find: () => findAll(watch.context, false),
     onFailure: sayFailure(watch, "the alert could not be sent to ALERT_URL; it is sent again later"),
   });
 }

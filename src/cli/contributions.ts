@@ -1,17 +1,16 @@
-/** The interface of an extension. src/extensions.ts loads the installed ones. */
-
-import type { Inflow } from "./api/ops/metrics.ts";
-import type { Backups } from "./backup/restore.ts";
-import type { CommandDatabase, CommandEntry } from "./cli/command.ts";
-import type { Examined, Finding } from "./cli/doctor/finding.ts";
-import type { ClusterConfig, Config } from "./config.ts";
-import type { ServedStore } from "./server/store.ts";
+/** The interface of an extension: its commands, findings, child process, and database. src/extensions.ts loads them. */
+import type { Inflow } from "../api/ops/metrics.ts";
+import type { Backups } from "../backup/restore.ts";
+import type { ClusterConfig, Config } from "../config.ts";
+import type { ServedStore } from "../server/store.ts";
+import type { CommandDatabase, CommandEntry } from "./command.ts";
+import type { Examined, Finding } from "./doctor/finding.ts";
 
 /** The contributions of an extension. Its `extension.ts` exports them as `extension`, and loads the rest on demand. */
-export interface Extension {
+export interface Contributions {
   readonly commands: readonly CommandEntry[];
   /** Looks for problems in what the extension is responsible for. */
-  readonly findings: (examined: Examined) => Promise<readonly Finding[]>;
+  readonly findings?: (examined: Examined) => Promise<readonly Finding[]>;
   /** Opens the database of a cluster in the place of the file. */
   readonly loadDatabases?: (path: string, cluster: ClusterConfig) => Promise<Databases>;
   /** The arguments of the command that bun start runs in a separate process; null if there is none. */

@@ -1,5 +1,5 @@
 /** The counts of an account as charts, which the terminal and the page show: over time, or the largest ones. */
-import type { Share, Stats } from "../../db/stats.ts";
+import type { Share, Stats } from "./counts.ts";
 
 interface Bar {
   readonly label: string;

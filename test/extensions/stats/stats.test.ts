@@ -3,10 +3,10 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { dayMs, dayOf } from "../../src/contract/calendar.ts";
-import { formatTime } from "../../src/contract/time.ts";
-import { type Admin, anAdmin } from "../support/admin.ts";
-import { onTerminal, plain } from "../support/terminal.ts";
+import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
+import { formatTime } from "../../../src/contract/time.ts";
+import { type Admin, anAdmin } from "../../support/admin.ts";
+import { onTerminal, plain } from "../../support/terminal.ts";
 
 const nowMs = Date.parse("2026-05-20T09:15:00Z");
 const today = dayOf(nowMs);
@@ -188,7 +188,7 @@ describe("the page of --html", () => {
   test("is not written through a link with the name of its draft", async () => {
     const admin = anAdmin();
     const [precious, file] = [admin.put("precious", "years of work"), join(admin.folder, "stats.html")];
-    const program = join(import.meta.dir, "../../src/admin.ts");
+    const program = join(import.meta.dir, "../../../src/admin.ts");
     // The shell keeps its process ID when it becomes the command.
     const line = `ln -s ${precious} ${file}.draft-$$; exec ${process.execPath} ${program} stats acme --html ${file}`;
     const { exitCode } = Bun.spawnSync(["sh", "-c", line], { env: { DATABASE_PATH: admin.file } });

@@ -1,10 +1,10 @@
 /** Counts of an account: leads by day, pixel, state, and source, and requests by key and day. */
 import { and, asc, count, eq, gte, isNull, max, sql } from "drizzle-orm";
-import { dayMs, dayOf } from "../contract/calendar.ts";
-import type { AccountNumber } from "./accounts.ts";
-import type { Connection } from "./connection.ts";
-import { hasBrought } from "./imports.ts";
-import { imports, keys, leads, pixels, usage } from "./schema.ts";
+import { dayMs, dayOf } from "../../src/contract/calendar.ts";
+import type { AccountNumber } from "../../src/db/accounts.ts";
+import type { Connection } from "../../src/db/connection.ts";
+import { hasBrought } from "../../src/db/imports.ts";
+import { imports, keys, leads, pixels, usage } from "../../src/db/schema.ts";
 
 /** The number of leads with a value. The name is null for leads without one. */
 export interface Share {

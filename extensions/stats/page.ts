@@ -1,11 +1,11 @@
 /** The charts of an account as an HTML page without personal data. */
-import base from "../../api/docs/base.css" with { type: "text" };
-import { formatTime } from "../../contract/time.ts";
-import type { Account } from "../../db/accounts.ts";
-import { orElse } from "../../db/failure.ts";
-import type { Share, Stats } from "../../db/stats.ts";
-import { grouped } from "../terminal/numbers.ts";
+import base from "../../src/api/docs/base.css" with { type: "text" };
+import { grouped } from "../../src/cli/terminal/numbers.ts";
+import { formatTime } from "../../src/contract/time.ts";
+import type { Account } from "../../src/db/accounts.ts";
+import { orElse } from "../../src/db/failure.ts";
 import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
+import type { Share, Stats } from "./counts.ts";
 import css from "./page.css" with { type: "text" };
 
 /** The contents of a page. */

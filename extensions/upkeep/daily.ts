@@ -1,48 +1,8 @@
-/** Daily backups: each is tested, encrypted if there is a recipient, stored, and the oldest are deleted. */
+/** The schedule of the daily backups, and the deletion of the oldest ones. */
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { dayMs } from "../contract/calendar.ts";
-import { createDraftFolder } from "../db/files.ts";
-import type { Backup } from "./backup.ts";
-import { drill } from "./drill.ts";
-import { encryptedSuffix, encryptFile } from "./encryption.ts";
-import { fileDigestOf, manifestPath, readManifest, writeManifest } from "./manifest.ts";
-import { backupName, type Place } from "./places.ts";
-import type { Backups } from "./restore.ts";
-import { untilStopped } from "./thread.ts";
-
-interface StoreRequest {
-  readonly backups: Backups;
-  readonly databasePath: string;
-  readonly place: Place;
-  /** The age recipient; null leaves the backup unencrypted. */
-  readonly recipient: string | null;
-  readonly nowMs: number;
-  readonly stop: AbortSignal;
-}
-
-/** Makes a backup, tests it, and stores it under a name with its time. Nothing else is left in case of a failure. */
-export async function storeBackup({
-  backups,
-  databasePath,
-  place,
-  recipient,
-  nowMs,
-  stop,
-}: StoreRequest): Promise<Backup> {
-  using folder = createDraftFolder(place.folder ?? dirname(databasePath));
-  const made = await backups.make(join(folder.path, backupName(nowMs)), nowMs, stop);
-  const { leads } = await drill(made.file, nowMs, stop);
-  const { file, sha256, bytes } = recipient === null ? made : await untilStopped(encrypt(made.file, recipient), stop);
-  return { file: await untilStopped(place.put(file), stop), sha256, bytes, leads };
-}
-
-async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "leads">> {
-  const encrypted = `${file}${encryptedSuffix}`;
-  await encryptFile(file, encrypted, recipient);
-  writeManifest(manifestPath(encrypted), readManifest(file));
-  return { file: encrypted, ...(await fileDigestOf(encrypted)) };
-}
+import type { Place } from "../../src/backup/places.ts";
+import { dayMs } from "../../src/contract/calendar.ts";
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */
 export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {

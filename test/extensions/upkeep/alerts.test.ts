@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepAlerting } from "../../src/alerts.ts";
-import { type Finding, fine, warning } from "../../src/cli/doctor/finding.ts";
-import { answering } from "../support/answering.ts";
-import { aFolder } from "../support/folder.ts";
+import { keepAlerting } from "../../../extensions/upkeep/alerts.ts";
+import { type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
+import { answering } from "../../support/answering.ts";
+import { aFolder } from "../../support/folder.ts";
 
 const minuteMs = 60_000;
 const disk = (free: number): Finding => warning("disk", `Only ${free} MB are free.`, "Free some space.");

@@ -1,0 +1,43 @@
+/** Stores a backup in a folder or an object store: it is tested, and encrypted if there is a recipient. */
+import { dirname, join } from "node:path";
+import { createDraftFolder } from "../db/files.ts";
+import type { Backup } from "./backup.ts";
+import { drill } from "./drill.ts";
+import { encryptedSuffix, encryptFile } from "./encryption.ts";
+import { fileDigestOf, manifestPath, readManifest, writeManifest } from "./manifest.ts";
+import { backupName, type Place } from "./places.ts";
+import type { Backups } from "./restore.ts";
+import { untilStopped } from "./thread.ts";
+
+interface StoreRequest {
+  readonly backups: Backups;
+  readonly databasePath: string;
+  readonly place: Place;
+  /** The age recipient; null leaves the backup unencrypted. */
+  readonly recipient: string | null;
+  readonly nowMs: number;
+  readonly stop: AbortSignal;
+}
+
+/** Makes a backup, tests it, and stores it under a name with its time. Nothing else is left in case of a failure. */
+export async function storeBackup({
+  backups,
+  databasePath,
+  place,
+  recipient,
+  nowMs,
+  stop,
+}: StoreRequest): Promise<Backup> {
+  using folder = createDraftFolder(place.folder ?? dirname(databasePath));
+  const made = await backups.make(join(folder.path, backupName(nowMs)), nowMs, stop);
+  const { leads } = await drill(made.file, nowMs, stop);
+  const { file, sha256, bytes } = recipient === null ? made : await untilStopped(encrypt(made.file, recipient), stop);
+  return { file: await untilStopped(place.put(file), stop), sha256, bytes, leads };
+}
+
+async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "leads">> {
+  const encrypted = `${file}${encryptedSuffix}`;
+  await encryptFile(file, encrypted, recipient);
+  writeManifest(manifestPath(encrypted), readManifest(file));
+  return { file: encrypted, ...(await fileDigestOf(encrypted)) };
+}
