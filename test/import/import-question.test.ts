@@ -1,7 +1,7 @@
 /** At a terminal, an import asks about a file that looks wrong. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { fillInbox } from "../extensions/delivery/inbox/an-inbox.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { onTerminal, plain, type Terminal } from "../support/terminal.ts";
 
@@ -95,9 +95,8 @@ test("asks nothing for a dry run, a known layout, or a file without new leads", 
 
 test("an inbox asks nothing, even at a terminal: a file that looks wrong must not hold up the others", async () => {
   const admin = anAdmin();
-  admin.put("inbox/acme/import.json", '{"create-pixels":true}');
-  admin.put("inbox/acme/export.csv", sharing);
-  const terminal = onTerminal(admin.file, ["inbox", join(admin.folder, "inbox"), "--once"]);
+  const inbox = fillInbox(admin, { "acme/import.json": '{"create-pixels":true}', "acme/export.csv": sharing });
+  const terminal = onTerminal(admin.file, ["inbox", inbox, "--once"]);
   const asked = terminal.seen(/\[y\/N\]/).then(() => "asked");
   expect(await Promise.race([terminal.ended, asked])).toBe(0);
   expect(await admin.leads()).toHaveLength(1);

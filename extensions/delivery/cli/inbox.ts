@@ -8,6 +8,7 @@ import { isFolder } from "../../../src/db/files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { statusOfService, stopSignal } from "../../../src/runtime/signals.ts";
 import { UserError } from "../../../src/runtime/user-error.ts";
+import { stillMs } from "../inbox/drop-folder.ts";
 import { Inbox } from "../inbox/inbox.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 import { importWith } from "./unattended.ts";
@@ -16,9 +17,9 @@ interface InboxOptions {
   readonly once?: boolean;
 }
 
-/** A file is complete when it has not changed for two seconds. */
 const lookEveryMs = 1_000;
-const settleMs = 2_100;
+/** A wait that is longer is explained. */
+const announceMs = 3_000;
 
 export function inboxCommand(context: CommandContext): Command {
   return jsonCommand("inbox")
@@ -27,8 +28,9 @@ export function inboxCommand(context: CommandContext): Command {
     .addHelpText(
       "after",
       `
-A file that has not changed for two seconds is imported and moved to done/.
-Upload it under a name that ends in .part, and rename it when it is complete.
+A file that has not changed for 30 seconds is imported and moved to done/. If
+an upload may stall for longer, upload it under a name that ends in .part, and
+rename it when it is complete.
 Rejected rows go to rejected/, and a file that could not be read to failed/,
 with a .txt that gives the reason. import.json in the folder of an account sets
 import options: {"pixel":"px_shop","timezone":"America/New_York"}. Files in
@@ -77,15 +79,18 @@ async function run(context: CommandContext, named: string, options: InboxOptions
 
 /** Looks until it is told to stop, or once: until the files that are there now have been complete and were imported. */
 export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortSignal, once = false): Promise<void> {
-  let hasSettled = false;
+  const startMs = context.now();
+  let isAnnounced = false;
   do {
     const { isBusy, waiting } = await inbox.look();
-    if (once && !isBusy) {
-      if (hasSettled || waiting === 0) return;
-      hasSettled = true;
+    const waitedMs = context.now() - startMs;
+    // A file that never stops growing is left to the next run.
+    if (once && !isBusy && (waiting === 0 || waitedMs > stillMs + lookEveryMs)) return;
+    if (once && !isAnnounced && waitedMs > announceMs && waiting > 0) {
+      context.output.say("Files are imported when they have not changed for 30 seconds.");
+      isAnnounced = true;
     }
-    const pauseMs = once ? settleMs : lookEveryMs;
-    await context.sleep(isBusy ? 0 : pauseMs, stop);
+    await context.sleep(isBusy ? 0 : lookEveryMs, stop);
   } while (!stop.aborted);
   if (!once) context.endWith(statusOfService(stop.reason));
 }

@@ -25,7 +25,7 @@ export type Outcome =
   | { readonly kind: "later"; readonly reason: string };
 
 /**
- * `uploads` may still be written to: a file is imported once it has not changed for two seconds, and then kept in done/.
+ * `uploads` may still be written to: a file is imported once it has been still for 30 seconds, and then kept in done/.
  * `deliveries` are complete under their name, and removed after their import.
  */
 export type FileSource = "uploads" | "deliveries";

@@ -29,8 +29,13 @@ interface SeenFile {
 }
 
 export const optionsFile = "import.json";
-/** A file of the uploads is complete when it has not changed for this time. */
-const settleMs = { uploads: 2_000, deliveries: 0 };
+/**
+ * An upload is complete when it was last written this long ago. Uploads stall: a shorter time would import parts of one, and
+ * the last row of a part may be a lead that is cut off.
+ */
+export const stillMs = 30_000;
+/** A file that was written long ago, such as one that was moved here, must have been seen unchanged for this time. */
+const settleMs = 2_000;
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
 
@@ -79,7 +84,7 @@ export class DropFolder {
     });
     this.#seen = new Map(files.map((file) => [file.name, file]));
     const complete = files
-      .filter(({ sinceMs }) => nowMs - sinceMs >= settleMs[this.source])
+      .filter((file) => this.source === "deliveries" || isStill(file, nowMs))
       .sort((one, other) => one.mtimeMs - other.mtimeMs || (one.name < other.name ? -1 : 1));
     return { complete, waiting: files.length - complete.length, broughtBack, unusual };
   }
@@ -104,6 +109,11 @@ export class DropFolder {
     if (place !== null) this.#archived.add(place, name, this.now());
     return outcome;
   }
+}
+
+/** A time of the last write that is in the future says nothing: then only what was seen counts. */
+function isStill({ sinceMs, mtimeMs }: SeenFile, nowMs: number): boolean {
+  return nowMs - sinceMs >= (nowMs - mtimeMs >= stillMs ? settleMs : stillMs);
 }
 
 /** Returns the file of a name; undefined if it is something else, which becomes unusual unless it has just gone. */

@@ -1,5 +1,5 @@
 /** The source of the bytes of an import: a file or standard input, gzipped or not. */
-import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, type ReadStream, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
@@ -20,6 +20,8 @@ export interface Source {
   bytesRead(): number;
   /** The size of the file; null if nobody knows it, as of standard input. */
   readonly size: number | null;
+  /** Closes it, however much of it was read: a file that is refused at its beginning would stay open. */
+  close(): void;
 }
 
 /**
@@ -33,9 +35,10 @@ export function openSource(
 ): Source {
   const size = file === "-" ? null : sizeOf(file);
   let read = 0;
+  let stream: ReadStream | null = null;
   async function* counted(): AsyncGenerator<Buffer> {
     try {
-      for await (const chunk of file === "-" ? standardInput() : bytesOf(file, followsNoLink)) {
+      for await (const chunk of file === "-" ? standardInput() : (stream = bytesOf(file, followsNoLink))) {
         read += chunk.length;
         yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
       }
@@ -43,10 +46,20 @@ export function openSource(
       throw cause instanceof UserError ? cause : unreadable(file, cause);
     }
   }
-  return { chunks: unpacked(counted(), file), bytesRead: () => read, size };
+  const chunks = unpacked(counted(), file);
+  return {
+    chunks,
+    bytesRead: () => read,
+    size,
+    close() {
+      stream?.destroy();
+      // Nobody waits for the rest of standard input, nor for a failure to close it.
+      void chunks.return(undefined).catch(() => undefined);
+    },
+  };
 }
 
-function bytesOf(file: string, followsNoLink: boolean): AsyncIterable<Uint8Array> {
+function bytesOf(file: string, followsNoLink: boolean): ReadStream {
   const options = { highWaterMark: chunkBytes };
   return createReadStream(file, followsNoLink ? { ...options, fd: openRegular(file) } : options);
 }

@@ -1,6 +1,6 @@
 /** Commands on a cluster: each works through its local node, and every node shows its effect. */
 import { expect, test } from "bun:test";
-import { copyFileSync, existsSync, readdirSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead, linesOf, someLeads } from "../../support/builders.ts";
@@ -44,7 +44,7 @@ unless(missing).describe("commands on a cluster", () => {
     expect((await one.give(key, "key", "check", "--json")).json).toMatchObject({ state: "revoked" });
     for (const act of ["key.create", "key.revoke"]) expect((await three.run("audit", "list")).stdout).toContain(act);
     two.put(`inbox/${account.name}/import.json`, JSON.stringify({ pixel: "px_site" }));
-    two.put(`inbox/${account.name}/leads.ndjson`, linesOf(someLeads(40)));
+    utimesSync(two.put(`inbox/${account.name}/leads.ndjson`, linesOf(someLeads(40))), 0, 0);
     expectSuccess(await two.run("inbox", join(two.folder, "inbox"), "--once", "--json"));
     expect(existsSync(join(two.folder, "inbox", account.name, "done/leads.ndjson"))).toBe(true);
     for (const place of places) {
@@ -124,7 +124,7 @@ unless(missing).describe("without other nodes, a command", () => {
     const { account, places } = await aCluster();
     const [place, other] = places;
     const { admin, node } = place;
-    admin.put(`inbox/${account.name}/leads.ndjson`, JSON.stringify(someLeads(1)[0]));
+    utimesSync(admin.put(`inbox/${account.name}/leads.ndjson`, JSON.stringify(someLeads(1)[0])), 0, 0);
     admin.put(`inbox/${account.name}/import.json`, JSON.stringify({ "create-pixels": true }));
     await place.kill();
     // As while a node reads its snapshot.

@@ -87,8 +87,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
       rejectedFor: mostFrequentReason(fileRead.notes),
     };
   } finally {
-    // A file that was refused in the middle is still open. After a signal, nobody waits for the rest, nor for a failure to close it.
-    void source.chunks.return(undefined).catch(() => undefined);
+    source.close();
     staged.close();
   }
 }

@@ -1,5 +1,5 @@
 /** An inbox for tests, with a clock and an import that the test controls. */
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Outcome } from "../../../../extensions/delivery/inbox/archive.ts";
 import { Inbox } from "../../../../extensions/delivery/inbox/inbox.ts";
@@ -39,7 +39,16 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
     said,
     /** The outcome of each file, and "later" for each that is not imported. */
     counted,
-    drop: (name: string, text = "email\na@example.com\n") => writeFileSync(join(folder, name), text),
+    /** Moves a file that was written long ago into the inbox. */
+    drop(name: string, text = "email\na@example.com\n"): void {
+      writeFileSync(join(folder, name), text);
+      utimesSync(join(folder, name), 0, 0);
+    },
+    /** Writes to a file at the time of the clock. */
+    upload(name: string, text: string): void {
+      appendFileSync(join(folder, name), text);
+      utimesSync(join(folder, name), clock.nowMs / 1000, clock.nowMs / 1000);
+    },
     path: (name: string) => join(folder, name),
     in: (name: string) => (existsSync(join(folder, name)) ? readdirSync(join(folder, name)).toSorted() : []),
     /** Looks at the folder after each of some pauses in seconds. Returns how many files wait in the end. */

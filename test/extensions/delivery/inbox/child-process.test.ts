@@ -6,6 +6,7 @@ import { childrenOf, filesOfThreads } from "../../../../lab/faults/product/proce
 import { anAdmin } from "../../../support/admin.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { start } from "../../../support/process.ts";
+import { fillInbox } from "./an-inbox.ts";
 
 /** A server whose inbox has a folder for acme. */
 async function withInbox() {
@@ -16,7 +17,7 @@ async function withInbox() {
   await admin.run("pixel", "create", "acme", "--id", "px_shop");
   const server = start({ DATABASE_PATH: admin.file, INBOX: inbox, LOG_LEVEL: "error" }, admin.folder);
   const url = await server.listening();
-  const drop = (name: string) => writeFileSync(join(inbox, "acme", name), `email\n${name}@example.com\n`);
+  const drop = (name: string) => fillInbox(admin, { [`acme/${name}`]: `email\n${name}@example.com\n` });
   const isDone = (name: string) => expect(existsSync(join(inbox, "acme/done", name))).toBe(true);
   return { admin, inbox, server, url, drop, isDone };
 }

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { anInbox } from "./an-inbox.ts";
 
-test("a file is imported and moved to done/ when its size and time have not changed for two seconds", async () => {
+test("a file that was written long ago is imported and moved to done/ when it was unchanged for two seconds", async () => {
   const inbox = anInbox();
   inbox.drop("acme/a.csv");
   expect(await inbox.lookAfter(0)).toBe(1);
@@ -15,14 +15,24 @@ test("a file is imported and moved to done/ when its size and time have not chan
   expect(inbox.in("acme/done")).toEqual(["a.csv"]);
 });
 
-test("a file that is being copied is not imported", async () => {
+test("an upload that stalls again and again is imported once, when it was still for 30 seconds", async () => {
   const inbox = anInbox();
-  inbox.drop("acme/a.csv", "email\n");
-  await inbox.lookAfter(0);
-  inbox.drop("acme/a.csv", "email\na@example.com\n");
-  await inbox.lookAfter(2);
+  for (let row = 0; row < 7; row++) {
+    inbox.upload("acme/a.csv", `${row}@example.com\n`);
+    await inbox.lookAfter(0, 10, 10, 9);
+  }
   expect(inbox.taken).toEqual([]);
-  await inbox.lookAfter(2);
+  await inbox.lookAfter(1);
+  expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([1, ["a.csv"]]);
+});
+
+test("an upload whose time is in the future is imported when it was seen unchanged for 30 seconds", async () => {
+  const inbox = anInbox();
+  inbox.drop("acme/a.csv");
+  utimesSync(inbox.path("acme/a.csv"), 4e9, 4e9);
+  await inbox.lookAfter(0, 29);
+  expect(inbox.taken).toEqual([]);
+  await inbox.lookAfter(1);
   expect(inbox.taken).toHaveLength(1);
 });
 
@@ -61,7 +71,7 @@ test.each([
   inbox.drop("acme/a.csv");
   await inbox.lookAfter(0, 2);
   expect([inbox.in("acme"), inbox.said]).toEqual([["a.csv"], [expect.stringContaining("replaced while it was")]]);
-  await inbox.lookAfter(2, 2);
+  await inbox.lookAfter(2, 30);
   expect([inbox.taken.length, inbox.in("acme/done"), inbox.in("acme/rejected")]).toEqual([2, ["a.csv"], ["a.csv"]]);
   expect(readFileSync(inbox.path("acme/done/a.csv"), "utf8")).toContain("b@example.com");
 });
@@ -74,7 +84,7 @@ test("a file that grows in done/ is imported again", async () => {
   await inbox.lookAfter(1);
   expect([inbox.in("acme"), inbox.in("acme/done")]).toEqual([["a.csv", "done"], []]);
   expect(inbox.said.at(-1)).toContain("acme/a.csv: it changed after its import, and is imported again");
-  await inbox.lookAfter(2);
+  await inbox.lookAfter(30);
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([2, ["a.csv"]]);
 });
 
@@ -84,7 +94,7 @@ test("a file that grows in done/ stays there while another file has its name", a
   await inbox.lookAfter(0, 2);
   appendFileSync(inbox.path("acme/done/a.csv"), "b@example.com\n");
   inbox.drop("acme/a.csv", "email\nc@example.com\n");
-  await inbox.lookAfter(1, 2, 1, 2);
+  await inbox.lookAfter(1, 2, 1, 30);
   expect([inbox.taken.length, inbox.in("acme/done")]).toEqual([3, ["a-2.csv", "a.csv"]]);
 });
 
@@ -159,7 +169,7 @@ test("a file that is corrected in failed/ is imported again", async () => {
   await inbox.lookAfter(0, 2);
   expect(inbox.in("acme/failed")).toEqual(["a.csv", "a.csv.txt"]);
   appendFileSync(inbox.path("acme/failed/a.csv"), "a@example.com\n");
-  await inbox.lookAfter(1, 2, 2);
+  await inbox.lookAfter(1, 2, 30);
   expect([inbox.in("acme/done"), inbox.in("acme/failed")]).toEqual([["a.csv"], ["a.csv.txt"]]);
 });
 

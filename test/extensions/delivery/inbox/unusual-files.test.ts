@@ -4,6 +4,7 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,8 +12,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { Columns } from "../../../../src/import/map/columns.ts";
+import { readMapping } from "../../../../src/import/map/mapping.ts";
+import { toText } from "../../../../src/import/parse/encoding.ts";
+import { openRows } from "../../../../src/import/parse/format.ts";
 import { writeRejects } from "../../../../src/import/parse/rejects.ts";
 import { openSource } from "../../../../src/import/parse/source.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { aFolder } from "../../../support/folder.ts";
 import { needing } from "../../../support/needing.ts";
 import { mountAt } from "../../../support/small-disk.ts";
@@ -199,6 +206,34 @@ test("a dropped file is read, but no link and no pipe in its place", async () =>
   const read = async (name: string) => Array.fromAsync(openSource(join(folder, name), noInput, true).chunks);
   expect(Buffer.concat(await read("leads.csv")).toString()).toBe("email\n");
   for (const name of ["link.csv", "pipe.csv"]) expect(read(name)).rejects.toThrow(name);
+});
+
+const descriptors = "/proc/self/fd";
+
+needing(descriptors)("a file that is refused or damaged is closed, wherever it was refused", async () => {
+  const large = `email\0\n${"d@example.com\n".repeat(100_000)}`;
+  const contents = [
+    "%PDF-1.7 of sixteen bytes",
+    'email,"city\n',
+    large,
+    gzipSync(large),
+    gzipSync(large).subarray(0, 300),
+  ];
+  const folder = aFolder();
+  const openBefore = readdirSync(descriptors).length;
+  for (const [place, content] of contents.entries()) {
+    const path = join(folder, `${place}.csv`);
+    writeFileSync(path, content);
+    const source = openSource(path, noInput, true);
+    const columns = new Columns(readMapping(null));
+    const refused = openRows(
+      toText(source.chunks, () => {}),
+      columns,
+    ).then(({ groups }) => Array.fromAsync(groups));
+    await expect(refused).rejects.toThrow();
+    source.close();
+  }
+  await eventually(async () => expect(readdirSync(descriptors).length).toBeLessThanOrEqual(openBefore));
 });
 
 test("rejected rows of a dropped file are written to a new file, never through a link of its name", () => {
