@@ -1,6 +1,6 @@
 /**
  * Payloads and headers as CRM exports, identity vendors, analytics, and webhooks have them, with made-up people, and
- * the lead of each. To teach the import another name, add it to src/import/map/fields.ts and a payload here.
+ * the lead of each. To teach the import another name, add it to src/import/map/former-fields.ts and a payload here.
  */
 
 /** A record of JSON, or the header and one row of CSV; and what is not null of its lead, with its time and pixel if it has any. */

@@ -1,7 +1,7 @@
 /** The columns of a source, each with its meaning. The meaning of a record depends on its own columns alone. */
 import { createHash } from "node:crypto";
 import { UserError } from "../../runtime/user-error.ts";
-import { creationNames, type Target, visitListName } from "./fields.ts";
+import { creationNames, type Target, visitListName } from "./former-fields.ts";
 import type { ColumnMapping } from "./mapping.ts";
 import { isForeignTime, kindOf, looksLikeTimeName, type Meaning, meaningOfPath, normalizeName } from "./names.ts";
 

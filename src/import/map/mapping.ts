@@ -1,7 +1,7 @@
 /** The option --map, which overrules what the names of columns say. */
 import { UserError } from "../../runtime/user-error.ts";
 import { readLine } from "../parse/csv-record.ts";
-import { type Target, targets } from "./fields.ts";
+import { type Target, targets } from "./former-fields.ts";
 import { type Meaning, meaningOfPath, normalizeName, withoutWrappers, withoutZone } from "./names.ts";
 
 interface Mapped {

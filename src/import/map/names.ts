@@ -10,7 +10,7 @@ import {
   parents as parentTable,
   type Target,
   valueNames,
-} from "./fields.ts";
+} from "./former-fields.ts";
 import { readZone } from "./values/zones.ts";
 
 /** The field that a path gives, and how it is preferred to other paths. */

@@ -1,7 +1,7 @@
 /** The field of each column, for the person who imports. */
 import { type LeadField, leadFields } from "../../contract/lead.ts";
 import { type Columns, createLayout, isRejectColumn, type Layout } from "./columns.ts";
-import { ofPerson, type Target, targets } from "./fields.ts";
+import { ofPerson, type Target, targets } from "./former-fields.ts";
 import { likelyTarget, meaningOfPath } from "./names.ts";
 import type { TimeRules } from "./visit-time.ts";
 

@@ -1,6 +1,6 @@
 /** Pages of an API: JSON that holds its records in a list, by itself or under names that the table of fields knows. */
 import type { Columns } from "../map/columns.ts";
-import { bareNames, ofPerson, type Target } from "../map/fields.ts";
+import { bareNames, ofPerson, type Target } from "../map/former-fields.ts";
 import { normalizeName } from "../map/names.ts";
 import { isObject } from "./json-value.ts";
 

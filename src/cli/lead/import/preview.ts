@@ -2,7 +2,7 @@
 import { type Lead, leadFields } from "../../../contract/lead.ts";
 import { formatTime } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
-import { ofPerson, type Target } from "../../../import/map/fields.ts";
+import { ofPerson, type Target } from "../../../import/map/former-fields.ts";
 import { emptyRow } from "../../../import/map/lead.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
 import type { Format } from "../../../import/parse/format.ts";
