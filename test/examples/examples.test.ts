@@ -1,11 +1,9 @@
 /** The examples, run as a reader runs them: every lead arrives, over the limit, orderly stops, and power cuts. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { createHmac } from "node:crypto";
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
-import type { Lead } from "../../src/contract/lead.ts";
 import { aBusyServer } from "../docs/programs.ts";
 import { answering } from "../support/answering.ts";
 import { aLead, someLeads } from "../support/builders.ts";
@@ -89,9 +87,8 @@ for (const name of examples) {
     const body = { error: { code: "rate_limit_exceeded" } };
     const url = answering(() => Response.json(body, { status: 429, headers: { "Retry-After": "900" } }));
     const folder = aFolder();
-    const file = name.includes("webhook") ? "http://127.0.0.1:9" : join(folder, "leads");
-    const settings = { LEADFILE_KEY: "lf_0123456789", WEBHOOK_SECRET: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" };
-    const { errors } = runExample(name, [url, file], folder, settings);
+    const settings = { LEADFILE_KEY: "lf_0123456789" };
+    const { errors } = runExample(name, [url, join(folder, "leads")], folder, settings);
     await until(() => /again/.test(errors()));
   });
 }
@@ -164,47 +161,8 @@ for (const name of ["leads-to-csv.ts", "leads_to_ndjson.py"]) {
   });
 }
 
-/** A receiver that checks each lead, and refuses the first ones. */
-function aReceiver(secret: Buffer, refusals: number) {
-  const taken: { id: string; lead: Lead; signed: boolean }[] = [];
-  let left = refusals;
-  const url = answering(async (request) => {
-    if (left-- > 0) return new Response("not now", { status: 503 });
-    const body = await request.text();
-    const id = request.headers.get("webhook-id") ?? "";
-    const timestamp = request.headers.get("webhook-timestamp") ?? "";
-    const wanted = createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64");
-    const signed = request.headers.get("webhook-signature") === `v1,${wanted}`;
-    taken.push({ id, lead: (JSON.parse(body) as { data: Lead }).data, signed });
-    return new Response();
-  });
-  return { taken, url };
-}
-
-test("leads-to-webhook.ts posts every one of 2,000 leads, signed, repeats refused ones, and continues after a stop", async () => {
-  const { url, aKey, importMore, leads } = await aBusyServer();
-  const secret = Buffer.from("sixteen bytes and more");
-  const { taken, url: hook } = aReceiver(secret, 2);
-  const folder = aFolder();
-  const settings = { LEADFILE_KEY: aKey(), WEBHOOK_SECRET: `whsec_${secret.toString("base64")}` };
-  const run = () => runExample("leads-to-webhook.ts", [url, hook, "50ms"], folder, settings);
-  const first = run();
-  await until(() => taken.length === leads.length);
-  expect(await first.end("SIGINT")).toBe(0);
-  expect(first.errors()).toContain(`${hook} answered 503. Leads wait until it answers 2xx;`);
-  const last = aLead({ identified_at: new Date().toISOString() });
-  importMore([last]);
-  const second = run();
-  await until(() => taken.at(-1)?.id === last.id);
-  expect(await second.end("SIGINT")).toBe(0);
-  expect([...new Map(taken.map(({ id, lead }) => [id, lead])).values()]).toEqual([...leads, last]);
-  expect(taken.every(({ signed, id, lead }) => signed && id === lead.id)).toBe(true);
-  // The stop may have come before the answer to the last lead was read, and it came again.
-  expect(taken.length).toBeLessThanOrEqual(leads.length + 2);
-});
-
 test("every example is tested here, and starts with how to run it", () => {
-  expect(examples.toSorted()).toEqual([...Object.keys(cases), "leads-to-webhook.ts"].toSorted());
+  expect(examples.toSorted()).toEqual(Object.keys(cases).toSorted());
   for (const name of examples) {
     const head = readFileSync(join(folderOfExamples, name), "utf8").slice(0, 600);
     expect(head).toContain(`${name.endsWith(".py") ? "python3" : "bun"} examples/${name} https://www.example.com`);

@@ -203,7 +203,10 @@ test("a retried lead is reported without control characters", async () => {
   const said: string[] = [];
   const receiver = async () => said.length > 0 || failed("It is full.");
   const stop = new AbortController();
-  await deliver(aLead({ id: `${escapes}\nall is well` }), receiver, (text) => said.push(text), stop.signal);
-  expect(said).toEqual([expect.stringMatching(/^It is full\. Lead .*all is well is tried again in 0\.5 s\.$/)]);
+  const say = (text: string) => void said.push(text);
+  const delivery = { say, stop: stop.signal, now: () => 0, deadLetters: null };
+  await deliver(aLead({ id: `${escapes}\nall is well` }), receiver, delivery);
+  const line = /^It is full\. Lead .*all is well is tried again in 0\.5 s, at 1970-01-01T00:00:00Z\.$/;
+  expect(said).toEqual([expect.stringMatching(line)]);
   expect(said.join()).not.toMatch(obeyed);
 });

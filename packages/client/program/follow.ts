@@ -6,13 +6,14 @@ import { dirname } from "node:path";
 import type { Command } from "commander";
 import { codeOf } from "../src/exchange.ts";
 import { fileCheckpoint } from "../src/file.ts";
-import { type Duration, Leadfile, LeadfileError, SettingError } from "../src/leadfile.ts";
+import { type Duration, Leadfile, LeadfileError, type Retry, SettingError } from "../src/leadfile.ts";
 import { readAddress } from "../src/settings.ts";
-import { webhook } from "./post.ts";
+import { type DeadLetters, openDeadLetters } from "./dead-letters.ts";
+import { readSecret, webhook } from "./post.ts";
 import { command, deliver, type Receiver } from "./receiver.ts";
 import { messageOf, serverCommand } from "./server-command.ts";
 import { standardOutput } from "./standard-output.ts";
-import { type Host, readKeys, say, stopSignal, thisProcess } from "./terminal.ts";
+import { clockTime, type Host, readKeys, say, stopSignal, thisProcess } from "./terminal.ts";
 
 interface FollowOptions {
   readonly exec?: string;
@@ -22,11 +23,15 @@ interface FollowOptions {
   readonly every: Duration;
   readonly overlap: Duration;
   readonly checkpoint?: string;
+  readonly deadLetter?: string;
+  /** As it was typed. */
+  readonly giveUpAfter?: string;
   readonly allowPlainHttp?: boolean;
 }
 
-const minSecretLength = 16;
 const postTimeoutMs = 15_000;
+/** A shorter pause before a retry is not worth a line. */
+const minSaidMs = 5_000;
 
 /** The command `follow URL`. */
 export function followCommand(host: Host = thisProcess): Command {
@@ -38,6 +43,8 @@ export function followCommand(host: Host = thisProcess): Command {
     .option("--every <TIME>", "time between two polls", "1m")
     .option("--overlap <TIME>", "how far to look back for leads that arrive late", "1h")
     .option("--checkpoint <FILE>", "keep the progress in this file")
+    .option("--dead-letter <FILE>", "append leads that are refused for good to this file")
+    .option("--give-up-after <N>", "refused for good after this many attempts, too")
     .option("--allow-plain-http", "use http to other machines, where others can read it")
     .addHelpText(
       "after",
@@ -48,14 +55,18 @@ line is written, the command ends with status 0, or the response is a 2xx. Until
 then it is retried with exponential backoff, before any later lead. Then the
 checkpoint moves. A kill repeats at most one lead, and loses none.
 
-Leads that arrive later than --overlap are missed. For later leads, set a longer
---overlap. To get missed leads, or to skip a lead that is always refused, start
-a new checkpoint with --since.
+With --dead-letter, a lead that a receiver refuses for good (400, 413, 415, 422)
+is one line of that file, with the reason, and the next lead follows. After
+--give-up-after attempts any lead is, for a command as well.
 
---post signs with LEADFILE_POST_SECRET: Leadfile-Signature is sha256= and the
-HMAC-SHA-256, in hex, of Leadfile-Timestamp, a period, and the body. The
-Idempotency-Key is the ID of the lead. The command of --exec sees neither the
-key nor the secret.`,
+Leads that arrive later than --overlap are missed. For later leads, set a longer
+--overlap. To get missed leads, start a new checkpoint with --since, which takes
+a day or a time with its offset.
+
+--post signs as Standard Webhooks with LEADFILE_POST_SECRET, which is whsec_ and
+base64, or a text: webhook-signature is v1, and the HMAC-SHA-256, in base64, of
+webhook-id, webhook-timestamp, and the body, joined by periods. webhook-id is
+the ID of the lead. The command of --exec sees neither the key nor the secret.`,
     );
 }
 
@@ -64,15 +75,22 @@ async function follow(host: Host, url: string, options: FollowOptions): Promise<
   const [key = ""] = await readKeys(host, "Enter");
   const stop = stopSignal();
   if (receiver.onStop !== undefined) stop.addEventListener("abort", receiver.onStop);
-  const client = new Leadfile({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true });
+  const deadLetters = await readDeadLetters(host, options);
+  const goesOn = (waitMs: number) => `It goes on at ${clockTime(host.now() + waitMs)}.`;
+  const onRetry = ({ error, waitMs }: Retry) => {
+    if (waitMs < minSaidMs) return;
+    say(`${error === null ? "The requests of this minute are used up." : messageOf(error)} ${goesOn(waitMs)}`);
+  };
+  const client = new Leadfile({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true, onRetry });
   const { since, every, overlap, checkpoint } = options;
-  const onError = (error: LeadfileError) => say(`${messageOf(error)} The next poll tries again.`);
+  const onError = (error: LeadfileError, waitMs: number) => say(`${messageOf(error)} ${goesOn(waitMs)}`);
+  const delivery = { say, stop, now: host.now, deadLetters };
   try {
     using _ = checkpoint === undefined ? null : await lockCheckpoint(checkpoint);
     const file = checkpoint === undefined ? undefined : fileCheckpoint(checkpoint);
     const leads = client.leads.follow({ since, every, overlap, checkpoint: file, signal: stop, onError });
     // A lead that was not taken comes again at the next start.
-    for await (const lead of leads) if (!(await deliver(lead, receiver, say, stop))) break;
+    for await (const lead of leads) if (!(await deliver(lead, receiver, delivery))) break;
   } catch (cause) {
     // The receivers handle their errors of the system, so this one is that of the checkpoint.
     const code = cause instanceof LeadfileError ? null : codeOf(cause);
@@ -94,12 +112,22 @@ async function readReceiver({ now }: Host, { exec, post, allowPlainHttp }: Follo
   if (exec !== undefined) return command(exec, others);
   if (post === undefined) return standardOutput();
   const url = readAddress("--post", post, "https://crm.example.com/leads", allowPlainHttp === true);
-  const signing = secret?.trim() ?? "";
-  if (signing.length >= minSecretLength) return webhook({ url, secret: signing, now, timeoutMs: postTimeoutMs });
-  throw new SettingError(
-    `--post signs each lead with a secret of at least ${minSecretLength} characters. ` +
-      "Set LEADFILE_POST_SECRET to the secret of the receiver.",
-  );
+  return webhook({ url, secret: readSecret(secret?.trim() ?? ""), now, timeoutMs: postTimeoutMs });
+}
+
+async function readDeadLetters({ now }: Host, options: FollowOptions): Promise<DeadLetters | null> {
+  const { deadLetter, giveUpAfter, exec, post } = options;
+  if (giveUpAfter !== undefined && !/^[1-9]\d{0,8}$/.test(giveUpAfter)) {
+    throw new SettingError("--give-up-after takes a whole number from 1.");
+  }
+  if (deadLetter === undefined) {
+    if (giveUpAfter === undefined) return null;
+    throw new SettingError("--give-up-after needs --dead-letter FILE, which gets the leads.");
+  }
+  if (exec === undefined && post === undefined) {
+    throw new SettingError("--dead-letter needs --exec or --post: standard output refuses no lead.");
+  }
+  return openDeadLetters(deadLetter, Number(giveUpAfter ?? Number.POSITIVE_INFINITY), now);
 }
 
 /**

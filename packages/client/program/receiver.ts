@@ -1,7 +1,9 @@
 /** A receiver of followed leads, how a lead that was not taken is offered again, and the receiver that runs a command. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { codeOf } from "../src/exchange.ts";
 import { type Lead, LeadfileError } from "../src/leadfile.ts";
-import { printable } from "./terminal.ts";
+import type { DeadLetters } from "./dead-letters.ts";
+import { clockTime, printable } from "./terminal.ts";
 
 /**
  * The outcome of one try: true if the lead was taken, and false if nobody takes leads any more, such as `head` after its
@@ -16,6 +18,8 @@ interface Failure {
   readonly retryAfterMs: number;
   /** Advice for a person if waiting is unlikely to help; empty otherwise. */
   readonly advice: string;
+  /** True if the receiver will never take this lead, although it takes others. */
+  readonly isFinal: boolean;
 }
 
 export interface Receiver {
@@ -25,35 +29,64 @@ export interface Receiver {
 }
 
 /** A try that may succeed later, unless there is advice. */
-export function failed(why: string, { retryAfterMs = 0, advice = "" }: Partial<Failure> = {}): Failure {
-  return { why, retryAfterMs, advice };
+export function failed(
+  why: string,
+  { retryAfterMs = 0, advice = "", isFinal = false }: Partial<Failure> = {},
+): Failure {
+  return { why, retryAfterMs, advice, isFinal };
+}
+
+/** The surroundings of a delivery. */
+export interface Delivery {
+  readonly say: (text: string) => void;
+  readonly stop: AbortSignal;
+  readonly now: () => number;
+  /** The place of leads that are refused for good; null if the program waits until they are taken. */
+  readonly deadLetters: DeadLetters | null;
 }
 
 const firstPauseMs = 500;
 const maxPauseMs = 60_000;
 
 /**
- * Offers a lead until it is taken, with growing pauses. Gives advice once for each reason. Returns false if a stop came
- * first, or if nobody takes leads any more.
+ * Offers a lead until it is taken, or until it is a dead letter, with growing pauses. Gives advice once for each reason.
+ * Returns false if a stop came first, or if nobody takes leads any more.
  */
-export async function deliver(
-  lead: Lead,
-  receiver: Receiver,
-  say: (text: string) => void,
-  stop: AbortSignal,
-): Promise<boolean> {
+export async function deliver(lead: Lead, receiver: Receiver, delivery: Delivery): Promise<boolean> {
+  const { say, stop, now } = delivery;
   const advised = new Set<string>();
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-    const outcome = await receiver(lead);
+  for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+    const outcome = await offer(lead, receiver, delivery, attempts);
     if (typeof outcome === "boolean") return outcome;
     if (stop.aborted) return false;
     const waitMs = Math.max(pauseMs, outcome.retryAfterMs);
     const advice = outcome.advice === "" || advised.has(outcome.why) ? "" : ` ${outcome.advice}`;
     advised.add(outcome.why);
-    say(`${outcome.why}${advice} Lead ${printable(lead.id)} is tried again in ${waitMs / 1000} s.`);
+    const at = clockTime(now() + waitMs);
+    say(`${outcome.why}${advice} Lead ${printable(lead.id)} is tried again in ${waitMs / 1000} s, at ${at}.`);
     await sleep(waitMs, undefined, { signal: stop }).catch(() => undefined); // An abort ends the wait early.
     if (stop.aborted) return false;
   }
+}
+
+/** Offers a lead once. A lead that is refused for good is taken if it is in the file of dead letters. */
+async function offer(
+  lead: Lead,
+  receiver: Receiver,
+  { say, deadLetters }: Delivery,
+  attempts: number,
+): Promise<Outcome> {
+  const outcome = await receiver(lead);
+  if (typeof outcome === "boolean" || deadLetters === null) return outcome;
+  if (!outcome.isFinal && attempts < deadLetters.giveUpAfter) return outcome;
+  const path = printable(deadLetters.path);
+  try {
+    await deadLetters.add(lead, outcome.why, attempts);
+  } catch (cause) {
+    return failed(`${outcome.why} ${path} could not be written (${codeOf(cause) ?? "unknown"}).`);
+  }
+  say(`${outcome.why} Lead ${printable(lead.id)} is in ${path}, and the next lead follows.`);
+  return true;
 }
 
 /**

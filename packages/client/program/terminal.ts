@@ -53,6 +53,11 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
+/** A time as messages show it: UTC, to the second. */
+export function clockTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
 /** A text with a ? for each control character, which a terminal would obey. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");

@@ -69,7 +69,8 @@ export class ApiError extends LeadfileError {
   override readonly transient: boolean;
 
   constructor(
-    readonly code: ErrorCode,
+    /** One of the twelve of §7, or one of a later version of the API. */
+    readonly code: ErrorCode | (string & {}),
     message: string,
     readonly status: number,
     /** The address at which the server's documentation explains this code. */

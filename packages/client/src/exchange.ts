@@ -1,9 +1,9 @@
 /** Sends one request, and interprets its response: as a body, or as the error to throw. */
 import {
-  type ApiError,
+  ApiError,
   errorCodes,
   isErrorCode,
-  type LeadfileError,
+  LeadfileError,
   NetworkError,
   RedirectError,
   TimeoutError,
@@ -92,14 +92,24 @@ interface ErrorBody {
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly docs?: unknown } | null;
 }
 
-/** Returns the API error in a body, without the key; null if it has no known code, as from a proxy. */
+/** A code that a later version of the API may add. */
+const aCode = /^[a-z][a-z0-9_]{1,63}$/;
+
+/** Returns the API error in a body, without the key; null if it has another shape, as from a proxy. */
 function errorIn(body: unknown, { status, headers }: Response, redact: (text: string) => string): ApiError | null {
   const { code, message, docs } = (body as ErrorBody | null | undefined)?.error ?? {};
-  if (!isErrorCode(code)) return null;
-  const [, Class] = errorCodes[code];
+  const isOfApi = isErrorCode(code) || (typeof message === "string" && typeof docs === "string");
+  if (typeof code !== "string" || !isOfApi || !aCode.test(code)) return null;
+  const Class = isErrorCode(code) ? errorCodes[code][1] : ApiError;
   const shown = (text: unknown) => (typeof text === "string" ? redact(text) : null);
   const requestId = shown(headers.get("x-request-id"));
   return new Class(code, shown(message) ?? code, status, shown(docs) ?? "", requestId, retryAfter(headers));
+}
+
+/** Returns an error that passes. Throws any other one. */
+export function transientOf(cause: unknown): LeadfileError {
+  if (cause instanceof LeadfileError && cause.transient) return cause;
+  throw cause;
 }
 
 /** Reads Retry-After, which is seconds or a date (RFC 9110), in milliseconds. */

@@ -1,8 +1,9 @@
 /** Follows new leads by polling (§4.1 rule 2, §6): each lead once, oldest first, across restarts and outages. */
 
 import type { Lead } from "./contract.ts";
-import { LeadfileError } from "./errors.ts";
-import type { CallOptions, LeadFilter } from "./leads.ts";
+import type { LeadfileError } from "./errors.ts";
+import { transientOf } from "./exchange.ts";
+import type { CallOptions, LeadFilter, List } from "./leads.ts";
 import { oldestFirst } from "./oldest-first.ts";
 import { beginProgress, type Checkpoint, type Progress, readProgress } from "./progress.ts";
 import { type Account, recognize } from "./source.ts";
@@ -21,8 +22,8 @@ interface PollOptions extends LeadFilter, CallOptions {
   readonly every?: Duration | undefined;
   /** The time before the newest lead in which late ones are found. One hour by default. */
   readonly overlap?: Duration | undefined;
-  /** Is called for errors that pass, such as an outage or the limit. The next poll tries again. */
-  readonly onError?: ((error: LeadfileError) => void) | undefined;
+  /** Is called for errors that pass, such as an outage or the limit, with the time until the next poll tries again. */
+  readonly onError?: ((error: LeadfileError, waitMs: number) => void) | undefined;
 }
 
 export interface FollowOptions extends PollOptions {
@@ -102,28 +103,27 @@ async function* poll(
   let isRecognized = false;
   while (!isAborted(signal)) {
     const begunMs = clock.now();
-    let pauseMs = everyMs;
+    let error: LeadfileError | null = null;
     try {
       if (!isRecognized) await recognize(followed, filter, progress);
       isRecognized = true;
-      for await (const leads of oldestFirst(list, filter, progress.fromMs)) {
-        const fresh = leads.filter((lead) => progress.isNew(lead));
-        if (fresh.length > 0) yield fresh;
-      }
-    } catch (error) {
+      yield* newLeads(list, filter, progress);
+    } catch (cause) {
       if (isAborted(signal)) return;
-      pauseMs = Math.max(everyMs, retryAfterOf(error, onError));
+      error = transientOf(cause);
     }
-    const restMs = Math.max(0, begunMs + pauseMs - clock.now());
+    const restMs = Math.max(0, begunMs + Math.max(everyMs, error?.retryAfterMs ?? 0) - clock.now());
+    if (error !== null) onError?.(error, restMs);
     await clock.sleep(restMs, signal).catch((reason) => isAborted(signal) || Promise.reject(reason));
   }
 }
 
-/** Returns how long the server asks to wait after an error that passes. Throws any other error. */
-function retryAfterOf(error: unknown, onError: PollOptions["onError"]): number {
-  if (!(error instanceof LeadfileError && error.transient)) throw error;
-  onError?.(error);
-  return error.retryAfterMs ?? 0;
+/** Yields the leads of one poll that were not given yet. */
+async function* newLeads(list: List, filter: LeadFilter & CallOptions, progress: Progress) {
+  for await (const leads of oldestFirst(list, filter, progress.fromMs)) {
+    const fresh = leads.filter((lead) => progress.isNew(lead));
+    if (fresh.length > 0) yield fresh;
+  }
 }
 
 /** A function, because the compiler assumes that a property does not change after it was read. */

@@ -1,8 +1,8 @@
 /** @leadfile/client: reads leads, pixels and usage from a Leadfile server. */
 import { connect } from "./connection.ts";
-import type { Lead, LeadList, LeadQuery, Pixel, PixelList, Usage } from "./contract.ts";
+import type { Lead, LeadQuery, Pixel, PixelList, Usage } from "./contract.ts";
 import { type Batch, type BatchOptions, type FollowOptions, followBatches, followLeads } from "./follow.ts";
-import { type AllOptions, allLeads, type CallOptions, createList } from "./leads.ts";
+import { type AllOptions, allLeads, type CallOptions, createList, type LeadPage } from "./leads.ts";
 import { type LeadfileOptions, readSettings } from "./settings.ts";
 import { sourceOf } from "./source.ts";
 
@@ -10,14 +10,14 @@ export type * from "./contract.ts";
 export * from "./errors.ts";
 export type { Fetch } from "./exchange.ts";
 export type { Batch, BatchOptions, FollowOptions } from "./follow.ts";
-export type { AllOptions, CallOptions, LeadFilter } from "./leads.ts";
+export type { AllOptions, CallOptions, LeadFilter, LeadPage, RateLimit } from "./leads.ts";
 export type { Checkpoint } from "./progress.ts";
-export type { LeadfileOptions } from "./settings.ts";
+export type { LeadfileOptions, Retry } from "./settings.ts";
 export type { Clock, Duration } from "./time.ts";
 
 export interface Leads {
   /** One page, newest first (§4.1). */
-  list(query?: LeadQuery & CallOptions): Promise<LeadList>;
+  list(query?: LeadQuery & CallOptions): Promise<LeadPage>;
   /** Every lead, newest first, across all pages. */
   all(options?: AllOptions): AsyncGenerator<Lead, void, undefined>;
   /** Every lead once, oldest first, then new leads as they arrive. Only its signal ends it. */
@@ -37,7 +37,7 @@ export class Leadfile {
     const get = connect(settings);
     const list = createList(get);
     const listPixels = async ({ signal }: CallOptions = {}) =>
-      (await get<PixelList>("/api/v1/pixels", "list", { signal }, ({ data }) => Array.isArray(data))).data;
+      (await get<PixelList>("/api/v1/pixels", "list", { signal }, ({ data }) => Array.isArray(data))).body.data;
     const followed = { list, listPixels, clock: settings.clock, source: () => sourceOf(settings) };
     this.leads = {
       list,
@@ -46,6 +46,6 @@ export class Leadfile {
       batches: (batches = {}) => followBatches(followed, batches),
     };
     this.pixels = { list: listPixels };
-    this.usage = { get: ({ signal } = {}) => get<Usage>("/api/v1/usage", "usage", { signal }) };
+    this.usage = { get: async ({ signal } = {}) => (await get<Usage>("/api/v1/usage", "usage", { signal })).body };
   }
 }

@@ -2,6 +2,7 @@
 import type { Lead } from "./contract.ts";
 import { SettingError } from "./errors.ts";
 import { parse } from "./exchange.ts";
+import { toTime } from "./time.ts";
 
 /** The place where a follower keeps its progress: a file, a row, a key in a store. */
 export interface Checkpoint {
@@ -31,12 +32,13 @@ export function beginProgress(since: string | Date | undefined, overlapMs: numbe
   return new Progress({ from: fromMs, begun: fromMs, seen: [] }, overlapMs, source, null);
 }
 
-/** A day, or a time with its offset: without one it would be another time on another machine. */
+/** A text without an offset would be another time on another machine. */
 function timeOf(since: string | Date): number {
-  const isWhole = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
-  const ms = typeof since !== "string" || isWhole.test(since) ? new Date(since).getTime() : Number.NaN;
+  const text = toTime("since", since);
+  const hasOffset = /^[+-]?\d{4,6}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})$/;
+  const ms = hasOffset.test(text) ? Date.parse(text.replace(/([+-]\d{2})(\d{2})$/, "$1:$2")) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new SettingError("since takes a day, or a time with its offset, such as 2026-01-31T09:15:00Z.");
+  throw new SettingError("since takes a Date, a day, or a time with its offset, such as 2026-01-31T09:15:00Z.");
 }
 
 /** Parses a saved checkpoint. Throws a SettingError if it is not one, because starting over would give every lead again. */

@@ -1,13 +1,23 @@
 /** The settings of a client, which are checked once at the start. No error shows the key. */
 
-import { SettingError } from "./errors.ts";
+import { type LeadfileError, SettingError } from "./errors.ts";
 import type { Fetch } from "./exchange.ts";
 import { type Clock, type Duration, systemClock, toMs } from "./time.ts";
+
+/** A pause before a request. */
+export interface Retry {
+  /** The failure of the last attempt; null if the client pauses to keep to the limit. */
+  readonly error: LeadfileError | null;
+  /** The number of attempts that failed. */
+  readonly attempt: number;
+  readonly waitMs: number;
+}
 
 export interface LeadfileOptions {
   /** The address of the server, such as https://www.example.com: everything before /api/v1. */
   readonly baseUrl: string;
-  readonly key: string;
+  /** The API key, or a function that returns it before each request, so that a rotation needs no restart. */
+  readonly key: string | (() => string | Promise<string>);
   /** The number of times that a request is repeated after a 429, a 5xx, or a broken connection. 4 by default. */
   readonly retries?: number | undefined;
   /** The time for one response. 30 seconds by default. */
@@ -20,14 +30,38 @@ export interface LeadfileOptions {
   readonly allowPlainHttp?: boolean | undefined;
   /** Runs in a browser, where every visitor can read the key. */
   readonly dangerouslyAllowBrowser?: boolean | undefined;
+  /** Is called before each pause: after a failure that passes, and when the requests of a minute are used up. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** Replaces the clock of the system, for tests. */
   readonly clock?: Clock | undefined;
+}
+
+/** Every setting: the compiler completes this list. */
+const known: Readonly<Record<keyof LeadfileOptions, true>> = {
+  baseUrl: true,
+  key: true,
+  retries: true,
+  timeout: true,
+  longestWait: true,
+  fetch: true,
+  allowPlainHttp: true,
+  dangerouslyAllowBrowser: true,
+  onRetry: true,
+  clock: true,
+};
+
+/** Throws a SettingError for the first name that is unknown: a misspelled setting would have no effect. */
+export function refuseUnknown(options: object, names: Readonly<Record<string, true>>): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(names, name));
+  if (unknown === undefined) return;
+  throw new SettingError(`The setting ${unknown} is unknown. Settings are ${Object.keys(names).join(", ")}.`);
 }
 
 export type Settings = ReturnType<typeof readSettings>;
 
 /** Returns the checked settings. Throws a SettingError that says what is accepted. */
 export function readSettings(options: LeadfileOptions) {
+  refuseUnknown(options, known);
   const retries = options.retries ?? 4;
   if (!(Number.isInteger(retries) && retries >= 0)) throw new SettingError("retries takes a whole number from 0.");
   if (options.dangerouslyAllowBrowser !== true && isBrowser()) {
@@ -38,12 +72,13 @@ export function readSettings(options: LeadfileOptions) {
   }
   return {
     baseUrl: readBaseUrl(options.baseUrl, options.allowPlainHttp === true),
-    key: readKey(options.key),
+    key: keyOf(options.key),
     retries,
     timeoutMs: toMs("timeout", options.timeout ?? "30s"),
     maxWaitMs: toMs("longestWait", options.longestWait ?? "2m"),
     // Some runtimes refuse a fetch that is called as a method of another object.
     fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
+    onRetry: options.onRetry,
     clock: options.clock ?? systemClock,
   };
 }
@@ -76,6 +111,13 @@ export function readAddress(setting: string, text: string, example: string, allo
 /** Returns whether the host name of an address is that of this machine. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
+
+/** Returns a function that gives the key. A key that is given as text is checked now, any other one before each request. */
+function keyOf(key: LeadfileOptions["key"]): () => Promise<string> {
+  if (typeof key === "function") return async () => readKey(await key());
+  const checked = readKey(key);
+  return async () => checked;
 }
 
 /** A key with a line break or a quote would fail as a header, in an error that shows the key. */

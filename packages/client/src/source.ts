@@ -3,6 +3,7 @@ import type { Pixel } from "./contract.ts";
 import { SettingError } from "./errors.ts";
 import { type CallOptions, fullPage, type LeadFilter, type List } from "./leads.ts";
 import type { Progress, Taken } from "./progress.ts";
+import type { Settings } from "./settings.ts";
 
 /** A server, as a follower uses it. */
 export interface Account {
@@ -11,8 +12,8 @@ export interface Account {
 }
 
 /** The address of the server, and a digest of the key: if both are the same, the account is. */
-export async function sourceOf({ baseUrl, key }: { readonly baseUrl: string; readonly key: string }): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+export async function sourceOf({ baseUrl, key }: Pick<Settings, "baseUrl" | "key">): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(await key()));
   const bytes = [...new Uint8Array(digest, 0, 8)];
   return `${baseUrl} ${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -31,6 +31,17 @@ export const systemClock: Clock = {
   },
 };
 
+/** Returns a time as the API takes it: a Date and a day as RFC 3339, any other text as it is, for the server to check. */
+export function toTime(setting: string, time: string | number | Date): string {
+  const isDay = typeof time === "string" && /^\d{4}-\d{2}-\d{2}$/.test(time);
+  if (!isDay && !(time instanceof Date)) return String(time);
+  const date = new Date(time);
+  // A day that does not exist, such as February 30, is the next month for some runtimes.
+  const isValid = !Number.isNaN(date.getTime()) && (!isDay || date.toISOString().startsWith(time));
+  if (isValid) return date.toISOString();
+  throw new SettingError(`${setting} takes a Date, a day, or a time with its offset, such as 2026-01-31T09:15:00Z.`);
+}
+
 /** Milliseconds, or a number with its unit: "500ms", "30s", "5m", "2h", "1d". */
 export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
 

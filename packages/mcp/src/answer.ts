@@ -3,7 +3,6 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../../client/program/server-command.ts";
 import {
   ApiError,
-  type ErrorCode,
   LeadfileError,
   NetworkError,
   RateLimitExceededError,
@@ -25,7 +24,7 @@ const encodingHint = / \([^()]*%2B[^()]*\)/;
 
 const newKey = `This program needs another key: ask ${starter} to set LEADFILE_KEY and to restart it.`;
 /** The sentences for errors on which the server gives advice for programmers. */
-const sentences: Partial<Record<ErrorCode, string>> = {
+const sentences: Readonly<Record<string, string>> = {
   invalid_api_key: `The key does not exist. ${newKey}`,
   revoked_api_key: `The key was revoked. ${newKey}`,
   unknown_pixel: "The account has no such pixel. summarize_leads lists the pixels of the leads under by_pixel.",

@@ -218,3 +218,48 @@ test.each([
 ])("accepts the option %p", (over) => {
   expect(new Leadfile({ baseUrl: "https://www.example.com", key: "lf_someKey1", ...over })).toBeInstanceOf(Leadfile);
 });
+
+test("an unknown setting is refused with those that exist", () => {
+  const options = { baseUrl: "https://www.example.com", key: "lf_someKey1", maxRetries: 3 };
+  expect(() => new Leadfile(options)).toThrow("The setting maxRetries is unknown. Settings are baseUrl, key, retries,");
+});
+
+test("a key from a function is asked for before each request, so that a rotation needs no restart", async () => {
+  const { aClient, aKey, key, line } = await connected();
+  const keys = [key, aKey()];
+  const leadfile = aClient({ key: async () => keys.shift() ?? "" });
+  await leadfile.usage.get();
+  await leadfile.usage.get();
+  const sent = line.heads.map((head) => /^authorization: bearer (.*)\r$/im.exec(head)?.[1]);
+  expect(new Set(sent).size).toBe(2);
+  expect(await thrownBy(leadfile.usage.get())).toBeInstanceOf(SettingError);
+});
+
+test("a code that a later version of the API adds is readable", async () => {
+  const error = { code: "account_frozen", message: "The account is frozen.", docs: "https://www.example.com/docs" };
+  const { aClient } = await connected();
+  const leadfile = aClient({ fetch: async () => Response.json({ error }, { status: 409 }) });
+  expect(await thrownBy(leadfile.usage.get())).toMatchObject({
+    ...error,
+    name: "AccountFrozenError",
+    status: 409,
+    transient: false,
+  });
+});
+
+test("onRetry is told of each pause: after a failure, at the limit, and before it", async () => {
+  const told: unknown[] = [];
+  const { leadfile, aClient, line } = await connected(
+    { limit: 2 },
+    { onRetry: ({ error, attempt, waitMs }) => void told.push([error?.name ?? null, attempt, waitMs]) },
+  );
+  line.faults.push("html");
+  await leadfile.usage.get();
+  expect(told).toEqual([["UnexpectedAnswerError", 1, 500]]);
+  await aClient().usage.get();
+  await leadfile.usage.get();
+  expect(told.slice(1)).toEqual([["RateLimitExceededError", 1, 60_000]]);
+  await leadfile.usage.get();
+  await leadfile.usage.get();
+  expect(told.slice(2)).toEqual([[null, 0, expect.any(Number)]]);
+});

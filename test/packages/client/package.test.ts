@@ -228,6 +228,7 @@ test("the guide lists every option, and every error class apart from those of th
     fetch: true,
     allowPlainHttp: true,
     dangerouslyAllowBrowser: true,
+    onRetry: true,
     clock: true,
   };
   const classes = Object.entries(client).filter(

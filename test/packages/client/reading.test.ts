@@ -59,3 +59,35 @@ test("a cursor that does not move, or a page without one, is an error and no end
     await expect(Array.fromAsync(leadfile.leads.all())).rejects.toThrow("a body of another shape");
   }
 });
+
+test.each([
+  ["2026-01-31", "2026-01-31T00%3A00%3A00.000Z"],
+  [new Date("2026-01-31T09:15:00Z"), "2026-01-31T09%3A15%3A00.000Z"],
+  ["2026-01-31T09:15:00+01:00", "2026-01-31T09%3A15%3A00%2B01%3A00"],
+])("since and before take %p in every call", async (time, sent) => {
+  const { leadfile, line } = await connected({ leads: someLeads(1) });
+  await leadfile.leads.list({ since: time, before: time });
+  await Array.fromAsync(leadfile.leads.all({ since: time, before: time }));
+  for (const head of line.heads) expect(head).toContain(`since=${sent}&before=${sent}`);
+  const [batch] = await take(leadfile.leads.batches({ since: time }), 1);
+  expect(JSON.parse(batch?.checkpoint ?? "")).toMatchObject({ from: new Date(time).getTime() });
+});
+
+test.each(["2026-02-30", "2026-13-01"])(
+  "a day that does not exist, such as %s, is refused with its name",
+  async (day) => {
+    const { leadfile } = await connected();
+    await expect(leadfile.leads.list({ since: day })).rejects.toThrow("since takes a Date, a day, or a time");
+    await expect(take(leadfile.leads.follow({ since: day }), 1)).rejects.toThrow(
+      "since takes a Date, a day, or a time",
+    );
+  },
+);
+
+test("a page carries the ID of its request and the limit", async () => {
+  const { leadfile, clock } = await connected({ leads: someLeads(1), limit: 7 });
+  const { requestId, rateLimit } = await leadfile.leads.list();
+  expect(requestId).toMatch(/^[\da-f-]{36}$/);
+  const resetsAt = new Date(Math.ceil((clock.nowMs + 1) / 60_000) * 60_000);
+  expect(rateLimit).toEqual({ limit: 7, remaining: 6, resetsAt });
+});

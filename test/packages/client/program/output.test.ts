@@ -62,9 +62,11 @@ describe("writing to standard output", () => {
   test("reports a full disk, and retries with growing pauses", async () => {
     const { url, settings } = await aSource(1);
     const following = follow([url], { settings, output: openSync("/dev/full", "a") });
-    await until(() => following.errors().includes("again in 1 s."));
+    await until(() => following.errors().includes("again in 1 s,"));
     expect(await following.end()).toBe(0);
-    expect(following.errors()).toMatch(/^[^\n]*ENOSPC[^\n]* again in 0\.5 s\.\n[^\n]*ENOSPC[^\n]* again in 1 s\.\n/);
+    expect(following.errors()).toMatch(
+      /^[^\n]*ENOSPC[^\n]* again in 0\.5 s, at \S+Z\.\n[^\n]*ENOSPC[^\n]* again in 1 s, at \S+Z\.\n/,
+    );
   });
 });
 
@@ -123,6 +125,10 @@ describe("rejects an invalid option in one line", () => {
     [["--post", "https://me:secret@crm.example.com"], 2, "takes an address"],
     [["--post", "crm"], 2, "takes an address"],
     [["--post", "https://crm.example.com"], 2, "LEADFILE_POST_SECRET"],
+    [["--give-up-after", "3"], 2, "--dead-letter FILE"],
+    [["--dead-letter", "dead"], 2, "--exec or --post"],
+    [["--exec", "true", "--dead-letter", "dead", "--give-up-after", "0"], 2, "from 1"],
+    [["--exec", "true", "--dead-letter", "no/such/folder/dead"], 1, "no/such/folder/dead"],
     [["--since", "yesterday"], 2, "--since"],
     [["--since", "2026-01-31T09:15:00"], 2, "its offset"],
     [["--since", "2026-13-31"], 2, "--since"],
