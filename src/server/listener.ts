@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "bun";
 import type { Config } from "../config.ts";
+import { type Handler, routesAsSent } from "./targets.ts";
 
 export type Address = Pick<Config, "host" | "port" | "tls">;
 
@@ -11,11 +12,16 @@ export interface Patience {
   readonly lastCallMs?: number | undefined;
 }
 
-type Handler = (request: Request) => Response | Promise<Response>;
-
-interface Service extends Patience {
+/** A handler, and the paths that it knows, such as /api/v1/leads or /in/:token. */
+interface Service {
   /** Answers a request, whose URL begins with `http://`, a host, and a slash. */
   readonly answer: Handler;
+  readonly paths: readonly string[];
+}
+
+interface ListenerParts extends Patience {
+  /** Makes the service for the server that is listening. No request is read before it returns. */
+  readonly serviceOn: (server: Server<undefined>) => Service;
   readonly maxBodyBytes: number;
 }
 
@@ -24,9 +30,8 @@ export type Listener = ReturnType<typeof startListener>;
 /** Listens on an address. Throws what Bun throws if that fails. */
 export function startListener(
   { host, port, tls }: Address,
-  { answer, maxBodyBytes, idleSeconds = 10, lastCallMs }: Service,
+  { serviceOn, maxBodyBytes, idleSeconds = 10, lastCallMs = defaultLastCallMs }: ListenerParts,
 ) {
-  const handle = inFairTurns((request) => answer(withReadableUrl(request)));
   const server = Bun.serve({
     hostname: host,
     port,
@@ -35,16 +40,48 @@ export function startListener(
     reusePort: false,
     idleTimeout: idleSeconds,
     maxRequestBodySize: maxBodyBytes,
-    fetch: handle,
+    fetch: () => new Response(null, { status: 503 }),
   });
+  const { answer, paths } = serviceOn(server);
+  const handle = inFairTurns(answer);
+  let lastCall: Promise<void> | null = null;
+  const handleUntilStop: Handler = (request) =>
+    lastCall === null ? handle(request) : lastCall.then(() => handle(request)).then(asLast);
+  server.reload(routesAsSent(handleUntilStop, paths));
+
+  /**
+   * Accepts no new connections, lets the requests in progress be answered, then closes all. Bun closes a connection without a
+   * request, although the next one may be on its way. So for a short time no request is answered. Then every busy client has
+   * sent one, and the answer says that it is the last.
+   */
+  async function stop(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lastCall = promise;
+    await Bun.sleep(lastCallMs);
+    const stopped = server.stop();
+    resolve();
+    // What is left of this time must not keep the process alive.
+    await Promise.race([stopped, sleep(stopMs, undefined, { ref: false })]);
+    // Only idle connections are left, which clients keep open.
+    await server.stop(true);
+  }
+
   return {
-    server,
     /** The address that it really listens on, such as http://127.0.0.1:3000. */
     url: server.url.origin,
     port: server.port ?? port,
-    /** Accepts no new connections, lets the requests in progress be answered, then closes all. */
-    stop: () => stopAfterLastCall(server, handle, lastCallMs),
+    stop,
   };
+}
+
+/** Within this time, a busy client sends its next request. */
+const defaultLastCallMs = 250;
+/** The time that requests in progress have when the server stops. */
+const stopMs = 5_000;
+
+function asLast(answer: Response): Response {
+  answer.headers.set("Connection", "close");
+  return answer;
 }
 
 /** The time in one turn of the event loop in which requests are answered at once. */
@@ -66,47 +103,4 @@ export function inFairTurns(handle: Handler, elapsedMs: () => number = () => per
     }
     return elapsedMs() - beganMs > maxTurnMs ? nextTurn().then(() => handle(request)) : handle(request);
   };
-}
-
-/**
- * Gives a request a URL of the one form that is read here: `http://`, a host, and the target as it was sent (elysia#748).
- * With TLS, Bun gives `https://`; without a usable Host header, the target alone; for CONNECT, a host and a port.
- */
-export function withReadableUrl(request: Request): Request {
-  const { url } = request;
-  if (url.startsWith("http:")) return request;
-  const target = url.startsWith("/") ? url : `/${url}`;
-  const value = url.startsWith("https:") ? url.replace("https:", "http:") : `http://localhost${target}`;
-  return Object.defineProperty(request, "url", { value });
-}
-
-/** Within this time, a busy client sends its next request. */
-const defaultLastCallMs = 250;
-/** The time that requests in progress have when the server stops. */
-const stopMs = 5_000;
-
-/**
- * Stops a server with the handler that answers its requests. Bun closes a connection without a request, although the next
- * one may be on its way. So for a short time no request is answered. Then every busy client has sent one, and the answer says
- * that it is the last.
- */
-export async function stopAfterLastCall(
-  server: Server<undefined>,
-  handle: Handler,
-  waitMs = defaultLastCallMs,
-): Promise<void> {
-  const { promise: isOver, resolve } = Promise.withResolvers<void>();
-  server.reload({ fetch: (request) => isOver.then(() => handle(request)).then(asLast) });
-  await Bun.sleep(waitMs);
-  const stopped = server.stop();
-  resolve();
-  // What is left of this time must not keep the process alive.
-  await Promise.race([stopped, sleep(stopMs, undefined, { ref: false })]);
-  // Only idle connections are left, which clients keep open.
-  await server.stop(true);
-}
-
-function asLast(answer: Response): Response {
-  answer.headers.set("Connection", "close");
-  return answer;
 }

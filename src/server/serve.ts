@@ -97,13 +97,13 @@ function startListening(config: Config, store: ServedStore, partsFor: (port: num
 
 /** Listens on an address and serves the app. Throws the error of Bun if the port is in use. */
 export function listen(address: Address, partsFor: (port: number) => AppParts, lastCallMs?: number): Listener {
-  const listener = startListener(address, {
-    // No request is read before this function returns.
-    answer: (request) => app.fetch(request),
+  return startListener(address, {
+    serviceOn(server) {
+      const app = createApp(partsFor(server.port ?? address.port), server);
+      return { answer: (request) => app.fetch(request), paths: app.routes.map(({ path }) => path) };
+    },
     // Bodies are never read: a request with a body gets 405, whatever its size.
     maxBodyBytes: Number.MAX_SAFE_INTEGER,
     lastCallMs,
   });
-  const app = createApp(partsFor(listener.port), listener.server);
-  return listener;
 }

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { setImmediate as turnOver } from "node:timers/promises";
-import { inFairTurns, stopAfterLastCall } from "../../src/server/listener.ts";
+import { inFairTurns, startListener } from "../../src/server/listener.ts";
 import { start } from "../support/process.ts";
 
 test("a request late in a turn that takes too long waits for the next turn, and no other request waits", async () => {
@@ -64,13 +64,14 @@ function fire(hostname: string, port: number, text: string, requests: number): P
 }
 
 test("a request that arrives while the server stops is answered, with Connection: close", async () => {
-  const handle = () => new Response("here");
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: handle });
-  const { href } = server.url;
+  const answer = () => new Response("here");
+  const address = { host: "127.0.0.1", port: 0, tls: null };
+  const server = startListener(address, { serviceOn: () => ({ answer, paths: ["/"] }), maxBodyBytes: 0 });
+  const href = `${server.url}/`;
   const ask = () => fetch(href);
   const first = await ask();
   expect([await first.text(), first.headers.get("Connection")]).not.toContain("close");
-  const stopped = stopAfterLastCall(server, handle);
+  const stopped = server.stop();
   const last = await ask();
   expect([await last.text(), last.headers.get("Connection")]).toEqual(["here", "close"]);
   await stopped;

@@ -1,9 +1,7 @@
 /** Requests that mean one thing to a proxy and another to a server, or that name a host of their own. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { Call } from "../../src/api/call.ts";
-import { withReadableUrl } from "../../src/server/listener.ts";
-import { aLead, noonMs } from "../support/builders.ts";
+import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
 
 /** Sends bytes as they are on one connection, and says that no more come; all that came back. */
@@ -134,22 +132,8 @@ describe("CONNECT is never redirected and opens no tunnel:", () => {
     for (const host of ["example.com", "www.example.com", "evil.example:443"]) {
       const head = `CONNECT ${target} HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-Proto: http\r\nConnection: close\r\n\r\n`;
       const answer = await exchange(url, head);
-      expect([404, 405]).toContain(statusesOf(answer)[0] ?? 0);
+      expect([400, 404, 405]).toContain(statusesOf(answer)[0] ?? 0);
       expect(answer).not.toMatch(/^location:/im);
     }
   });
-});
-
-test.each([
-  ["http://a.example/in/x?b=/c", "/in/x", "b=/c"],
-  ["https://a/", "/", ""],
-  ["http://a//in?", "//in", ""],
-  ["/in/x?http://a/b", "/in/x", "http://a/b"],
-  ["/?a?b", "/", "a?b"],
-  ["evil.example:443", "/evil.example:443", ""],
-])("a request with the URL %s asks for the path %s with the query %j", (url, path, search) => {
-  // Bun gives such URLs; nobody else can make a request of them.
-  const request = Object.defineProperty(new Request("http://a"), "url", { value: url, configurable: true });
-  const readable = withReadableUrl(request);
-  expect(new Call(readable, 60, noonMs, () => undefined)).toMatchObject({ path, search });
 });

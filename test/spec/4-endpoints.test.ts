@@ -35,6 +35,7 @@ describe.each(endpoints)("%s", (target) => {
 test.each([
   ...["/api/v1/leads/", "/api/v1//leads", "//api/v1/leads", "/api//v1/leads", "/API/v1/leads", "/api/v1/Leads"],
   ...["/api/v1/lead%73", "/api%2Fv1/leads", "/api/v1/leads%20", "/api/v1/leads/1", "/api/v1/lead", "/api/v1", "/api"],
+  ...["/api/v1/./usage", "/api/v1/%2e%2E/v1/usage", "/docs/../api/v1/usage", "/api/v1\\usage"],
   ...["/leads", "/favicon.ico", "/wp-login.php", "/healthz/", "/openapi.json/x", "/docs/try/x"],
 ])("%s gets not_found, as an unknown path of the API", async (target) => {
   const { send } = await serve();
@@ -48,15 +49,6 @@ test.each(["/api/v1/leads?", "/api/v1/leads?&", "/api/v1/leads?&&"])(
   "accepts %s, which has no parameters",
   async (target) => {
     const { send, aKey } = await serve();
-    expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
-  },
-);
-
-test.each(["/api/v1/./usage", "/api/v1/%2e%2E/v1/usage", "/docs/../api/v1/usage"])(
-  "resolves the dot segments of %s, and applies the checks of the resulting path",
-  async (target) => {
-    const { send, aKey } = await serve();
-    expect((await send({ target })).status).toBe(401);
     expect((await send({ target, headers: { Authorization: `Bearer ${aKey()}` } })).status).toBe(200);
   },
 );

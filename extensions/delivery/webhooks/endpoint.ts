@@ -6,6 +6,7 @@ import { innermost } from "../../../src/db/failure.ts";
 import { findSourceByDigest, type Source } from "../../../src/db/sources.ts";
 import { listeningFailure } from "../../../src/server/listen-address.ts";
 import { type Address, type Listener, type Patience, startListener } from "../../../src/server/listener.ts";
+import { pathOf } from "../../../src/server/targets.ts";
 import { checkType, maxBodyBytes, readBody, readVisits } from "./body.ts";
 import { DeliveryRefused, tryAgain } from "./refusal.ts";
 import type { Spool } from "./spool.ts";
@@ -37,7 +38,7 @@ export function createEndpoint(parts: EndpointParts) {
   let pendingBytes = 0;
   return async (request: Request): Promise<Response> => {
     const startedNs = Bun.nanoseconds();
-    const path = pathOf(request);
+    const path = pathOf(request.url);
     if (path === "/healthz" && request.method === "GET") return answer(200, { status: "ok" });
     let ownBytes = 0;
     function reserve(bytes: number): void {
@@ -79,11 +80,6 @@ export function createEndpoint(parts: EndpointParts) {
       pendingBytes -= ownBytes;
     }
   };
-}
-
-/** Returns the path as it was sent, which may contain a token. The URL begins with `http://` and a host. */
-export function pathOf({ url }: Pick<Request, "url">): string {
-  return url.slice(url.indexOf("/", "http://".length)).replace(/\?.*$/, "");
 }
 
 /** Returns the token in the path or in the Authorization header. */
@@ -156,7 +152,11 @@ function answer(status: number, body: unknown, headers: Readonly<Record<string, 
 export function listenForDeliveries(address: Address, endpoint: Endpoint, patience: Patience = {}): Listener {
   try {
     // The endpoint counts bytes itself, so that a body that is too large gets an answer in words.
-    return startListener(address, { answer: endpoint, maxBodyBytes: 64 * maxBodyBytes, ...patience });
+    return startListener(address, {
+      serviceOn: () => ({ answer: endpoint, paths: ["/healthz", "/in", "/in/:token"] }),
+      maxBodyBytes: 64 * maxBodyBytes,
+      ...patience,
+    });
   } catch (cause) {
     throw listeningFailure(cause, address, "RECEIVE_");
   }

@@ -3,7 +3,6 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { pathOf } from "../../../../extensions/delivery/webhooks/endpoint.ts";
 import { createKey } from "../../../../src/contract/key.ts";
 import { revokeSource } from "../../../../src/db/sources.ts";
 import { receive, sentenceOf, visitsIn } from "./receiving.ts";
@@ -188,10 +187,3 @@ test.each(["\u009b2J", "dana@example.com", "text/dana@example.com", "x/lfin_0123
     });
   },
 );
-
-test.each([
-  ["http://a.example/in/x?b=/c", "/in/x"],
-  ["http://a//in?", "//in"],
-])("a delivery to the URL %s is one to the path %s", (url, path) => {
-  expect(pathOf({ url })).toBe(path);
-});
