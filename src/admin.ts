@@ -10,7 +10,7 @@ import { explainFailure, noDatabase } from "./db/failure.ts";
 import { isFileOfNode } from "./db/files.ts";
 import { openFileDatabase } from "./db/open.ts";
 import { installed, loadClusterDatabases } from "./extensions.ts";
-import { endWith } from "./runtime/process.ts";
+import { exitBecause } from "./runtime/process.ts";
 import { childOption } from "./runtime/program-name.ts";
 
 const machineClock: Clock = {
@@ -45,7 +45,7 @@ export async function runCommand(
         return output;
       },
       standardInput,
-      endWith: (wanted) => {
+      setExitStatus: (wanted) => {
         status = wanted;
       },
     });
@@ -89,6 +89,6 @@ if (import.meta.main) {
   try {
     process.exitCode = await runCommand(process.argv);
   } catch (cause) {
-    endWith(cause);
+    exitBecause(cause);
   }
 }

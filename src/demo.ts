@@ -1,6 +1,6 @@
 /** bun run demo: config → database → made-up leads → server, with its own file. */
 import { startDemo } from "./cli/demo/demo-server.ts";
 import { installed } from "./extensions.ts";
-import { endWith } from "./runtime/process.ts";
+import { exitBecause } from "./runtime/process.ts";
 
-await startDemo(installed).catch(endWith);
+await startDemo(installed).catch(exitBecause);

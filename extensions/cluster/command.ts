@@ -63,7 +63,7 @@ function statusCommand(context: CommandContext): Command {
     .action(async () => {
       const status = await withDatabase(({ node, read }) => askCluster(node, read, context.now()));
       context.output.result(status, statusText(status));
-      if (!status.has_majority) context.endWith(1);
+      if (!status.has_majority) context.setExitStatus(1);
     });
 }
 

@@ -5,7 +5,7 @@
 import { tmpdir } from "node:os";
 import { and, eq, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { AccountNumber } from "../../src/db/accounts.ts";
-import { premise, type Statement, WriteRefused } from "../../src/db/connection.ts";
+import { assertInTransaction, type Statement, WriteRefused } from "../../src/db/connection.ts";
 import { insertPixel } from "../../src/db/pixels.ts";
 import { placeholder } from "../../src/db/placeholder.ts";
 import { pixels, leads as stored } from "../../src/db/schema.ts";
@@ -105,7 +105,9 @@ function openPlans(database: Pick<ClusterDatabase, "file" | "write">, account: A
 export function openPlan({ connection, revision: revisionNow }: Opening, account: AccountNumber, nowMs: number) {
   const file = openDestination(connection, account, nowMs);
   // The first statement fails if the plan is outdated, and the transaction with it.
-  const statements = [premise(isPlannedOn(revisionNow(), file.leads.newest()?.at ?? Number.MIN_SAFE_INTEGER, account))];
+  const statements = [
+    assertInTransaction(isPlannedOn(revisionNow(), file.leads.newest()?.at ?? Number.MIN_SAFE_INTEGER, account)),
+  ];
   const run: Destination["run"] = (statement) => void statements.push(statement);
   const { leads, isFull, insertStatements } = planLeads(file, account);
   const destination: Destination = {

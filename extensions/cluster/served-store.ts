@@ -57,7 +57,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
       flush.begin();
       return "done";
     },
-    settle: flush.settle,
+    fsync: flush.fsync,
     async applyRetention(_, hasJumped) {
       await untilValid(leased.lease, () => isClosed);
       const nowMs = leased.now();

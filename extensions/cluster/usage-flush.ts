@@ -71,14 +71,14 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
       sending ??= sendPending(false).finally(() => {
         sending = null;
       });
-      // `settle` reports it.
+      // `fsync` reports it.
       sending.catch(() => {});
     },
     /** Resolves when nothing is being sent. Throws if something could not be sent; the next flush sends it again. */
-    settle: async (): Promise<void> => void (await sending),
+    fsync: async (): Promise<void> => void (await sending),
     /** Sends all that is left. What is being sent may have begun before the last request. */
     async finish(): Promise<void> {
-      // `settle` reports a failure. What was not sent is still pending, and is sent now.
+      // `fsync` reports a failure. What was not sent is still pending, and is sent now.
       await sending?.catch(() => {});
       await sendPending(true);
     },

@@ -2,14 +2,14 @@
 import type { Server } from "bun";
 import { Elysia } from "elysia";
 import { admit, createCredentialReader } from "./auth.ts";
-import { Call, calls } from "./call.ts";
-import { replyWithError } from "./errors.ts";
+import { respondWithError } from "./errors.ts";
 import { createRedirect, type HostSettings } from "./host.ts";
 import { leadRoute } from "./leads.ts";
 import { createAccessLog } from "./ops/access-log.ts";
 import { createMetrics, type MetricSources } from "./ops/metrics.ts";
 import { pixelRoute } from "./pixels.ts";
 import { createPages } from "./public-pages.ts";
+import { RequestContext, requestContext } from "./request-context.ts";
 import { usageRoute } from "./usage.ts";
 
 /** The parts of the app: the store, the limiter, the clock, the log, and the settings. */
@@ -42,19 +42,19 @@ export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requ
     // Otherwise a failed validation also creates a valid query. What it tells of the value never leaves api/errors.ts.
     allowUnsafeValidationDetails: true,
   })
-    .use(calls)
-    .onRequest((context) => {
-      const call = new Call(context.request, limiter.limit, parts.now(), record);
-      context.call = call;
-      const redirected = redirect(call);
+    .use(requestContext)
+    .onRequest((elysia) => {
+      const context = new RequestContext(elysia.request, limiter.limit, parts.now(), record);
+      elysia.context = context;
+      const redirected = redirect(context);
       if (redirected !== null) return redirected;
-      if (!call.isPublic) context.key = admit(call, readCredential(call), limiter, store);
+      if (!context.isPublic) elysia.key = admit(context, readCredential(context), limiter, store);
       return undefined;
     })
-    .onError(({ call, error, set }) => {
+    .onError(({ context, error, set }) => {
       // With any other status, Elysia copies the response through its body stream.
       set.status = 200;
-      return replyWithError(call, error, baseUrl);
+      return respondWithError(context, error, baseUrl);
     })
     .use(leadRoute(store))
     .use(pixelRoute(store))

@@ -2,8 +2,8 @@
 import { plainError } from "../contract/errors.ts";
 import { digestOf, isActive, isWellFormed } from "../contract/key.ts";
 import type { KnownKey } from "../db/reader.ts";
-import type { Call } from "./call.ts";
 import type { Limiter } from "./limiter.ts";
+import type { RequestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
 
 /** The content of the Authorization header: a live key, or why there is none. */
@@ -13,16 +13,21 @@ export type Credential = KnownKey | "missing_api_key" | "invalid_api_key" | "rev
  * Checks a request of the API in the order of the lines, and returns its key. Throws the error of the first check that
  * fails. A request with a live key counts, unless its limit is used up.
  */
-export function admit(call: Call, credential: Credential, limiter: Limiter, { usage }: RequestStore): KnownKey {
+export function admit(
+  context: RequestContext,
+  credential: Credential,
+  limiter: Limiter,
+  { usage }: RequestStore,
+): KnownKey {
   if (typeof credential !== "string") {
-    call.key = credential;
-    const { allowed, remaining } = limiter.hit(credential.number, call.arrivedMs, call.startedNs / 1e6);
-    call.remaining = remaining;
+    context.key = credential;
+    const { allowed, remaining } = limiter.hit(credential.number, context.arrivedMs, context.startedNs / 1e6);
+    context.remaining = remaining;
     if (!allowed) throw plainError("rate_limit_exceeded");
-    usage.count(credential.number, call.arrivedMs);
+    usage.count(credential.number, context.arrivedMs);
   }
-  if (call.route === null) throw plainError("not_found");
-  if (call.request.method !== "GET") throw plainError("method_not_allowed");
+  if (context.route === null) throw plainError("not_found");
+  if (context.request.method !== "GET") throw plainError("method_not_allowed");
   if (typeof credential === "string") throw plainError(credential);
   if (!credential.subscribed) throw plainError("subscription_required");
   return credential;
@@ -33,9 +38,9 @@ const maxKeys = 20_000;
 
 /**
  * Makes a function that reads the header `Authorization: Bearer <API_KEY>`. It also sets the version of the database of the
- * call, for which cached pages may be served.
+ * request, for which cached pages may be served.
  */
-export function createCredentialReader(store: RequestStore): (call: Call) => Credential {
+export function createCredentialReader(store: RequestStore): (context: RequestContext) => Credential {
   /** The keys that were found in one version of the database, by their digest. */
   const known = new Map<string, KnownKey>();
   let knownVersion = Number.NaN;
@@ -53,13 +58,13 @@ export function createCredentialReader(store: RequestStore): (call: Call) => Cre
     return found;
   }
 
-  return (call) => {
-    const secret = /^bearer +(\S.*)$/i.exec(call.request.headers.get("authorization") ?? "")?.[1];
+  return (context) => {
+    const secret = /^bearer +(\S.*)$/i.exec(context.request.headers.get("authorization") ?? "")?.[1];
     if (secret === undefined) return "missing_api_key";
     // Whatever other programs have written before holds for this request, such as a revocation (§5).
-    call.databaseVersion = store.version();
-    const key = find(secret, call.databaseVersion);
+    context.databaseVersion = store.version();
+    const key = find(secret, context.databaseVersion);
     if (key === null) return "invalid_api_key";
-    return isActive(key, call.arrivedMs) ? key : "revoked_api_key";
+    return isActive(key, context.arrivedMs) ? key : "revoked_api_key";
   };
 }

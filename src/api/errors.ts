@@ -4,20 +4,20 @@ import { ApiError, type ErrorCode, errorBody, errors, invalidValue, plainError }
 import { retryAfterSeconds } from "../contract/limits.ts";
 import { publicPaths } from "../contract/paths.ts";
 import { innermost, isDatabaseFailure } from "../db/failure.ts";
-import type { Call } from "./call.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /** Answers with the error for whatever was thrown. The cause goes to the log, and never to the client. */
-export function replyWithError(call: Call, thrown: unknown, baseUrl: string): Response {
-  const error = toApiError(call, thrown);
+export function respondWithError(context: RequestContext, thrown: unknown, baseUrl: string): Response {
+  const error = toApiError(context, thrown);
   const { code, status, cause } = error;
   const body = JSON.stringify(errorBody(error, baseUrl));
   const forLog = cause === undefined ? {} : { cause: innermost(cause) };
-  return call.reply({ status, code, ...forLog, headers: headersOf(code, call), body });
+  return context.respondJson({ status, code, ...forLog, headers: headersOf(code, context), body });
 }
 
-function toApiError(call: Call, thrown: unknown): ApiError {
+function toApiError(context: RequestContext, thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (thrown instanceof NotFoundError) return notRouted(call.request.method);
+  if (thrown instanceof NotFoundError) return notRouted(context.request.method);
   if (thrown instanceof ValidationError && thrown.valueError !== undefined) {
     const { path, value } = thrown.valueError;
     // The message is the `error` of the schema.
@@ -33,7 +33,7 @@ function notRouted(method: string): ApiError {
 }
 
 /** Returns the headers that belong to a code, whoever throws it. */
-function headersOf(code: ErrorCode, { isPublic }: Call): Record<string, string> {
+function headersOf(code: ErrorCode, { isPublic }: RequestContext): Record<string, string> {
   if (errors[code].status === 401) return { "WWW-Authenticate": "Bearer" };
   if (code === "method_not_allowed") return { Allow: isPublic ? "GET, HEAD" : "GET" };
   return code === "rate_limit_exceeded" ? { "Retry-After": String(retryAfterSeconds) } : {};

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Redirect } from "../contract/errors.ts";
 import { publicPaths } from "../contract/paths.ts";
 import type { Credential } from "./auth.ts";
-import type { Call } from "./call.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /** A health check that asks by IP address must not be redirected. */
 const neverRedirected: ReadonlySet<string> = new Set([publicPaths.health, publicPaths.metrics]);
@@ -20,7 +20,10 @@ export interface HostSettings {
  * Makes a function that redirects a request to the public address, or returns null if it has come there. X-Forwarded-Host
  * and X-Forwarded-Proto count only if they come from a proxy that we trust.
  */
-export function createRedirect({ baseUrl, trustProxy, log }: HostSettings, readCredential: (call: Call) => Credential) {
+export function createRedirect(
+  { baseUrl, trustProxy, log }: HostSettings,
+  readCredential: (context: RequestContext) => Credential,
+) {
   const { hostname, protocol } = new URL(baseUrl);
   const bare = hostname.startsWith("www.") ? hostname.slice("www.".length) : null;
   const refusesPlainHttp = trustProxy && protocol === "https:";
@@ -29,26 +32,26 @@ export function createRedirect({ baseUrl, trustProxy, log }: HostSettings, readC
   const forwarded = (headers: Headers, name: string) =>
     (trustProxy && headers.get(name)?.split(",")[0]?.trim()) || null;
 
-  function warnOfKey(call: Call): void {
-    const credential = readCredential(call);
+  function warnOfKey(context: RequestContext): void {
+    const credential = readCredential(context);
     if (typeof credential === "string") return;
     const message = "An API key crossed the network in the clear, over http. Revoke it and create a new one.";
-    log.warn({ key: credential.prefix, id: call.id }, message);
+    log.warn({ key: credential.prefix, id: context.id }, message);
   }
 
-  return (call: Call): Response | null => {
+  return (context: RequestContext): Response | null => {
     if (bare === null && !refusesPlainHttp) return null;
-    const { headers, method } = call.request;
+    const { headers, method } = context.request;
     // The target of CONNECT is a host of the client's choice, to which no answer may lead.
-    if (method === "CONNECT" || neverRedirected.has(call.path)) return null;
+    if (method === "CONNECT" || neverRedirected.has(context.path)) return null;
     const scheme = forwarded(headers, "x-forwarded-proto");
     const host = forwarded(headers, "x-forwarded-host") ?? headers.get("host") ?? "";
     // Checked first: a key that came in the clear must be reported, whatever the host.
-    if (refusesPlainHttp && scheme?.toLowerCase() === "http") warnOfKey(call);
+    if (refusesPlainHttp && scheme?.toLowerCase() === "http") warnOfKey(context);
     else if (hostnameOf(host) !== bare) return null;
-    const url = baseUrl + call.path + (call.search === "" ? "" : `?${call.search}`);
+    const url = baseUrl + context.path + (context.search === "" ? "" : `?${context.search}`);
     const body: Redirect = { object: "redirect", url };
-    return call.reply({ status: 308, headers: { Location: url }, body: JSON.stringify(body) });
+    return context.respondJson({ status: 308, headers: { Location: url }, body: JSON.stringify(body) });
   };
 }
 

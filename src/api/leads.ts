@@ -8,24 +8,24 @@ import { formatTime } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
 import type { LeadPage } from "../db/leads.ts";
 import { disclosedBy } from "../privacy/disclosures/pending-pages.ts";
-import { calls } from "./call.ts";
 import { createPageCache, type Page } from "./page-cache.ts";
 import { strictQuery } from "./query.ts";
+import { requestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
 
 /** Makes the route. A page comes from the cache or the database; either way the ledger notes what the key receives. */
 export function leadRoute(store: RequestStore) {
   const cached = createPageCache();
 
-  return new Elysia().use(calls).get(
+  return new Elysia().use(requestContext).get(
     paths.leads,
-    ({ call, key, query }) => {
+    ({ context, key, query }) => {
       const read = () => readPage(store, key.account, toLeadQuery(query));
       // A page with a cursor is seldom asked for twice.
       const isCached = query.before === undefined;
-      const page = isCached ? cached(`${key.account} ${call.search}`, call.databaseVersion, read) : read();
-      if (page.disclosed !== null) store.disclosures.note(key.number, page.disclosed, call.arrivedMs);
-      return call.reply({ status: 200, body: page.body });
+      const page = isCached ? cached(`${key.account} ${context.search}`, context.databaseVersion, read) : read();
+      if (page.disclosed !== null) store.disclosures.note(key.number, page.disclosed, context.arrivedMs);
+      return context.respondJson({ status: 200, body: page.body });
     },
     {
       ...strictQuery(LeadParameters),

@@ -4,17 +4,17 @@ import { Elysia } from "elysia";
 import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { PixelList } from "../contract/pixel.ts";
-import { calls } from "./call.ts";
 import { strictQuery } from "./query.ts";
+import { requestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
 
 /** Makes the route. All pixels of the account are one response. */
 export function pixelRoute({ pixels }: RequestStore) {
-  return new Elysia().use(calls).get(
+  return new Elysia().use(requestContext).get(
     paths.pixels,
-    ({ call, key }) => {
+    ({ context, key }) => {
       const list: PixelList = { object: "list", data: pixels.list(key.account) };
-      return call.reply({ status: 200, body: JSON.stringify(list) });
+      return context.respondJson({ status: 200, body: JSON.stringify(list) });
     },
     {
       ...strictQuery(Type.Object({})),

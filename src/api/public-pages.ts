@@ -7,10 +7,10 @@ import { publicPaths } from "../contract/paths.ts";
 import { innermost } from "../db/failure.ts";
 import { isLoopback } from "../runtime/loopback.ts";
 import { build } from "../runtime/program-name.ts";
-import { type Answer, type Call, calls } from "./call.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsPage } from "./docs/page.ts";
+import { type RequestContext, type ResponseParts, requestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
 
 interface Parts {
@@ -27,7 +27,7 @@ const hide = { detail: { hide: true } };
 
 /** Makes the routes of the public paths. */
 export function createPages({ store, server, metrics, baseUrl, limitPerMin, publicMetrics }: Parts) {
-  function health(): Answer {
+  function health(): ResponseParts {
     const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
     try {
       store.probe();
@@ -38,7 +38,7 @@ export function createPages({ store, server, metrics, baseUrl, limitPerMin, publ
     }
   }
 
-  async function measure({ request }: Call): Promise<Answer> {
+  async function measure({ request }: RequestContext): Promise<ResponseParts> {
     if (!publicMetrics && !isFromThisMachine(server.requestIP(request)?.address, request.headers)) {
       throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
     }
@@ -46,24 +46,24 @@ export function createPages({ store, server, metrics, baseUrl, limitPerMin, publ
     return { status: 200, body: await metrics.metrics(), headers };
   }
 
-  let docs: Answer | null = null;
+  let docs: ResponseParts | null = null;
   // Rendered at the first request: that takes as long as a hundred answers.
   const docsOnce = () => (docs ??= { status: 200, ...docsPage(baseUrl) });
 
   const pages = new Elysia()
-    .use(calls)
-    .get(publicPaths.root, ({ call }) => call.send(toDocs), hide)
-    .get(publicPaths.docs, ({ call }) => call.send(docsOnce()), hide)
-    .get(publicPaths.health, ({ call }) => call.send(health()), hide)
-    .get(publicPaths.metrics, async ({ call }) => call.send(await measure(call)), hide)
+    .use(requestContext)
+    .get(publicPaths.root, ({ context }) => context.respond(toDocs), hide)
+    .get(publicPaths.docs, ({ context }) => context.respond(docsOnce()), hide)
+    .get(publicPaths.health, ({ context }) => context.respond(health()), hide)
+    .get(publicPaths.metrics, async ({ context }) => context.respond(await measure(context)), hide)
     .use(describeApi(baseUrl, limitPerMin));
   for (const [path, asset] of Object.entries(explorerAssets)) {
-    pages.get(path, ({ call }) => call.send({ status: 200, ...asset }), hide);
+    pages.get(path, ({ context }) => context.respond({ status: 200, ...asset }), hide);
   }
   return pages;
 }
 
-const toDocs: Answer = {
+const toDocs: ResponseParts = {
   status: 302,
   body: `See ${publicPaths.docs}\n`,
   headers: { "Content-Type": "text/plain", Location: publicPaths.docs },

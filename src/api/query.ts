@@ -1,7 +1,7 @@
 /** The query string, read strictly before Elysia validates it: every parameter known, sent once, and decodable. */
 import type { TObject } from "@sinclair/typebox";
 import { repeatedParameter, unknownParameter } from "../contract/errors.ts";
-import type { Call } from "./call.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /**
  * Returns the hooks of a route with these parameters. Elysia would ignore unknown parameters, take the last of repeated
@@ -12,8 +12,8 @@ export function strictQuery<Parameters extends TObject>(query: Parameters) {
   const known = Object.keys(query.properties);
   return {
     query,
-    transform(context: { readonly call: Call; query: unknown }): void {
-      context.query = readQuery(context.call.search, known);
+    transform(elysia: { readonly context: RequestContext; query: unknown }): void {
+      elysia.query = readQuery(elysia.context.search, known);
     },
   };
 }

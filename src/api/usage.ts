@@ -4,23 +4,23 @@ import { Elysia } from "elysia";
 import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { Usage } from "../contract/usage.ts";
-import { calls } from "./call.ts";
 import { strictQuery } from "./query.ts";
+import { requestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
 
 /** Makes the route. The counts include requests that are not in the database yet. */
 export function usageRoute({ usage }: RequestStore) {
-  return new Elysia().use(calls).get(
+  return new Elysia().use(requestContext).get(
     paths.usage,
-    ({ call, key }) => {
-      const { today, month } = usage.of(key.number, call.arrivedMs);
+    ({ context, key }) => {
+      const { today, month } = usage.of(key.number, context.arrivedMs);
       const counts: Usage = {
         object: "usage",
         requests_today: today,
         requests_this_month: month,
-        rate_limit_per_min: call.limit,
+        rate_limit_per_min: context.limit,
       };
-      return call.reply({ status: 200, body: JSON.stringify(counts) });
+      return context.respondJson({ status: 200, body: JSON.stringify(counts) });
     },
     {
       ...strictQuery(Type.Object({})),

@@ -35,7 +35,7 @@ export interface CommandContext extends Clock {
   readonly output: Output;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
   /** Sets the exit status of the process. */
-  readonly endWith: (status: number) => void;
+  readonly setExitStatus: (status: number) => void;
 }
 
 /** The open database, and the part that a cluster implements differently. */

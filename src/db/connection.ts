@@ -61,14 +61,14 @@ export async function tryToWrite(database: LeadDatabase, statements: readonly St
 }
 
 /** A statement that fails if a condition does not hold when the transaction is written, and the transaction with it. */
-export function premise(condition: SQL): Statement {
+export function assertInTransaction(condition: SQL): Statement {
   // A column that takes no null.
   return sql`INSERT INTO audit (act) SELECT NULL WHERE (${condition}) IS NOT TRUE`;
 }
 
-/** The premise that the previous statement changed exactly this number of rows. */
+/** A statement that fails unless the previous one changed exactly this number of rows. */
 export function changedExactly(rows: number): Statement {
-  return premise(sql`changes() = ${rows}`);
+  return assertInTransaction(sql`changes() = ${rows}`);
 }
 
 /** Opens a file as it is, without a look at its content, until the end of the block that uses it. */

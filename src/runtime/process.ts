@@ -5,7 +5,7 @@ import { adminCommand } from "./program-name.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 
 /** Ends the process after its reason was printed. */
-export function endWith(cause: unknown): never {
+export function exitBecause(cause: unknown): never {
   process.exit(sayWhy(cause));
 }
 

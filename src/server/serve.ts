@@ -7,7 +7,7 @@ import { createLimiter } from "../api/limiter.ts";
 import { type Config, readConfig, refuseSecondDatabase } from "../config.ts";
 import { freeBytesAt } from "../db/files.ts";
 import { openLog } from "../runtime/log.ts";
-import { endWith, printMessage, writeNow } from "../runtime/process.ts";
+import { exitBecause, printMessage, writeNow } from "../runtime/process.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { statusOfService, stopSignal } from "../runtime/signals.ts";
 import { startChild } from "./child-process.ts";
@@ -71,11 +71,11 @@ export async function serve(config: Config, parts: ServingParts) {
     try {
       await store.close();
     } catch (cause) {
-      endWith(cause);
+      exitBecause(cause);
     }
     process.exit(statusOfService(stop.reason));
   });
-  store.listening(listening.url).catch(endWith);
+  store.listening(listening.url).catch(exitBecause);
   return {
     /** The address that the server listens on. */
     url: listening.url,

@@ -22,7 +22,7 @@ export interface ServedStore extends RequestStore {
   /** Writes some of the counted requests and recorded pages, if nobody else is writing. */
   flush(): Flushed;
   /** Resolves when what was flushed is on the disk, which may be slow. */
-  settle(): Promise<void>;
+  fsync(): Promise<void>;
   /** Erases what is older than its account keeps, in another thread, unless the clock may be wrong. */
   applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
   /** Takes the address that the server listens on, so that `cluster status` can ask it. Throws a UserError if it must not serve. */
@@ -103,7 +103,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       database.$client.run(`PRAGMA wal_autocheckpoint = ${isTheirs ? 0 : pagesUntilCopied.byServer}`);
       return flushed;
     },
-    settle: createSync(database, wal),
+    fsync: createSync(database, wal),
     applyRetention: (nowMs, hasJumped) => retain(database, { path, nowMs, hasJumped }),
     listening: async () => {},
     close() {

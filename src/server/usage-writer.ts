@@ -15,8 +15,8 @@ type Complain = (failure: unknown, consequence: string) => void;
 export function startUsageWriter(store: ServedStore, log: Logger): () => void {
   const complain = createComplaints(log);
   let isStopped = false;
-  let isSettling = false;
-  let isUnsettled = false;
+  let isSyncing = false;
+  let isUnsynced = false;
   let timer = setTimeout(write, writeMs);
 
   function write(): void {
@@ -26,23 +26,23 @@ export function startUsageWriter(store: ServedStore, log: Logger): () => void {
     } catch (failure) {
       complain(failure, "usage could not be written; it is kept in memory and tried again");
     }
-    if (flushed === "more" || flushed === "done") isUnsettled = true;
-    if (flushed !== "more" && isUnsettled && !isSettling) void settle();
+    if (flushed === "more" || flushed === "done") isUnsynced = true;
+    if (flushed !== "more" && isUnsynced && !isSyncing) void sync();
     timer = setTimeout(write, afterMs[flushed]);
   }
 
   /** Writing goes on, however slow the disk is: only a power cut loses what is not on the disk yet. */
-  async function settle(): Promise<void> {
-    isSettling = true;
-    isUnsettled = false;
+  async function sync(): Promise<void> {
+    isSyncing = true;
+    isUnsynced = false;
     try {
-      await store.settle();
+      await store.fsync();
     } catch (failure) {
-      isUnsettled = true;
+      isUnsynced = true;
       // An orderly stop closes the log, and writes it to the disk first.
       if (!isStopped) complain(failure, "usage is not safe from a power cut; it is tried again");
     }
-    isSettling = false;
+    isSyncing = false;
   }
 
   return () => {

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { YAML } from "bun";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { Call } from "../../src/api/call.ts";
 import { createAccessLog } from "../../src/api/ops/access-log.ts";
 import { addRequestMetrics } from "../../src/api/ops/metrics.ts";
 import { isFromThisMachine } from "../../src/api/public-pages.ts";
+import { RequestContext } from "../../src/api/request-context.ts";
 import { paths } from "../../src/contract/paths.ts";
 import { anAdmin } from "../support/admin.ts";
 import { noonMs, someLeads } from "../support/builders.ts";
@@ -48,9 +48,9 @@ test("requests are counted by route, status, and error code, and timed; unknown 
 test("a duration is in every bucket that is not below it", async () => {
   const registry = new Registry();
   const record = createAccessLog(pino({ level: "silent" }), addRequestMetrics(registry));
-  const call = new Call(new Request("http://localhost/api/v1/leads"), 60, noonMs, record);
+  const context = new RequestContext(new Request("http://localhost/api/v1/leads"), 60, noonMs, record);
   for (const seconds of [0.15, 2]) {
-    record(Object.assign(call, { startedNs: Bun.nanoseconds() - seconds * 1e9 }), { status: 200, body: "" });
+    record(Object.assign(context, { startedNs: Bun.nanoseconds() - seconds * 1e9 }), { status: 200, body: "" });
   }
   const text = await registry.metrics();
   const upTo = (le: string) =>

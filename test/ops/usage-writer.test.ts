@@ -72,11 +72,11 @@ test("a slow disk is asked to sync once at a time", () => {
   keyIn(file);
   const store = openServedStore(file);
   let syncs = 0;
-  const settle = () => {
+  const fsync = () => {
     syncs += 1;
     return new Promise<void>(() => {});
   };
-  const stop = startUsageWriter({ ...store, settle }, pino({ enabled: false }));
+  const stop = startUsageWriter({ ...store, fsync }, pino({ enabled: false }));
   for (let second = 0; second < 5; second++) {
     store.usage.count(1, Date.now());
     jest.advanceTimersByTime(1_000);

@@ -15,6 +15,6 @@ export function theProgram(): Promise<Command> {
     sleep: nothing,
     output: createOutput(false),
     standardInput: nothing,
-    endWith: nothing,
+    setExitStatus: nothing,
   });
 }

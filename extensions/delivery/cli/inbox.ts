@@ -74,7 +74,7 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     release();
   }
   context.output.result(counts, "");
-  if (options.once === true && counts.failed + counts.later > 0) context.endWith(1);
+  if (options.once === true && counts.failed + counts.later > 0) context.setExitStatus(1);
 }
 
 /** Looks until it is told to stop, or once: until the files that are there now have been complete and were imported. */
@@ -92,5 +92,5 @@ export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortS
     }
     await context.sleep(isBusy ? 0 : lookEveryMs, stop);
   } while (!stop.aborted);
-  if (!once) context.endWith(statusOfService(stop.reason));
+  if (!once) context.setExitStatus(statusOfService(stop.reason));
 }

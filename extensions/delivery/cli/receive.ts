@@ -67,7 +67,7 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
     await spool.complete().catch((cause) => log.error({ cause: codeOf(cause) || "unknown" }, incomplete));
   }
   release();
-  context.endWith(statusOfService(stop.reason));
+  context.setExitStatus(statusOfService(stop.reason));
 }
 
 /** Runs as the child process of `receive`: imports complete files until a signal, and first waits for an earlier import. */

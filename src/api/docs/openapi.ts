@@ -8,7 +8,7 @@ import { retryAfterSeconds } from "../../contract/limits.ts";
 import { LeadParameters } from "../../contract/parameters.ts";
 import { publicPaths } from "../../contract/paths.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
-import { calls } from "../call.ts";
+import { requestContext } from "../request-context.ts";
 
 /** Makes the route of the description. */
 export function describeApi(baseUrl: string, limitPerMin: number) {
@@ -16,11 +16,11 @@ export function describeApi(baseUrl: string, limitPerMin: number) {
   const headers = { "Content-Type": "application/json", "Cache-Control": "no-cache" };
   return (
     new Elysia()
-      .use(calls)
-      .onAfterHandle(({ call, response }) => {
+      .use(requestContext)
+      .onAfterHandle(({ context, response }) => {
         if (response instanceof Response) return response;
         description ??= completed(JSON.stringify(response), baseUrl, limitPerMin);
-        return call.send({ status: 200, body: description, headers });
+        return context.respond({ status: 200, body: description, headers });
       })
       // The plugin's page loads from another host. Our explorer takes its path: the last route of a path wins.
       .use(

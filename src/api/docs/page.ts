@@ -64,7 +64,7 @@ interface Heading {
   readonly title: string;
 }
 
-/** Renders the page of the server at an origin, which its programs call. Each error is at `#` and its code. */
+/** Renders the page of the server at an origin, which its programs request. Each error is at `#` and its code. */
 export function docsPage(origin: string) {
   const { html, headings } = render(origin);
   const items = headings.map(({ level, id, title }) => `<li class="level-${level}"><a href="#${id}">${title}</a></li>`);

@@ -1,26 +1,26 @@
 /** The access log: one line for each response, which the metrics count as well. */
 import type { Logger } from "pino";
-import type { AccessLog } from "../call.ts";
+import type { AccessLog } from "../request-context.ts";
 import type { RequestMetrics } from "./metrics.ts";
 
 /** Makes the function that records the outcome of a request. The line contains no key, query string, or lead data. */
 export function createAccessLog(log: Logger, { requests, seconds }: RequestMetrics): AccessLog {
-  return (call, { status, code, cause }) => {
-    const us = (Bun.nanoseconds() - call.startedNs) / 1000;
+  return (context, { status, code, cause }) => {
+    const us = (Bun.nanoseconds() - context.startedNs) / 1000;
     // An unknown path must not create a new time series.
-    const route = call.route ?? "other";
+    const route = context.route ?? "other";
     requests.inc({ route, status, code: code ?? "" });
     seconds.observe({ route }, us / 1e6);
     const level = status >= 500 ? "error" : "info";
     if (!log.isLevelEnabled(level)) return;
     log[level]({
-      method: call.request.method,
-      path: call.route ?? safePath(call.path),
+      method: context.request.method,
+      path: context.route ?? safePath(context.path),
       status,
       code,
       us: Math.round(us),
-      key: call.key?.prefix,
-      id: call.id,
+      key: context.key?.prefix,
+      id: context.id,
       cause,
     });
   };

@@ -27,7 +27,7 @@ export function doctorCommand(context: CommandContext): Command {
       const problems = findings.filter(({ level }) => level !== "fine");
       const shown = problems.map(({ level, what, advice }) => ({ level, what, advice }));
       context.output.result({ findings: shown }, text(findings));
-      context.endWith(problems.some(({ level }) => level === "broken") ? 2 : Math.min(problems.length, 1));
+      context.setExitStatus(problems.some(({ level }) => level === "broken") ? 2 : Math.min(problems.length, 1));
     });
 }
 

@@ -38,12 +38,12 @@ export function checkCommand(context: CommandContext): Command {
         const isOfDeleted = isWellFormed(key) && isOfDeletedAccount(context.database().read, digestOf(key));
         const state = isOfDeleted ? "revoked" : isWellFormed(key) ? "unknown" : "malformed";
         context.output.result({ state }, state);
-        return context.endWith(1);
+        return context.setExitStatus(1);
       }
       const state = stateOf(record, context.now());
       const { id, label, account } = record;
       context.output.result({ state, id, label, account }, `${state} (${id} of ${account})`);
-      if (state !== "active") context.endWith(1);
+      if (state !== "active") context.setExitStatus(1);
     });
 }
 

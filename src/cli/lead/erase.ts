@@ -110,7 +110,7 @@ function printReceipts(context: CommandContext, persons: readonly ErasedPerson[]
   output.say(
     "Standard output could not be written completely. To print the stored receipts, use receipt list ACCOUNT.",
   );
-  context.endWith(1);
+  context.setExitStatus(1);
 }
 
 /** The identifiers that keep one person out, by how the person was named. Under any other the person may come again. */

@@ -88,7 +88,7 @@ test("a server that was started before cluster migrate creates the tables of its
   await server.listening("http://127.0.0.1:1");
   server.usage.count(1, noonMs);
   server.flush();
-  await server.settle();
+  await server.fsync();
   expect(server.usage.of(1, noonMs)).toEqual({ today: 1, month: 1 });
   expect(file.read.$client.query("SELECT requests FROM usage").all()).toEqual([{ requests: 1 }]);
   await server.close();

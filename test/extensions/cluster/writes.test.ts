@@ -121,7 +121,7 @@ test("a flush sends what was pending when it began in one transaction, although 
   const { counted, flush } = aFlush(apply, () => sent > 0);
   for (const key of [1, 2]) counted.count(key, noonMs);
   flush.begin();
-  await flush.settle();
+  await flush.fsync();
   expect(sent).toBe(1);
   // A request that came in between is pending, and counted.
   expect(flush.of(1, noonMs).today).toBe(1);
@@ -135,7 +135,7 @@ test("a flush that is sent again after a day in which its node was cut off is ap
   counted.count(1, noonMs);
   for (const _ of ["its answer is lost", "again"]) {
     flush.begin();
-    await flush.settle();
+    await flush.fsync();
   }
   const [first = [], again = []] = sent;
   run(database, first);

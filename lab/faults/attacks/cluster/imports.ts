@@ -18,10 +18,10 @@ export const clusterImports: Fault = {
   missing: missingRqlited,
   breakages: [
     broken(
-      "an import without its premises",
+      "an import without its assertions",
       "extensions/cluster/import.ts",
-      "premise(isPlannedOn(",
-      "premise(sql`1`) ?? premise(isPlannedOn(",
+      "assertInTransaction(isPlannedOn(",
+      "assertInTransaction(sql`1`) ?? assertInTransaction(isPlannedOn(",
       { isSlow: true, times: 2 },
     ),
   ],

@@ -58,7 +58,7 @@ status is 3 if the import was completed but rows were rejected.`,
       const shown = request.dryRun === true && sample.length > 0 ? [sampleText(sample, columns)] : [];
       context.output.result(result, [...shown, summary].join("\n\n"));
       for (const client of passed) context.output.say(passedText(client));
-      if (counts.rejected > 0) context.endWith(3);
+      if (counts.rejected > 0) context.setExitStatus(3);
     });
 }
 

@@ -1,4 +1,4 @@
-/** One request of a client: what it asks for, and the response with the headers of §8. */
+/** The context of one request: what it asks for, and the response with the headers of §8. */
 import { Elysia } from "elysia";
 import { windowMs } from "../contract/limits.ts";
 import { paths, publicPaths } from "../contract/paths.ts";
@@ -8,7 +8,7 @@ const publicOnes: ReadonlySet<string> = new Set(Object.values(publicPaths));
 const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...publicOnes]);
 
 /** A response before its headers are complete, and what the log says of it. */
-export interface Answer {
+export interface ResponseParts {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | Blob;
@@ -19,10 +19,10 @@ export interface Answer {
 }
 
 /** Records how a request was answered. */
-export type AccessLog = (call: Call, answer: Answer) => void;
+export type AccessLog = (context: RequestContext, parts: ResponseParts) => void;
 
 /** A request, of which nothing is checked yet. */
-export class Call {
+export class RequestContext {
   /** Our X-Request-Id. A client's own is not echoed. */
   readonly id = crypto.randomUUID();
   readonly startedNs = Bun.nanoseconds();
@@ -58,16 +58,16 @@ export class Call {
    * Answers with the headers that every response has, with others, and with those of the answer. They are on the Response:
    * Elysia copies a Response through its body stream if they are in `set.headers`.
    */
-  send(answer: Answer, others: Answer["headers"] = {}): Response {
-    this.record(this, answer);
-    const headers = { "X-Content-Type-Options": "nosniff", "X-Request-Id": this.id, ...others, ...answer.headers };
-    return new Response(answer.body, { status: answer.status, headers });
+  respond(parts: ResponseParts, others: ResponseParts["headers"] = {}): Response {
+    this.record(this, parts);
+    const headers = { "X-Content-Type-Options": "nosniff", "X-Request-Id": this.id, ...others, ...parts.headers };
+    return new Response(parts.body, { status: parts.status, headers });
   }
 
   /** Answers a request of the API: with JSON and the headers of §8, whatever the status. */
-  reply(answer: Answer): Response {
+  respondJson(parts: ResponseParts): Response {
     const windowEndSeconds = (Math.floor(this.arrivedMs / windowMs) + 1) * (windowMs / 1000);
-    return this.send(answer, {
+    return this.respond(parts, {
       "Content-Type": "application/json",
       "Cache-Control": "no-store",
       "X-RateLimit-Limit": String(this.limit),
@@ -78,9 +78,9 @@ export class Call {
 }
 
 /**
- * Gives hooks and handlers the call of their request, and handlers of the API the key that may read leads. onRequest
+ * Gives hooks and handlers the context of their request, and handlers of the API the key that may read leads. onRequest
  * sets both before any other code of the app sees the context, so that nobody sees the nulls.
  */
-export const calls = new Elysia({ name: "calls" })
-  .decorate("call", null as unknown as Call)
+export const requestContext = new Elysia({ name: "request context" })
+  .decorate("context", null as unknown as RequestContext)
   .decorate("key", null as unknown as KnownKey);
