@@ -15,7 +15,7 @@ const needsMore = ({ info }: { info: string }) => /needs=|debian/.test(info);
 
 test("every block is for the shell, and says what it needs", () => {
   expect(blocks.length).toBeGreaterThan(10);
-  const known = /^sh(?: server| debian(?: proxy=\w+)?| needs=(?:docker|litestream))?$/;
+  const known = /^sh(?: server| debian(?:-www)?(?: proxy=\w+)?| needs=(?:docker|podman|litestream))?$/;
   expect(blocks.map(({ info }) => info).filter((info) => !known.test(info))).toEqual([]);
 });
 

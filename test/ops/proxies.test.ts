@@ -1,4 +1,4 @@
-/** deploy/nginx.conf and deploy/Caddyfile, run by the real programs in front of the real server. */
+/** deploy/nginx and deploy/caddy, run by the real programs in front of the real server. */
 import { describe, expect } from "bun:test";
 import { createKey } from "../../src/contract/key.ts";
 import { aLead } from "../support/builders.ts";
@@ -72,6 +72,9 @@ describe.each(programs)("%s in front of the server", (program) => {
     if (program !== "nginx") return;
     for (const refused of [malformed, oversized]) expectError(refused, refused.status, "invalid_parameter");
     expectError(await send(proxy.https, { host, target: `/${"x".repeat(20_000)}` }), 414, "invalid_parameter");
+    const encoded = `POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: gzip\r\nConnection: close\r\n\r\n`;
+    expectError(await sendText(proxy.https, encoded, host), 501, "invalid_parameter");
+    expectError(await sendText(proxy.https, `GET / HTTP/9.1\r\nHost: ${host}\r\n\r\n`, host), 505, "invalid_parameter");
   });
 
   proxied("closes a connection that sends no complete head", async () => {

@@ -77,19 +77,39 @@ function setUpNginx(
   { serverPort, receivePort, httpPort, httpsPort, connections }: Ports,
   pair: Certificate,
 ): string[] {
-  const site = replaceAll(readFileSync(join(deploy, "nginx.conf"), "utf8"), {
-    "server 127.0.0.1:3000": `server 127.0.0.1:${serverPort}`,
-    "server 127.0.0.1:3001": `server 127.0.0.1:${receivePort}`,
-    "    listen [::]:80 default_server;\n": "",
-    "    listen [::]:443 ssl http2 default_server;\n": "",
-    "listen 80 ": `listen 127.0.0.1:${httpPort} `,
-    "listen 443 ": `listen 127.0.0.1:${httpsPort} `,
-    "/etc/letsencrypt/live/www.example.com/fullchain.pem": pair.TLS_CERT,
-    "/etc/letsencrypt/live/www.example.com/privkey.pem": pair.TLS_KEY,
+  mkdirSync(join(folder, "snippets"));
+  const snippet = replaceAll(readFileSync(join(deploy, "nginx/snippet.conf"), "utf8"), {
     "client_header_timeout 10s": "client_header_timeout 1s",
     "/var/log/nginx": folder,
   });
+  writeFileSync(join(folder, "snippets/leadfile.conf"), snippet);
+  const site = replaceAll(withWww("nginx"), {
+    "server 127.0.0.1:3000": `server 127.0.0.1:${serverPort}`,
+    "server 127.0.0.1:3001": `server 127.0.0.1:${receivePort}`,
+    "    listen [::]:80;\n": "",
+    "    listen [::]:443 ssl;\n": "",
+    "listen 80;": `listen 127.0.0.1:${httpPort};`,
+    "listen 443 ": `listen 127.0.0.1:${httpsPort} `,
+    "/etc/letsencrypt/live/www.example.com/fullchain.pem": pair.TLS_CERT,
+    "/etc/letsencrypt/live/www.example.com/privkey.pem": pair.TLS_KEY,
+    "root /var/www/leadfile": `root ${folder}/webroot`,
+  });
   return nginxWith(site, folder, connections);
+}
+
+/** Changes a configuration from a subdomain to www and the bare domain, with the commands of docs/operations.md. */
+function withWww(program: "nginx" | "caddy"): string {
+  const page = readFileSync(join(deploy, "../docs/operations.md"), "utf8");
+  const [, block = ""] = new RegExp(`^\`\`\`sh debian-www proxy=${program}\n([\\s\\S]*?)^\`\`\``, "m").exec(page) ?? [];
+  const documented = block.replaceAll("YOUR.DOMAIN", "example.com");
+  const changed = join(aFolder(), "changed");
+  const commands =
+    program === "nginx"
+      ? `${documented}cd nginx && cat leadfile.conf leadfile-tls.conf | sed "$www" > ${changed}`
+      : documented.replaceAll("/etc/caddy/leadfile.caddy", changed).replaceAll("deploy/", "");
+  const ended = Bun.spawnSync(["sh", "-ec", commands], { cwd: deploy });
+  if (ended.exitCode !== 0) throw new Error(ended.stderr.toString());
+  return readFileSync(changed, "utf8");
 }
 
 /** Sets up nginx with a site in a folder, and returns its command. */
@@ -116,14 +136,22 @@ function setUpCaddy(
   { serverPort, receivePort, httpPort, httpsPort }: Ports,
   pair: Certificate,
 ): string[] {
-  const site = replaceAll(readFileSync(join(deploy, "Caddyfile"), "utf8"), {
-    "127.0.0.1:3000 {": `127.0.0.1:${serverPort} {`,
-    "127.0.0.1:3001 {": `127.0.0.1:${receivePort} {`,
+  const file = (name: string) => readFileSync(join(deploy, name), "utf8");
+  mkdirSync(join(folder, "caddy"));
+  writeFileSync(join(folder, "caddy/options.caddy"), file("caddy/options.caddy"));
+  const tls = `tls ${pair.TLS_CERT} ${pair.TLS_KEY}`;
+  const site = replaceAll(withWww("caddy"), {
+    "127.0.0.1:3000": `127.0.0.1:${serverPort}`,
+    "127.0.0.1:3001": `127.0.0.1:${receivePort}`,
+    "https://{$LEADFILE_DOMAIN:www.example.com} {": `https://www.example.com {\n\t${tls}`,
+    "https://example.com {": `https://example.com {\n\t${tls}`,
+  });
+  writeFileSync(join(folder, "caddy/leadfile.caddy"), site);
+  const main = replaceAll(file("Caddyfile"), {
     "{\n\tservers {": `{\n\tadmin off\n\tauto_https disable_certs\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}\n\tservers {`,
     "read_header 10s": "read_header 1s",
-    "https://example.com {\n": `https://example.com {\n\ttls ${pair.TLS_CERT} ${pair.TLS_KEY}\n`,
   });
-  writeFileSync(join(folder, "Caddyfile"), site);
+  writeFileSync(join(folder, "Caddyfile"), main);
   return ["caddy", "run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"];
 }
 

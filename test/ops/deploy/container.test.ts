@@ -22,7 +22,7 @@ describe("the container", () => {
   });
 
   test("runs as a numbered user that is not root, from an image without a shell, and has a health check", () => {
-    expect(containerfile).toMatch(/^ARG BASE=gcr\.io\/distroless\/\S+:nonroot$/m);
+    expect(containerfile).toMatch(/^ARG BASE=gcr\.io\/distroless\/\S+:nonroot@sha256:[0-9a-f]{64}$/m);
     expect(containerfile).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
     expect(containerfile).toMatch(/^VOLUME \/data$/m);
     expect(containerfile).toMatch(/^HEALTHCHECK .*\["leadfile", "health"\]$/m);
@@ -37,10 +37,16 @@ describe("the container", () => {
         leadfile: {
           build: { context: "..", dockerfile: "deploy/Containerfile" },
           environment: { TRUST_PROXY: "1", BACKUP_TO: "/data/backups", INBOX: "/data/inbox" },
+          volumes: expect.arrayContaining(["data:/data", "backups:/data/backups"]),
+          healthcheck: { test: ["CMD", "leadfile", "health"] },
           ...enclosed,
         },
         receive: { image: "leadfile", command: ["receive"], environment: { TRUST_PROXY: "1" }, ...enclosed },
-        proxy: { depends_on: { leadfile: { condition: "service_healthy" } } },
+        proxy: {
+          image: expect.stringMatching(/^docker\.io\/library\/caddy:2\S*@sha256:[0-9a-f]{64}$/),
+          environment: { LEADFILE_SERVER: "leadfile:3000", LEADFILE_RECEIVE: "receive:3001" },
+          depends_on: { leadfile: { condition: "service_healthy" } },
+        },
       },
       volumes: { data: null, backups: null, inbox: null },
     });
@@ -80,8 +86,11 @@ function anImage(): { root: string; box: string } {
   );
   for (const library of libraries) buildah("copy", base, library, library);
   buildah("commit", base, "localhost/glibc");
-  const build = ["build", "--isolation", "chroot", "--build-arg", "BASE=localhost/glibc"];
+  // The options of podman that the page documents: buildah is its builder.
+  const build = ["build", "--format", "docker", "--isolation", "chroot", "--build-arg", "BASE=localhost/glibc"];
   buildah(...build, "--file", join(release, "deploy/Containerfile"), "--tag", "leadfile", release);
+  const { Docker } = JSON.parse(buildah("inspect", "--type", "image", "localhost/leadfile"));
+  expect(Docker.config.Healthcheck.Test).toEqual(["CMD", "leadfile", "health"]);
   const root = buildah("mount", buildah("from", "localhost/leadfile"));
   for (const folder of ["proc", "dev"]) mkdirSync(join(root, folder), { recursive: true });
   const box = join(aFolder(), "box.sh");

@@ -4,6 +4,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFi
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
+import { compile } from "../../../deploy/build.ts";
 import { version } from "../../../package.json";
 import { blocksOf } from "../../docs/walkthrough.ts";
 import { anAdmin } from "../../support/admin.ts";
@@ -11,6 +12,7 @@ import { theExecutable } from "../../support/executable.ts";
 import { aFolder } from "../../support/folder.ts";
 import { missingHere, unless } from "../../support/needing.ts";
 import { gateway, serveFolder } from "../../support/object-store.ts";
+import { aSharedFolder } from "../../support/run.ts";
 
 const root = join(import.meta.dir, "../../..");
 /** Debian 12 with systemd, nginx, Caddy and certbot, as .ci/run makes it with debootstrap. */
@@ -30,16 +32,29 @@ const blocks = [
   ...blocksOf(readFileSync(join(root, "docs/operations-data.md"), "utf8")),
 ];
 
-/** A release as it is downloaded, with a vendor's file beside it. */
+/** Two releases as they are downloaded, with a vendor's file next to them. The older one differs in its commit alone. */
 function downloadInto(folder: string): void {
   const name = `leadfile-${version}-linux-x64`;
-  const release = join(folder, name);
-  mkdirSync(release, { recursive: true });
-  cpSync(theExecutable(), join(release, "leadfile"));
-  cpSync(join(root, "deploy"), join(release, "deploy"), { recursive: true });
-  writeFileSync(join(release, "export.csv"), "email,identified_at\ndana@example.com,2026-01-31T09:15:00Z\n");
-  const pack = `tar -czf ${name}.tar.gz ${name} && rm -r ${name} && sha256sum *.tar.gz > SHA256SUMS`;
-  expect(Bun.spawnSync(["sh", "-c", pack], { cwd: folder }).exitCode).toBe(0);
+  const pack = (program: string, at: string) => {
+    const release = join(at, name);
+    mkdirSync(release, { recursive: true });
+    cpSync(program, join(release, "leadfile"));
+    cpSync(join(root, "deploy"), join(release, "deploy"), { recursive: true });
+    writeFileSync(join(release, "export.csv"), "email,identified_at\ndana@example.com,2026-01-31T09:15:00Z\n");
+    const commands = `tar -czf ${name}.tar.gz ${name} && rm -r ${name} && sha256sum *.tar.gz > SHA256SUMS`;
+    expect(Bun.spawnSync(["sh", "-c", commands], { cwd: at }).exitCode).toBe(0);
+  };
+  pack(anOlderExecutable(), folder);
+  pack(theExecutable(), join(folder, "newer"));
+}
+
+let older: string | null = null;
+
+function anOlderExecutable(): string {
+  if (older !== null && existsSync(older)) return older;
+  older = join(aSharedFolder(), "older");
+  compile(older, "0000000");
+  return older;
 }
 
 /**
@@ -57,15 +72,25 @@ function runOnDebian(script: string, without: string, kept = aFolder()): { statu
     writeFileSync(join(machine, path), text);
     chmodSync(join(machine, path), mode);
   };
-  // Nobody can prove a domain here: certbot gives a certificate of its own.
+  // Nobody can prove a domain here: certbot makes a certificate, but only if a file in the webroot is served.
   put(
     "usr/bin/certbot",
     `#!/bin/sh
 set -e
-systemctl stop nginx
-mkdir -p /etc/letsencrypt/live/www.example.org && cd /etc/letsencrypt/live/www.example.org
-openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=www.example.org -keyout privkey.pem -out fullchain.pem
-systemctl start nginx
+while [ $# -gt 0 ]; do
+  case $1 in --webroot-path) webroot=$2; shift ;; --domain) domains="$domains $2"; shift ;; --deploy-hook) hook=$2; shift ;; esac
+  shift
+done
+mkdir -p $webroot/.well-known/acme-challenge
+echo proof > $webroot/.well-known/acme-challenge/token
+for domain in $domains; do
+  # A reload takes effect a moment after its command.
+  curl --silent --fail --retry 5 --retry-all-errors --resolve $domain:80:127.0.0.1 http://$domain/.well-known/acme-challenge/token | grep -q proof
+done
+set -- $domains
+mkdir -p /etc/letsencrypt/live/$1 && cd /etc/letsencrypt/live/$1
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=$1 -keyout privkey.pem -out fullchain.pem 2>&1
+$hook
 `,
     0o755,
   );
@@ -91,37 +116,69 @@ ExecStart=/bin/sh -c "bash -x /root/pasted.sh > /root/printed 2>&1; echo $? > /r
   return result;
 }
 
-const upgradeToANewerVersion = `BUN_BE_BUN=1 leadfile -e '
+/** Another site, which is there before Leadfile, with what a visitor gets of it. */
+const otherSites = {
+  nginx: `mkdir -p /var/www/shop && echo the shop > /var/www/shop/index.html
+printf 'server { listen 80; server_name shop.example.org; root /var/www/shop; }' > /etc/nginx/sites-enabled/shop
+systemctl reload nginx`,
+  caddy: `printf '\nhttp://shop.example.org {\n\trespond "the shop"\n}\n' >> /etc/caddy/Caddyfile
+systemctl reload caddy`,
+} as const;
+const askShop = `sleep 1
+curl --silent --max-time 10 --resolve shop.example.org:80:127.0.0.1 http://shop.example.org/
+curl --silent --max-time 10 --head http://127.0.0.1/ | tr -d '\\r' | sed -n 's/^Server: /default site: /p'`;
+
+/** A migration of the newer version. */
+const migrate = `BUN_BE_BUN=1 leadfile -e '
   const file = new (require("bun:sqlite").Database)("/var/lib/leadfile/leadfile.db");
   file.run("UPDATE __drizzle_migrations SET created_at = created_at + 1e9");
   file.close();'`;
 
 unless(missing).describe("on a fresh Debian 12", () => {
-  test.each(["nginx", "caddy"])(
-    "every documented command runs in its order, with %s as the proxy",
+  test.each(["nginx", "caddy"] as const)(
+    "every documented command runs in its order next to another site, with %s as the proxy",
     (proxy) => {
       const other = proxy === "nginx" ? "caddy" : "nginx";
-      const documented = blocks.filter(({ info }) => info.startsWith("sh debian") && !info.endsWith(`proxy=${other}`));
-      const pasted = documented.map(({ text }) => text);
+      const documented = blocks.filter(
+        ({ info }) => /^sh debian(?:$| )/.test(info) && !info.endsWith(`proxy=${other}`),
+      );
+      const install = documented.findIndex(({ text }) => text.includes(`apt-get install -y ${proxy}`));
+      const texts = documented.map(({ text }) => text);
+      const pasted = [
+        ...texts.slice(0, install),
+        // The package installs and starts before the other site is added.
+        otherSites[proxy],
+        askShop,
+        ...texts.slice(install),
+        askShop,
+      ];
       // A warning, such as that there is no backup yet, is an answer.
       const script = pasted
         .join("\n")
         .replaceAll("YOUR.DOMAIN", "example.org")
         .replaceAll("leadfile-admin doctor", "leadfile-admin doctor || test $? = 1")
-        .replace("sh deploy/install.sh --no-start", `${upgradeToANewerVersion}\n$&`);
+        .replace(
+          /^sh deploy\/install\.sh\n(?=leadfile-admin doctor)/m,
+          `# The unpacked new release.
+systemctl enable --now leadfile-receive
+receiver=$(systemctl show -p MainPID --value leadfile-receive)
+tar -xzf /root/download/newer/leadfile-*.tar.gz -C /root/download/newer && pushd /root/download/newer/leadfile-*/
+$&test "$(systemctl show -p MainPID --value leadfile-receive)" != $receiver
+leadfile-admin account create later
+popd
+`,
+        )
+        .replace("sh deploy/install.sh --downgrade", `${migrate}\n$&`);
       const served = `
-systemctl is-active leadfile ${proxy}
+systemctl is-active leadfile leadfile-receive ${proxy}
 curl --fail --silent --max-time 10 --retry 10 --retry-connrefused http://127.0.0.1:3000/healthz
-curl --silent --max-time 10 -o /dev/null -w 'through the proxy: %{http_code}\\n' --resolve www.example.org:80:127.0.0.1 http://www.example.org/docs
+curl --silent --max-time 10 -o /dev/null -w 'through the proxy: %{http_code}\\n' --resolve leads.example.org:80:127.0.0.1 http://leads.example.org/docs
 leadfile-admin account list
+leadfile --version | grep 0000000
+test -z "$(leadfile-admin account list | grep later)"
 sleep 5; leadfile-admin backup list /var/backups/leadfile
 echo 'export IGNORED=1' >> /etc/leadfile.env
 (cd / && leadfile-admin account list)
-printf '#!/bin/sh\necho "$@"\n' > /usr/local/bin/curl && chmod 755 /usr/local/bin/curl
-echo ALERT_URL=http://127.0.0.1:9/hooks >> /etc/leadfile.env
-systemctl start leadfile-failure@leadfile.service.service
-journalctl --unit leadfile-failure@leadfile.service.service --output cat
-rm /usr/local/bin/curl && mv /usr/bin/curl /root && sh deploy/install.sh --no-start && mv /root/curl /usr/bin
 cd /
 sh /root/download/leadfile-*/deploy/install.sh --uninstall
 test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
@@ -130,11 +187,9 @@ test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
       expect([status, status === "0" ? "" : printed]).toEqual(["0", ""]);
       expect(printed).toMatch(/"status":"ok"/);
       expect(printed).toContain("through the proxy: 308");
-      const [, alert = ""] = /^.* -d (\{.+\}) http:\/\/127\.0\.0\.1:9\/hooks$/m.exec(printed) ?? [];
-      const [what, advice] = ["The unit leadfile.service failed.", "See journalctl -u leadfile.service."];
-      const [since, text] = [expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+Z$/), `${what} ${advice}`];
-      expect(JSON.parse(alert)).toEqual({ state: "firing", level: "broken", what, advice, since, text });
-      expect(printed).toContain("Run: apt-get install curl");
+      // Twice the same answers: before and after Leadfile is added.
+      expect(printed.match(/^the shop/gm)).toHaveLength(2);
+      expect(printed).toMatch(/1\. Set BASE_URL[\s\S]*2\. leadfile-admin account create NAME/);
     },
     300_000,
   );

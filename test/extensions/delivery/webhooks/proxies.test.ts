@@ -1,4 +1,4 @@
-/** deploy/nginx.conf and deploy/Caddyfile, run by the real programs in front of the webhook endpoint. */
+/** deploy/nginx and deploy/caddy, run by the real programs in front of the webhook endpoint. */
 import { expect, onTestFinished } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { createKey } from "../../../../src/contract/key.ts";
