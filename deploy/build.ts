@@ -7,19 +7,22 @@ const root = join(import.meta.dir, "..");
 
 /** Compiles for a target of Bun, or for this machine. Throws with what the compiler said if it fails. */
 export function compile(outfile: string, commit: string, target?: string, sources = root): void {
-  // Threads are files of their own, which the compiler does not find by itself.
-  const threads = [...new Bun.Glob("{src,extensions}/**/*-worker.ts").scanSync(sources)].toSorted();
   const made = Bun.spawnSync(
     [
       ...[process.execPath, "build", "--compile", "--no-compile-autoload-bunfig"],
       ...["--entry-naming=[name].[ext]", "--asset=drizzle", `--outfile=${outfile}`],
       ...(target === undefined ? [] : [`--target=${target}`]),
       ...["--define", `LEADFILE_COMMIT=${JSON.stringify(commit)}`],
-      ...["src/admin.ts", ...threads],
+      ...entryFiles(sources),
     ],
     { cwd: sources },
   );
   if (made.exitCode !== 0) throw new Error(`bun build ended with ${made.exitCode}: ${made.stderr}`);
+}
+
+/** Returns the files that the compiler begins with. Threads are separate files, which it does not find by itself. */
+export function entryFiles(sources: string): string[] {
+  return ["src/admin.ts", ...[...new Bun.Glob("{src,extensions}/**/*-worker.ts").scanSync(sources)].toSorted()];
 }
 
 /** Runs git in the root of the project and gives what it printed. */

@@ -1,24 +1,70 @@
-/** The software bill of materials of a release (CycloneDX 1.6): every package that the executable can contain. */
+/** The packages inside the executable: their software bill of materials (CycloneDX 1.6), and their licenses. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { entryFiles } from "./build.ts";
 
-/** An entry of bun.lock: name@version, registry, what it needs, and its digest. */
-type LockedPackage = readonly [id: string, registry?: string, needs?: Needs, integrity?: string];
-
-interface Needs {
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
+/** A package of which at least one file is in the executable. */
+interface ContainedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** The SPDX expression of its package.json. */
+  readonly license: string;
+  /** The SHA-512 of its archive in the registry, in hexadecimal. */
+  readonly sha512: string;
+  /** The text of each license and notice in its folder. */
+  readonly texts: readonly string[];
 }
 
-interface Lockfile {
-  readonly workspaces: Readonly<Record<string, Needs>>;
-  readonly packages: Readonly<Record<string, LockedPackage>>;
+/** Returns the packages inside the executable that the compiler makes of some sources, in the order of their names. */
+export function packagesIn(sources: string): ContainedPackage[] {
+  const digests = digestsIn(readFileSync(join(sources, "bun.lock"), "utf8"));
+  const folders = new Set(filesIn(sources).flatMap((file) => packageFolderOf(file) ?? []));
+  const packages = [...folders].map((folder) => describePackage(join(sources, folder), digests));
+  // The same version may be installed in several places.
+  const byName = new Map(packages.map((one) => [`${one.name}@${one.version}`, one]));
+  return [...byName.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Lists the packages that the product needs, with those that they need. What only its tests need is not in it. */
-export function createSbom(lockfile: string, version: string, commit: string) {
-  const { workspaces, packages }: Lockfile = Bun.JSONC.parse(lockfile) as Lockfile; // bun.lock has this shape.
-  // The same version may be locked in several places.
-  const described = [...reachable(workspaces, packages)].toSorted().map((place) => describe(packages[place]));
-  const components = new Map(described.map((component) => [component.purl, component])).values();
+/** Returns the paths of all files that the compiler puts into the executable. */
+function filesIn(sources: string): string[] {
+  const folder = mkdtempSync(join(tmpdir(), "leadfile-contents-"));
+  try {
+    const metafile = join(folder, "meta.json");
+    const build = ["build", "--target=bun", `--outdir=${join(folder, "out")}`, `--metafile=${metafile}`];
+    const made = Bun.spawnSync([process.execPath, ...build, ...entryFiles(sources)], { cwd: sources });
+    if (made.exitCode !== 0) throw new Error(`bun build ended with ${made.exitCode}: ${made.stderr}`);
+    const { inputs }: { inputs: object } = JSON.parse(readFileSync(metafile, "utf8"));
+    return Object.keys(inputs);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Returns the folder of the package to which a file belongs; null for a file of the project. */
+function packageFolderOf(file: string): string | null {
+  return /^.*\bnode_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? null;
+}
+
+function describePackage(folder: string, digests: ReadonlyMap<string, string>): ContainedPackage {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const files = readdirSync(folder).filter((file) => /licen[cs]e|notice|copying/i.test(file));
+  const texts = files.toSorted().map((file) => readFileSync(join(folder, file), "utf8").trim());
+  return { name, version, license, sha512: digests.get(`${name}@${version}`) ?? "", texts };
+}
+
+/** Reads the digests of a lockfile, by name and version. */
+function digestsIn(lockfile: string): Map<string, string> {
+  const { packages }: { packages: Record<string, unknown[]> } = Bun.JSONC.parse(lockfile) as never; // bun.lock has this shape.
+  const entries = Object.values(packages).map(([id, , , integrity]) => {
+    const digest = /^sha512-(.+)$/.exec(String(integrity))?.[1] ?? "";
+    return [String(id), Buffer.from(digest, "base64").toString("hex")] as const;
+  });
+  return new Map(entries);
+}
+
+/** Makes the bill of materials of a release. */
+export function createSbom(packages: readonly ContainedPackage[], version: string, commit: string) {
   const ref = `pkg:generic/leadfile@${version}`;
   return {
     bomFormat: "CycloneDX",
@@ -36,44 +82,39 @@ export function createSbom(lockfile: string, version: string, commit: string) {
       },
     },
     components: [
-      { type: "platform", name: "bun", version: Bun.version, "bom-ref": `pkg:npm/bun@${Bun.version}` },
-      ...components,
+      {
+        type: "platform",
+        name: "bun",
+        version: Bun.version,
+        "bom-ref": `pkg:npm/bun@${Bun.version}`,
+        licenses: [{ license: { id: "MIT" } }],
+      },
+      ...packages.map(({ name, version: installed, license, sha512 }) => {
+        const purl = `pkg:npm/${name.replace(/^@/, "%40")}@${installed}`;
+        const licenses = [{ expression: license }];
+        const hashes = sha512 === "" ? [] : [{ alg: "SHA-512", content: sha512 }];
+        return { type: "library", name, version: installed, "bom-ref": purl, purl, licenses, hashes };
+      }),
     ],
   };
 }
 
-/** The places in the lockfile of all packages that can be reached from the workspaces. */
-function reachable(workspaces: Lockfile["workspaces"], packages: Lockfile["packages"]): Set<string> {
-  const found = new Set<string>();
-  const open = Object.values(workspaces).flatMap((needs) => namesIn(needs).map((name) => ({ from: "", name })));
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const place = placeOf(next.from, next.name, packages);
-    if (place === null || found.has(place)) continue;
-    found.add(place);
-    open.push(...namesIn(packages[place]?.[2] ?? {}).map((name) => ({ from: place, name })));
-  }
-  return found;
+/** Makes the text of THIRD_PARTY: the licenses of everything inside the executable. */
+export function licensesText(packages: readonly ContainedPackage[]): string {
+  const rule = `${"-".repeat(78)}\n`;
+  const sections = packages.map(({ name, version, license, texts }) => {
+    const title = `${name} ${version} (${license})\n`;
+    if (texts.length > 0) return `${title}\n${texts.join("\n\n")}\n`;
+    const same = packages.find((other) => other.license === license && other.texts.length > 0);
+    if (same === undefined) throw new Error(`${name} has no license text, and no other package has ${license}`);
+    return `${title}\nIts package contains no license text. The text of ${license} is under ${same.name}.\n`;
+  });
+  return `The Leadfile executable contains the following software.\n\n${[bunNotice, ...sections].join(`\n${rule}\n`)}`;
 }
 
-function namesIn({ dependencies = {}, optionalDependencies = {} }: Needs): string[] {
-  return [...Object.keys(dependencies), ...Object.keys(optionalDependencies)];
-}
+const bunNotice = `bun ${Bun.version} (MIT)
 
-/** The place of a package as another one sees it: a version of its own is locked below the place of that one. */
-function placeOf(from: string, name: string, packages: Lockfile["packages"]): string | null {
-  for (let parent = from; parent !== ""; parent = parent.slice(0, Math.max(0, parent.lastIndexOf("/")))) {
-    if (packages[`${parent}/${name}`] !== undefined) return `${parent}/${name}`;
-  }
-  return packages[name] === undefined ? null : name;
-}
-
-function describe(locked: LockedPackage | undefined) {
-  const [id = "", , , integrity = ""] = locked ?? [];
-  const at = id.lastIndexOf("@");
-  const [name, version] = [id.slice(0, at), id.slice(at + 1)];
-  const purl = `pkg:npm/${name.replace(/^@/, "%40")}@${version}`;
-  const digest = /^sha512-(.+)$/.exec(integrity)?.[1];
-  const hashes =
-    digest === undefined ? [] : [{ alg: "SHA-512", content: Buffer.from(digest, "base64").toString("hex") }];
-  return { type: "library", name, version, "bom-ref": purl, purl, hashes };
-}
+The runtime, https://github.com/oven-sh/bun. It links JavaScriptCore and parts of WebKit (LGPL-2.1) statically; their
+source, and the licenses of the other libraries inside Bun, are listed at https://bun.com/docs/project/license. To link
+the executable with a changed JavaScriptCore, build that Bun, and run \`bun run build\` with it.
+`;

@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkedOutCommit, compile } from "../../deploy/build.ts";
-import { createSbom } from "../../deploy/sbom.ts";
+import { createSbom, licensesText, packagesIn } from "../../deploy/sbom.ts";
 import { version } from "../../package.json";
 import { theExecutable } from "../support/executable.ts";
 import { aFolder } from "../support/folder.ts";
 import { aFreePort } from "../support/free-port.ts";
-import { unless } from "../support/needing.ts";
+import { needing, unless } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 import { theProgram } from "../support/program.ts";
 import { aSharedFolder } from "../support/run.ts";
@@ -168,29 +168,83 @@ for (const [target, emulator, env, missing] of [
 
 const isClean = existsSync(join(root, ".git")) && !checkedOutCommit().endsWith("+");
 
-unless(isClean ? null : "needs a clean clone")("two releases of a commit have the same bytes", () => {
-  const [one, other] = [aFolder(), aFolder()].map((folder) => {
-    const out = join(folder, "release");
-    const ended = Bun.spawnSync([process.execPath, "deploy/release.ts", "--only", "linux-x64", "--out", out], {
-      cwd: root,
+/** Makes a release for one platform, and returns its folder. */
+function aRelease(...options: readonly string[]) {
+  const out = join(aFolder(), "release");
+  const words = ["deploy/release.ts", "--only", "linux-x64", "--out", out, ...options];
+  const ended = Bun.spawnSync([process.execPath, ...words], { cwd: root });
+  return { out, status: ended.exitCode, stderr: ended.stderr.toString() };
+}
+
+unless(isClean ? null : "needs a clean clone")(
+  "two releases of a commit have the same bytes, and every link resolves",
+  () => {
+    const [one, other] = [aRelease(), aRelease()];
+    expect([one, other]).toMatchObject([
+      { status: 0, stderr: "" },
+      { status: 0, stderr: "" },
+    ]);
+    const sums = readFileSync(join(one.out, "SHA256SUMS"), "utf8");
+    expect(readFileSync(join(other.out, "SHA256SUMS"), "utf8")).toBe(sums);
+    const inFolder = { cwd: one.out };
+    expect(Bun.spawnSync(["sha256sum", "--check", "--strict", "SHA256SUMS"], inFolder).exitCode).toBe(0);
+    const archive = readdirSync(one.out).find((name) => name.endsWith(".tar.gz")) ?? "";
+    expect(Bun.spawnSync(["tar", "-xzf", archive], inFolder).exitCode).toBe(0);
+    const unpacked = join(one.out, archive.replace(".tar.gz", ""));
+    const files =
+      "leadfile LICENSE THIRD_PARTY deploy/install.sh deploy/systemd/leadfile.service examples/leads-to-csv.ts";
+    for (const name of files.split(" ")) expect(existsSync(join(unpacked, name))).toBe(true);
+    expect(readFileSync(join(unpacked, "THIRD_PARTY"), "utf8")).toContain("Copyright");
+    const pages = [...new Bun.Glob("**/*.md").scanSync(unpacked)];
+    expect(pages.length).toBeGreaterThan(10);
+    const broken = pages.flatMap((page) => {
+      const links = readFileSync(join(unpacked, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#\s]+)/g);
+      const targets = [...links].map(([, target = ""]) => join(unpacked, page, "..", target));
+      return targets.filter((target) => !existsSync(target)).map((target) => `${page}: ${target}`);
     });
-    expect([ended.exitCode, ended.stderr.toString()]).toEqual([0, ""]);
-    return out;
-  });
-  const sums = readFileSync(join(one ?? "", "SHA256SUMS"), "utf8");
-  expect(readFileSync(join(other ?? "", "SHA256SUMS"), "utf8")).toBe(sums);
-  const check = Bun.spawnSync(["sha256sum", "--check", "--strict", "SHA256SUMS"], { cwd: one ?? "" });
-  expect(check.exitCode).toBe(0);
-  const archive = readdirSync(one ?? "").find((name) => name.endsWith(".tar.gz")) ?? "";
-  const listed = Bun.spawnSync(["tar", "-tzf", archive], { cwd: one ?? "" }).stdout.toString();
-  const files = "leadfile LICENSE README.md deploy/install.sh deploy/systemd/leadfile.service";
-  for (const name of files.split(" ")) expect(listed).toContain(`-linux-x64/${name}\n`);
+    expect(broken).toEqual([]);
+  },
+);
+
+unless(isClean ? null : "needs a clean clone")("a release is signed only with the key in SECURITY.md", () => {
+  const key = join(aFolder(), "key");
+  Bun.spawnSync(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key]);
+  const refused = aRelease("--sign-key", key);
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("not the release key in SECURITY.md")]);
+  expect(existsSync(refused.out)).toBe(false);
 });
 
-test("the bill of materials names what the product needs, with digests, and nothing that only tests need", () => {
-  const sbom = createSbom(readFileSync(join(root, "bun.lock"), "utf8"), "1.2.3", "a1b2c3d");
-  const names = sbom.components.map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining(["bun", "elysia", "drizzle-orm", "commander"]));
-  expect(names.filter((name) => /^(@biomejs\/|typescript$|fast-check$|playwright)/.test(name))).toEqual([]);
-  expect(new Set(sbom.components.map((component) => component["bom-ref"])).size).toBe(names.length);
+needing("ssh-keygen")("the signature of a release is verified as SECURITY.md says, and not after a change", () => {
+  const folder = aFolder();
+  Bun.spawnSync(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", join(folder, "key")]);
+  writeFileSync(join(folder, "SHA256SUMS"), "0123  leadfile\n");
+  const sign = ["ssh-keygen", "-Y", "sign", "-q", "-f", "key", "-n", "leadfile", "SHA256SUMS"];
+  expect(Bun.spawnSync(sign, { cwd: folder }).exitCode).toBe(0);
+  const page = readFileSync(join(root, "SECURITY.md"), "utf8");
+  const [, commands = ""] = /^```sh\n(echo [\s\S]+?)^```/m.exec(page) ?? [];
+  const [kind, key] = readFileSync(join(folder, "key.pub"), "utf8").split(" ");
+  const verify = () =>
+    Bun.spawnSync(["sh", "-ec", commands.replace(/ssh-ed25519 \S+(?=")/, `${kind} ${key}`)], { cwd: folder });
+  expect(verify().stdout.toString()).toContain("Good");
+  writeFileSync(join(folder, "SHA256SUMS"), "4567  leadfile\n");
+  expect(verify().exitCode).not.toBe(0);
+});
+
+test("the bill of materials and the licenses name every package inside the executable, and no other", () => {
+  const packages = packagesIn(root);
+  const { components } = createSbom(packages, "1.2.3", "a1b2c3d");
+  const names = components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["bun", "elysia", "drizzle-orm", "commander", "swagger-ui-dist"]));
+  // The last two are declared, but nothing imports them.
+  expect(names.filter((name) => /^(@biomejs\/|typescript$|fast-check$|playwright|express$|hono$)/.test(name))).toEqual(
+    [],
+  );
+  expect(new Set(components.map((component) => component["bom-ref"])).size).toBe(names.length);
+  for (const { name, sha512, license } of packages)
+    expect([name, sha512.length, license]).toEqual([name, 128, license]);
+  const text = licensesText(packages);
+  for (const { name, version: installed, texts } of packages) {
+    expect(text).toContain(`${name} ${installed} (`);
+    for (const one of texts) expect(text).toContain(one);
+  }
 });
