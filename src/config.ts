@@ -66,6 +66,7 @@ const secretUrl: Kind<string> = {
   parse: (text) => (isHttpUrl(text) ? text : undefined),
   isSecret: true,
 };
+const token: Kind<string> = { ...matching(/^[!-~]+$/, "a word of visible ASCII characters"), isSecret: true };
 const databaseFile: Kind<string> = {
   accepts: "the path of a file, such as data/leadfile.db",
   parse(path) {
@@ -115,6 +116,7 @@ export const settings = {
   LOG_LEVEL: setting("info", "silent, fatal, error, warn, info, debug, trace", logLevel),
   TRUST_PROXY: setting("0", "1 trusts X-Forwarded-Proto and X-Forwarded-Host", oneOf("0", "1")),
   METRICS: setting("private", "public opens /metrics to other machines", oneOf("private", "public")),
+  METRICS_TOKEN: optional("token that opens /metrics to requests with Authorization: Bearer", token),
   TLS_CERT: optional(
     "PEM file with the certificate; requires TLS_KEY",
     fileWith(/CERTIFICATE-----/, "PEM file with a certificate"),
@@ -180,6 +182,7 @@ const readers = {
   logLevel: reader("LOG_LEVEL"),
   trustProxy: (environment: Environment) => read("TRUST_PROXY", environment) === "1",
   publicMetrics: (environment: Environment) => read("METRICS", environment) === "public",
+  metricsToken: reader("METRICS_TOKEN"),
   tls: readTlsPair,
   /** True if the ledger records which key received which leads. */
   disclosures: (environment: Environment) => read("DISCLOSURES", environment) === "on",

@@ -16,6 +16,8 @@ import { usageRoute } from "./usage.ts";
 export interface AppParts extends HostSettings, MetricSources {
   /** True if other machines may read /metrics. */
   readonly publicMetrics: boolean;
+  /** The token that opens /metrics; null if there is none. */
+  readonly metricsToken: string | null;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The public paths: documentation, description, health, and metrics. They need no key and have no limit. */
+import { timingSafeEqual } from "node:crypto";
 import type { Server } from "bun";
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
@@ -20,13 +21,18 @@ interface Parts {
   readonly baseUrl: string;
   readonly limitPerMin: number;
   readonly publicMetrics: boolean;
+  /** Opens /metrics to requests that send it; null if there is none. */
+  readonly metricsToken: string | null;
 }
 
 /** The description of the API does not list these paths. */
 const hide = { detail: { hide: true } };
 
 /** Makes the routes of the public paths. */
-export function createPages({ store, server, metrics, baseUrl, limitPerMin, publicMetrics }: Parts) {
+export function createPages({ store, server, metrics, baseUrl, limitPerMin, publicMetrics, metricsToken }: Parts) {
+  // Behind a proxy that adds no header, a request from anywhere looks like one from this machine.
+  const isLocal = isLoopback(new URL(baseUrl).hostname);
+
   function health(): ResponseParts {
     const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
     try {
@@ -39,9 +45,12 @@ export function createPages({ store, server, metrics, baseUrl, limitPerMin, publ
   }
 
   async function measure({ request }: RequestContext): Promise<ResponseParts> {
-    if (!publicMetrics && !isFromThisMachine(server.requestIP(request)?.address, request.headers)) {
-      throw new ApiError("not_found", "This path is for the machine itself; METRICS=public opens it to others.");
-    }
+    const { headers: sent } = request;
+    const isOpen =
+      publicMetrics ||
+      (metricsToken !== null && hasToken(sent, metricsToken)) ||
+      (isLocal && isFromThisMachine(server.requestIP(request)?.address, sent));
+    if (!isOpen) throw new ApiError("not_found", isLocal ? forThisMachine : forToken);
     const headers = { "Content-Type": metrics.contentType, "Cache-Control": "no-store" };
     return { status: 200, body: await metrics.metrics(), headers };
   }
@@ -69,8 +78,11 @@ const toDocs: ResponseParts = {
   headers: { "Content-Type": "text/plain", Location: publicPaths.docs },
 };
 
+const forThisMachine = "This path is for the machine itself. METRICS_TOKEN or METRICS=public opens it to others.";
+const forToken = "This path needs the token of METRICS_TOKEN (Authorization: Bearer), because BASE_URL is public.";
+
 /** Headers that proxies add. Some proxies add only one of them. */
-const addedByProxies = ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"];
+const addedByProxies = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/;
 
 /**
  * Returns whether a request comes from this machine: from a loopback address, for a loopback host, and not through a proxy.
@@ -79,5 +91,12 @@ const addedByProxies = ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host
 export function isFromThisMachine(address: string | undefined, headers: Headers): boolean {
   const host = headers.get("host")?.replace(/:\d*$/, "") ?? "";
   if (address === undefined || !isLoopback(address) || !isLoopback(host)) return false;
-  return !addedByProxies.some((name) => headers.has(name));
+  return ![...headers.keys()].some((name) => addedByProxies.test(name));
+}
+
+/** Returns whether a request sends a token. The comparison takes the same time for every wrong one. */
+function hasToken(headers: Headers, token: string): boolean {
+  const sent = /^bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
+  const digest = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
+  return timingSafeEqual(digest(sent), digest(token));
 }

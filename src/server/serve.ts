@@ -58,6 +58,7 @@ export async function serve(config: Config, parts: ServingParts) {
     baseUrl: originAt(port),
     trustProxy: config.trustProxy,
     publicMetrics: config.publicMetrics,
+    metricsToken: config.metricsToken,
     certificateEndsMs: config.tls === null ? null : Date.parse(new X509Certificate(config.tls.cert).validTo),
     inflow: parts.inflow,
   }));

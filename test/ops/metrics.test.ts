@@ -153,10 +153,37 @@ describe("a request from another machine gets 404:", () => {
 
   test("a header of a proxy means another machine", async () => {
     const { url } = await serve();
-    for (const header of "X-Forwarded-For X-Forwarded-Proto X-Forwarded-Host X-Real-IP Forwarded Via".split(" ")) {
+    const headers = "X-Forwarded-For X-Forwarded-Proto X-Forwarded-Host X-Forwarded-Port X-Real-IP Forwarded Via";
+    for (const header of headers.split(" ")) {
       const { status } = await fetch(`${url}/metrics`, { headers: { [header]: "203.0.113.9" } });
       expect([header, status]).toEqual([header, 404]);
     }
+  });
+
+  test.each([
+    ["https://leads.example.com", undefined, "", 404],
+    ["https://leads.example.com", "secret", "", 404],
+    ["https://leads.example.com", "secret", "Bearer wrong", 404],
+    ["https://leads.example.com", "secret", "Bearer secret", 200],
+    ["https://leads.example.com", "secret", "bearer  secret", 200],
+    ["http://localhost:3000", "secret", "", 200],
+    ["http://127.0.0.1:3000", undefined, "Bearer ", 200],
+  ])("with BASE_URL=%s and METRICS_TOKEN=%p, a request with %p gets %d", async (baseUrl, token, sent, status) => {
+    const { url } = await serve({ baseUrl, ...(token === undefined ? {} : { metricsToken: token }) });
+    // As `proxy_pass http://127.0.0.1:3000` alone sends it, whoever asks.
+    const answer = await fetch(`${url}/metrics`, { headers: sent === "" ? {} : { Authorization: sent } });
+    expect([answer.status, answer.status === 200 || (await answer.text()).includes("METRICS_TOKEN")]).toEqual([
+      status,
+      true,
+    ]);
+  });
+
+  test("the token opens the metrics to other hosts and through a proxy, and is in no message", async () => {
+    const { send, logged } = await serve({ metricsToken: "a-long-secret" });
+    const headers = { Authorization: "Bearer a-long-secret", "X-Forwarded-For": "203.0.113.9" };
+    expect((await send({ target: "/metrics", host: "leads.example.com", headers })).status).toBe(200);
+    const wrong = await send({ target: "/metrics", host: "leads.example.com" });
+    expect(wrong.body + logged.join("")).not.toContain("a-long-secret");
   });
 
   const outside = Object.values(networkInterfaces())

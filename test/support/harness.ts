@@ -21,6 +21,7 @@ interface ServerSetup extends AccountSetup {
   readonly nowMs?: number;
   readonly baseUrl?: string;
   readonly trustProxy?: boolean;
+  readonly metricsToken?: string;
   /** Puts something in front of the store. */
   readonly store?: (real: RequestStore) => RequestStore;
   /** The file of a server before this one. */
@@ -55,6 +56,7 @@ export async function serve(setup: ServerSetup = {}) {
     baseUrl: setup.baseUrl ?? `http://127.0.0.1:${port}`,
     trustProxy: setup.trustProxy ?? false,
     publicMetrics: false,
+    metricsToken: setup.metricsToken ?? null,
     inflow: () => null,
   });
   const { url, stop } = listen({ host: "127.0.0.1", port: 0, tls: null }, partsFor, 0);

@@ -177,7 +177,13 @@ export class World {
 }
 
 function appOf(store: ServedStore, now: () => number) {
-  const settings = { baseUrl: "http://localhost", trustProxy: false, publicMetrics: false, inflow: () => null };
+  const settings = {
+    baseUrl: "http://localhost",
+    trustProxy: false,
+    publicMetrics: false,
+    metricsToken: null,
+    inflow: () => null,
+  };
   const parts = { store, limiter: createLimiter(1_000_000_000), log: pino({ level: "silent" }), now };
   return createApp({ ...parts, ...settings }, { requestIP: () => null });
 }
