@@ -204,8 +204,8 @@ function replaceStatement(account: AccountNumber, leads: readonly PlannedLead[])
 
 /** Returns the leads as rows of one parameter. Each has the account, so that SQLite looks up one lead after the other by the index. */
 function rowsOf(account: AccountNumber, leads: readonly PlannedLead[]): SQLWrapper {
-  const rows = leads.map(({ id, at, pixel, state, cityKey, hasEmail, doc, batch }) => {
-    return [account, at, id.replaceAll("-", ""), pixel, state, cityKey, Number(hasEmail), doc, batch];
+  const rows = leads.map(({ id, at, pixel, state, cityKey, hasEmail, doc, importNumber }) => {
+    return [account, at, id.replaceAll("-", ""), pixel, state, cityKey, Number(hasEmail), doc, importNumber];
   });
   return sql.param(rows);
 }

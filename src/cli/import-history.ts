@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
 import { formatTime } from "../contract/time.ts";
 import type { Account } from "../db/accounts.ts";
-import { type Batch, findBatch, listBatches } from "../db/imports.ts";
-import { hasReplaced, undoBatch } from "../import/write/undo.ts";
+import { findImport, listImports, type StoredImport } from "../db/imports.ts";
+import { hasReplaced, undoImport } from "../import/write/undo.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { runSteps, stoppedBy } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
@@ -27,11 +27,11 @@ function listCommand(context: CommandContext): Command {
     .description("list the imports of an account that added or replaced leads, newest first")
     .examples("import list acme", "import list acme --json")
     .action(({ number }: Account) => {
-      const batches = listBatches(context.database().read, number);
+      const records = listImports(context.database().read, number);
       const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
-      const text = table(header, batches.map(cells), "The account has no imports.", lesser);
-      context.output.result(batches.map(toJson), text);
-      const [cutShort] = batches.filter((batch, place) => isCutShort(batch, batches.slice(0, place)));
+      const text = table(header, records.map(cells), "The account has no imports.", lesser);
+      context.output.result(records.map(toJson), text);
+      const [cutShort] = records.filter((record, index) => isCutShort(record, records.slice(0, index)));
       if (cutShort !== undefined) {
         context.output.say(
           `Import ${cutShort.number} is not finished. If it is not running, import its file again to complete it.`,
@@ -46,14 +46,14 @@ function undoCommand(context: CommandContext): Command {
     .argument("<IMPORT>", "number of the import, from import list")
     .examples("import undo acme 3")
     .action(async (account: Account, text: string) => {
-      const batch = batchOf(context, account, text);
-      if (batch.overwritten > 0) throw hasReplaced(batch.number);
-      const removed = batch.undoneMs === null ? await undo(context, account, batch) : 0;
+      const record = recordOf(context, account, text);
+      if (record.overwritten > 0) throw hasReplaced(record.number);
+      const removed = record.undoneMs === null ? await undo(context, account, record) : 0;
       const said =
-        batch.undoneMs === null
-          ? `Import ${batch.number} is undone: ${leadsText(removed)} removed.`
-          : `Import ${batch.number} was already undone at ${formatTime(batch.undoneMs)}.`;
-      context.output.result({ import: batch.number, removed }, said);
+        record.undoneMs === null
+          ? `Import ${record.number} is undone: ${leadsText(removed)} removed.`
+          : `Import ${record.number} was already undone at ${formatTime(record.undoneMs)}.`;
+      context.output.result({ import: record.number, removed }, said);
       if (removed > 0) {
         context.output.say(
           "This also removed leads that other files contain. To add them again, import those files again.",
@@ -63,22 +63,22 @@ function undoCommand(context: CommandContext): Command {
 }
 
 /** Returns the number of removed leads. Throws a UserError if a signal came before all were removed. */
-async function undo(context: CommandContext, account: Account, batch: Batch): Promise<number> {
+async function undo(context: CommandContext, account: Account, record: StoredImport): Promise<number> {
   const database = context.database();
-  using progress = createProgress("Undoing", batch.imported, context.output);
-  const steps = undoBatch(database, account, batch, context.now());
+  using progress = createProgress("Undoing", record.imported, context.output);
+  const steps = undoImport(database, account, record, context.now());
   const { done: removed, signal } = await runSteps(steps, (count) => progress.update(count, count));
-  if (signal === null || findBatch(database.read, account.number, batch.number)?.undoneMs !== null) return removed;
+  if (signal === null || findImport(database.read, account.number, record.number)?.undoneMs !== null) return removed;
   throw stoppedBy(
     signal,
-    `Stopped after ${leadsText(removed)} of import ${batch.number} ${removed === 1 ? "was" : "were"} removed; the others stay.`,
+    `Stopped after ${leadsText(removed)} of import ${record.number} ${removed === 1 ? "was" : "were"} removed; the others stay.`,
     "Run the command again to complete it. To add the leads again, import the file again.",
   );
 }
 
-function batchOf(context: CommandContext, account: Account, text: string): Batch {
-  const batch = /^\d{1,15}$/.test(text) ? findBatch(context.database().read, account.number, Number(text)) : null;
-  if (batch !== null) return batch;
+function recordOf(context: CommandContext, account: Account, text: string): StoredImport {
+  const record = /^\d{1,15}$/.test(text) ? findImport(context.database().read, account.number, Number(text)) : null;
+  if (record !== null) return record;
   throw new UserError(
     `The account has no import ${JSON.stringify(text)}.`,
     `To list the numbers, run: ${adminCommand} import list ACCOUNT`,
@@ -86,18 +86,18 @@ function batchOf(context: CommandContext, account: Account, text: string): Batch
 }
 
 /** Returns true if it was neither finished nor undone, and no later import of the same file was finished. */
-function isCutShort(batch: Batch, later: readonly Batch[]): boolean {
+function isCutShort(record: StoredImport, later: readonly StoredImport[]): boolean {
   return (
-    stateOf(batch) === "not finished" &&
-    !later.some(({ file, finishedMs }) => file === batch.file && finishedMs !== null)
+    stateOf(record) === "not finished" &&
+    !later.some(({ file, finishedMs }) => file === record.file && finishedMs !== null)
   );
 }
 
 /** Returns an import in the names and the order of `import list --json`. */
-function toJson(batch: Batch) {
-  const { number, startedMs, finishedMs, oldestMs, newestMs, undoneMs, file, by, ...counts } = batch;
+function toJson(record: StoredImport) {
+  const { number, startedMs, finishedMs, oldestMs, newestMs, undoneMs, file, by, ...counts } = record;
   return {
-    ...{ import: number, state: stateOf(batch), started_at: formatTime(startedMs), finished_at: orNull(finishedMs) },
+    ...{ import: number, state: stateOf(record), started_at: formatTime(startedMs), finished_at: orNull(finishedMs) },
     ...{ file, by, ...counts },
     ...{ oldest: orNull(oldestMs), newest: orNull(newestMs), undone_at: orNull(undoneMs) },
   };
@@ -111,15 +111,15 @@ function orNull(ms: number | null): string | null {
 const lesser = ["OLDEST", "NEWEST", "BY"];
 
 /** The columns of a table; --json has the rest. */
-function cells(batch: Batch): string[] {
-  const { number, startedMs, imported, replaced, oldestMs, newestMs, by, file } = batch;
+function cells(record: StoredImport): string[] {
+  const { number, startedMs, imported, replaced, oldestMs, newestMs, by, file } = record;
   const at = formatTime(startedMs).slice(0, 19).replace("T", " ");
   const [oldest = "", newest = ""] = [oldestMs, newestMs].map((ms) => (ms === null ? "" : dayOf(ms)));
-  return [String(number), at, stateOf(batch), grouped(imported), grouped(replaced), oldest, newest, by, file];
+  return [String(number), at, stateOf(record), grouped(imported), grouped(replaced), oldest, newest, by, file];
 }
 
 /** A running import and one that was killed look the same here. */
-function stateOf({ finishedMs, undoneMs }: Batch): "done" | "not finished" | "undone" {
+function stateOf({ finishedMs, undoneMs }: StoredImport): "done" | "not finished" | "undone" {
   if (undoneMs !== null) return "undone";
   return finishedMs === null ? "not finished" : "done";
 }

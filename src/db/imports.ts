@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts";
 import { imports } from "./schema.ts";
 
 /** An import as `import list` shows it. */
-export type Batch = Readonly<ReturnType<typeof listBatches>[number]>;
+export type StoredImport = Readonly<ReturnType<typeof listImports>[number]>;
 
 const { account, rejectsFile, layout, at, finishedAt, oldest, newest, undoneAt, ...others } = getTableColumns(imports);
 const times = { startedMs: at, finishedMs: finishedAt, oldestMs: oldest, newestMs: newest, undoneMs: undoneAt };
@@ -14,14 +14,14 @@ const columns = { ...times, ...others };
 /** True of imports that added or replaced leads. Other imports have a row only to name their rejects file. */
 export const hasBrought = sql`${imports.imported} + ${imports.replaced} > 0`;
 
-/** Returns the batches of an account that added or replaced leads, newest first. */
-export function listBatches(database: Connection, account: AccountNumber) {
+/** Returns the imports of an account that added or replaced leads, newest first. */
+export function listImports(database: Connection, account: AccountNumber) {
   const theirs = and(eq(imports.account, account), hasBrought);
   return database.select(columns).from(imports).where(theirs).orderBy(desc(imports.number)).all();
 }
 
-/** Returns a batch of an account by its number, or null. */
-export function findBatch(database: Connection, account: AccountNumber, number: number): Batch | null {
+/** Returns an import of an account by its number, or null. */
+export function findImport(database: Connection, account: AccountNumber, number: number): StoredImport | null {
   const one = and(eq(imports.account, account), eq(imports.number, number), hasBrought);
   return database.select(columns).from(imports).where(one).get() ?? null;
 }

@@ -55,7 +55,7 @@ export function emptyCounts(): ImportCounts {
   return { read: 0, imported: 0, duplicates: 0, replaced: 0, moved: 0, late: 0, suppressed: 0, rejected: 0 };
 }
 
-/** The origin of the rows of an import, as the batch records it. */
+/** The origin of the rows of an import, as the import records it. */
 export interface ImportOrigin {
   /** The name of the file without its folder; `-` for standard input. */
   readonly file: string;

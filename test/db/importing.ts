@@ -3,8 +3,8 @@
 import type { Account } from "../../src/db/accounts.ts";
 import type { LeadDatabase } from "../../src/db/connection.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
-import type { MergeProgress } from "../../src/import/write/batch.ts";
 import { importerOn } from "../../src/import/write/import.ts";
+import type { MergeProgress } from "../../src/import/write/import-record.ts";
 import { noonMs } from "../support/builders.ts";
 
 export const origin = { file: "export.csv", by: "tester", rejectsFile: null, startedMs: noonMs };

@@ -40,7 +40,7 @@ describe("--dry-run", () => {
       expect(await admin.exported()).toBe(before);
       expect((await admin.run("pixel", "list", "acme", "--json")).stdout).toBe(pixels);
       const real = await admin.import(mixed, "--on-duplicate", kind);
-      // A dry run is no batch.
+      // A dry run is no import.
       const { columns: _, sample: __, ...counts } = tried.json;
       expect([counts, tried.status]).toEqual([{ ...real.json, import: null }, real.status]);
       expect(real.json).toMatchObject({ read: 10, rejected: 2, late: 3, replaced: kind === "replace" ? 4 : 0 });

@@ -1,12 +1,12 @@
-/** Every import is a batch with a number, and can be undone: exactly what it added, and nothing else. */
+/** Every import has a number, and can be undone: exactly what it added, and nothing else. */
 
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { findAccount } from "../../src/db/accounts.ts";
-import { findBatch } from "../../src/db/imports.ts";
+import { findImport } from "../../src/db/imports.ts";
 import { openConnection } from "../../src/db/open.ts";
-import { undoBatch } from "../../src/import/write/undo.ts";
+import { undoImport } from "../../src/import/write/undo.ts";
 import { type Admin, anAdmin } from "../support/admin.ts";
 import { watchDatabases } from "../support/closing.ts";
 import { openTestDatabase } from "../support/database.ts";
@@ -131,12 +131,12 @@ test("an import that starts to replace leads during its undo stops the undo", as
   onTestFinished(closeDatabases);
   const database = openTestDatabase(admin.file);
   const account = findAccount(database.read, "acme");
-  const batch = account === null ? null : findBatch(database.read, account.number, 1);
-  if (account === null || batch === null) throw new Error("there is no import");
+  const record = account === null ? null : findImport(database.read, account.number, 1);
+  if (account === null || record === null) throw new Error("there is no import");
   const running = openConnection(admin.file);
   onTestFinished(() => running.$client.close());
   running.run(sql`UPDATE imports SET overwritten = 1, replaced = 1, read = read + 1`);
-  const undoing = Array.fromAsync(undoBatch(database, account, batch, 0));
+  const undoing = Array.fromAsync(undoImport(database, account, record, 0));
   await expect(undoing).rejects.toThrow("Import 1 replaced leads of other imports");
   expect(await admin.leads()).toHaveLength(3);
 });

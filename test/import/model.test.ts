@@ -318,7 +318,7 @@ test("a client misses only leads counted as late, however imports and polls inte
         else {
           const { value, done } = await one.next();
           if (done === true) running.splice(turn, 1);
-          else if (value.batch !== null) late.set(value.batch, value.counts.late);
+          else if (value.importNumber !== null) late.set(value.importNumber, value.counts.late);
         }
       }
       expect(poller.missed()).toBeLessThanOrEqual(late.values().reduce((sum, one) => sum + one, 0));

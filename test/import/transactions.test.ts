@@ -6,7 +6,7 @@ import { appendFileSync, copyFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { formatTime } from "../../src/contract/time.ts";
-import { listBatches } from "../../src/db/imports.ts";
+import { listImports } from "../../src/db/imports.ts";
 import { takeLock } from "../../src/db/locks.ts";
 import { pagesUntilCopied } from "../../src/db/wal.ts";
 import { openForImport } from "../../src/import/write/import.ts";
@@ -135,7 +135,7 @@ test("an import ends with a checkpoint, so that no request waits for one", async
   copyFileSync(path, withoutLog);
   const copy = openTestDatabase(withoutLog);
   onTestFinished(() => copy.close());
-  expect(listBatches(copy.read, account.number)).toMatchObject([{ imported: leads.length }]);
+  expect(listImports(copy.read, account.number)).toMatchObject([{ imported: leads.length }]);
 });
 
 test("a server leaves the checkpoint to a running import", () => {

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
 import type { Lead } from "../../src/contract/lead.ts";
 import type { LeadDatabase } from "../../src/db/connection.ts";
-import { listBatches } from "../../src/db/imports.ts";
+import { listImports } from "../../src/db/imports.ts";
 import { openConnection } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
 import { bytesOf } from "../../src/db/uuid.ts";
 import { emptyCounts } from "../../src/import/new-lead.ts";
-import { beginBatch, recordBatch } from "../../src/import/write/batch.ts";
+import { beginImportRecord, writeImportRecord } from "../../src/import/write/import-record.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
 import { listReceipts, readReceipt } from "../../src/privacy/receipts.ts";
 import { importing, origin } from "../db/importing.ts";
@@ -127,14 +127,14 @@ test("leads of an import that started before are erased", async () => {
   const writer = openConnection(there.path);
   onTestFinished(() => writer.$client.close());
   const batch = {
-    ...beginBatch(account.number, origin, { counts: emptyCounts(), layout: null }),
+    ...beginImportRecord(account.number, origin, { counts: emptyCounts(), layout: null }),
     number: 1,
     oldestMs: 1,
     newestMs: 500,
   };
   const record = (imported: number) => {
     Object.assign(batch.counts, { read: imported, imported });
-    recordBatch({ read: writer, run: (statement) => void writer.run(statement) }, batch, null);
+    writeImportRecord({ read: writer, run: (statement) => void writer.run(statement) }, batch, null);
   };
   record(500);
   const { erased } = await erase(there, () => {
@@ -156,7 +156,7 @@ test("reads the leads once if no import runs", async () => {
   const merge = anImport(there, [...Array<Partial<Lead>>(500).fill({}), { email: robin.value }], now);
   await merge.next();
   await merge.return(undefined);
-  expect(listBatches(there.database.read, there.account.number)).toMatchObject([{ imported: 500, finishedMs: null }]);
+  expect(listImports(there.database.read, there.account.number)).toMatchObject([{ imported: 500, finishedMs: null }]);
   expect(await erase(there)).toEqual({ erased: 0, read: [1000, 2000], mentions: 0, blocked: 0 });
 });
 

@@ -14,7 +14,7 @@ import {
   type ImportOutcome,
   type NewLead,
 } from "../new-lead.ts";
-import type { SourceRead } from "./batch.ts";
+import type { SourceRead } from "./import-record.ts";
 import { openDestination, writeLeads } from "./lead-writer.ts";
 import { type ImportPlace, Merge, type MergeListener, openDryRun } from "./merge.ts";
 import { readPreview } from "./preview.ts";
@@ -26,7 +26,7 @@ import { inTransactions } from "./transactions.ts";
 export interface Importer {
   /** Begins an import. Nothing is written before its `merge`. */
   begin(account: Account, options: ImportOptions, origin: ImportOrigin): StagedImport;
-  /** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no batch. */
+  /** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no import. */
   writeLeads(
     account: AccountNumber,
     leads: readonly NewLead[],

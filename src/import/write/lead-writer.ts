@@ -15,8 +15,8 @@ import { openPixelNumbers, openStoredLeads, type StoredLeads, type StoredPlace }
 
 /** The context of all leads of one transaction. */
 export interface WriteContext {
-  /** The number of the batch that they belong to; 0 is none. */
-  readonly batch: number;
+  /** The number of the import that they belong to; 0 is none. */
+  readonly importNumber: number;
   readonly nowMs: number;
   /** The time of leads that have none. */
   readonly stampMs: number;
@@ -46,13 +46,13 @@ export function openDestination(database: Connection, account: AccountNumber, no
   };
 }
 
-/** Writes leads, in their order, and returns the outcome of each. They belong to no batch. */
+/** Writes leads, in their order, and returns the outcome of each. They belong to no import. */
 export function writeLeads(
   destination: Destination,
   leads: readonly NewLead[],
   { nowMs, ...options }: ImportOptions & { readonly nowMs: number },
 ): ImportOutcome[] {
-  const writer = new LeadWriter(destination, { batch: 0, nowMs, stampMs: nowMs }, options);
+  const writer = new LeadWriter(destination, { importNumber: 0, nowMs, stampMs: nowMs }, options);
   return leads.map((lead) => writer.write(lead));
 }
 
@@ -76,7 +76,7 @@ export class LeadWriter {
     const last = destination.leads.newest();
     this.newest = last?.at ?? none;
     // Clients may have read what another import brought since. They never look for older leads again.
-    const isBroughtByOthers = before === undefined || last?.batch !== context.batch;
+    const isBroughtByOthers = before === undefined || last?.importNumber !== context.importNumber;
     this.ofOthers = isBroughtByOthers ? Math.max(before ?? none, this.newest) : (before ?? none);
   }
 
@@ -107,10 +107,10 @@ export class LeadWriter {
   /** Inserts a lead at its time or the first free one after it, and returns that; or where the lead with its ID is stored. */
   private insert(lead: NewLead, pixel: number, wanted: number): number | StoredPlace {
     const { leads } = this.destination;
-    const { batch } = this.context;
+    const { importNumber } = this.context;
     let at = wanted >= this.taken.from && wanted <= this.taken.to ? this.taken.to + 1 : wanted;
     // Most leads are new, so it inserts before it looks.
-    while (!leads.insert(lead, { batch, pixel, at, doc: documentAt(lead, at, this.options) })) {
+    while (!leads.insert(lead, { importNumber, pixel, at, doc: documentAt(lead, at, this.options) })) {
       const stored = leads.find(lead.id);
       if (stored !== null) return stored;
       at = leads.firstFree(at);
@@ -123,7 +123,7 @@ export class LeadWriter {
   private keepOrReplace(lead: NewLead, pixel: number | null, stored: StoredPlace): ImportOutcome {
     if (this.options.onDuplicate === "skip" || pixel !== stored.pixel) return { kind: "duplicate" };
     this.destination.leads.replace(lead, { ...stored, doc: documentAt(lead, stored.at, this.options) });
-    return { kind: "replaced", ofOther: stored.batch !== this.context.batch };
+    return { kind: "replaced", ofOther: stored.importNumber !== this.context.importNumber };
   }
 
   /** Creates the pixel of a lead, or rejects the lead. A lead that is stored, with another pixel, needs none. */

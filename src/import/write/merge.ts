@@ -9,16 +9,16 @@ import { codeOf } from "../../db/failure.ts";
 import { leads, pixels } from "../../db/schema.ts";
 import type { ImportOptions, ImportOrigin } from "../new-lead.ts";
 import {
-  type BatchRecord,
-  beginBatch,
+  beginImportRecord,
   countAdded,
   countOutcome,
+  type ImportRecord,
   type MergeProgress,
-  nextBatch,
+  nextImportNumber,
   progressOf,
-  recordBatch,
   type SourceRead,
-} from "./batch.ts";
+  writeImportRecord,
+} from "./import-record.ts";
 import { type Destination, LeadWriter, openDestination } from "./lead-writer.ts";
 import type { Staging } from "./staging.ts";
 import type { Work } from "./transactions.ts";
@@ -66,11 +66,11 @@ interface Material {
 export class Merge implements Work {
   private destination: Destination;
   private writer: LeadWriter;
-  private record: BatchRecord;
+  private record: ImportRecord;
   private done = 0;
   private readonly total: number;
   /** The state at the beginning of the transaction. */
-  private committed: { readonly done: number; readonly record: BatchRecord };
+  private committed: { readonly done: number; readonly record: ImportRecord };
 
   constructor(
     private readonly material: Material,
@@ -78,10 +78,14 @@ export class Merge implements Work {
   ) {
     const { account, staging, origin, options, read, now } = material;
     this.total = staging.summarize(0, Number.MAX_SAFE_INTEGER, null).leads;
-    this.record = beginBatch(account, origin, read);
+    this.record = beginImportRecord(account, origin, read);
     this.committed = { done: 0, record: this.record };
     this.destination = open(now());
-    this.writer = new LeadWriter(this.destination, { batch: 0, nowMs: now(), stampMs: origin.startedMs }, options);
+    this.writer = new LeadWriter(
+      this.destination,
+      { importNumber: 0, nowMs: now(), stampMs: origin.startedMs },
+      options,
+    );
   }
 
   begin(): void {
@@ -89,8 +93,8 @@ export class Merge implements Work {
     const nowMs = now();
     this.committed = { done: this.done, record: { ...this.record, counts: { ...this.record.counts } } };
     this.destination = this.open(nowMs);
-    if (!this.record.isThere && !options.dryRun) this.record.number = nextBatch(this.destination.read);
-    const context = { batch: this.record.number, nowMs, stampMs: origin.startedMs };
+    if (!this.record.isThere && !options.dryRun) this.record.number = nextImportNumber(this.destination.read);
+    const context = { importNumber: this.record.number, nowMs, stampMs: origin.startedMs };
     this.writer = new LeadWriter(this.destination, context, options, this.writer.newestBefore());
   }
 
@@ -102,7 +106,7 @@ export class Merge implements Work {
 
   end(isDone: boolean): void {
     const { options, now } = this.material;
-    if (!options.dryRun) recordBatch(this.destination, this.record, isDone ? now() : null);
+    if (!options.dryRun) writeImportRecord(this.destination, this.record, isDone ? now() : null);
   }
 
   rollBack(): void {

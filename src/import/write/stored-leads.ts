@@ -14,7 +14,7 @@ export interface StoredPlace {
   /** Its time, in Unix milliseconds. */
   readonly at: number;
   /** The number of the import that added it. */
-  readonly batch: number;
+  readonly importNumber: number;
   /** The number of its pixel. */
   readonly pixel: number;
 }
@@ -53,7 +53,8 @@ const content = {
 
 /** Prepares the statements on the stored leads of an account. */
 export function openStoredLeads(database: Connection, accountNumber: AccountNumber): StoredLeads {
-  const places = () => database.select({ at: leads.identifiedAt, batch: leads.import, pixel: leads.pixel }).from(leads);
+  const places = () =>
+    database.select({ at: leads.identifiedAt, importNumber: leads.import, pixel: leads.pixel }).from(leads);
   const newest = places().where(ofAccount).orderBy(desc(leads.identifiedAt)).limit(1).prepare();
   const found = places()
     .where(and(ofAccount, eq(leads.uuid, sql.placeholder("uuid"))))
@@ -65,7 +66,7 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
     newest: () => newest.get({ account: accountNumber }) ?? null,
     find(id) {
       const [row] = found.values({ account: accountNumber, uuid: bytesOf(id) });
-      return row === undefined ? null : { at: row[0], batch: row[1], pixel: row[2] };
+      return row === undefined ? null : { at: row[0], importNumber: row[1], pixel: row[2] };
     },
     firstFree: (ms) => firstFree.values({ account: accountNumber, at: ms })[0]?.[0] ?? ms + 1,
   };
@@ -79,8 +80,8 @@ function prepareInsert(database: Connection, accountNumber: AccountNumber): Stor
     .onConflictDoNothing()
     .toSQL();
   const insert = database.$client.prepare<unknown, (Buffer | string | number | null)[]>(text);
-  return ({ id, state, cityKey, hasEmail }, { batch, pixel, at, doc }) =>
-    insert.run(accountNumber, at, bytesOf(id), pixel, state, cityKey, Number(hasEmail), batch, doc).changes > 0;
+  return ({ id, state, cityKey, hasEmail }, { importNumber, pixel, at, doc }) =>
+    insert.run(accountNumber, at, bytesOf(id), pixel, state, cityKey, Number(hasEmail), importNumber, doc).changes > 0;
 }
 
 function prepareReplace(database: Connection, accountNumber: AccountNumber): StoredLeads["replace"] {

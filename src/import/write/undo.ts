@@ -1,44 +1,44 @@
-/** Undoes a batch: removes exactly the leads that it added, in short writes, so that nobody waits. Works on a cluster too. */
+/** Undoes an import: removes exactly the leads that it added, in short writes, so that nobody waits. Works on a cluster too. */
 import { and, between, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Account } from "../../db/accounts.ts";
 import type { LeadDatabase } from "../../db/connection.ts";
-import { type Batch, findBatch } from "../../db/imports.ts";
+import { findImport, type StoredImport } from "../../db/imports.ts";
 import { audit, imports, leads } from "../../db/schema.ts";
 import { deleteLeads } from "../../db/steps.ts";
 import { UserError } from "../../runtime/user-error.ts";
 
 /**
  * Yields the number of leads that are removed so far, after each write. An undo that is interrupted is completed by the next
- * one. Throws a UserError if the batch replaced leads of other imports.
+ * one. Throws a UserError if the import replaced leads of other imports.
  */
-export async function* undoBatch(
+export async function* undoImport(
   database: LeadDatabase,
   account: Account,
-  asked: Batch,
+  asked: StoredImport,
   nowMs: number,
 ): AsyncGenerator<number> {
-  let batch = asked;
+  let record = asked;
   let removed = 0;
   // An undo that is interrupted must not be listed as if all leads were there.
   const begin = (read: LeadDatabase["read"]) =>
     read.update(imports).set({ finishedAt: null }).where(undoable(asked.number));
-  while (batch.undoneMs === null) {
-    if (batch.overwritten > 0) throw hasReplaced(batch.number);
+  while (record.undoneMs === null) {
+    if (record.overwritten > 0) throw hasReplaced(record.number);
     const before = removed;
-    for await (const some of deleteLeads(database, leadsOf(batch, account), begin)) yield (removed = before + some);
+    for await (const some of deleteLeads(database, leadsOf(record, account), begin)) yield (removed = before + some);
     await database.write(
-      undoneStatements(account, batch, { nowMs, removed, finishedMs: asked.finishedMs }),
+      undoneStatements(account, record, { nowMs, removed, finishedMs: asked.finishedMs }),
       "everywhere",
     );
     await database.catchUp();
     // An import that still runs may have added leads since, or begun to replace others: then nothing was marked.
-    batch = findBatch(database.read, account.number, batch.number) ?? { ...batch, undoneMs: nowMs };
+    record = findImport(database.read, account.number, record.number) ?? { ...record, undoneMs: nowMs };
   }
   yield removed;
 }
 
-/** The leads that a batch added, as long as it can still be undone. Its times spare a look at all leads of the account. */
-function leadsOf({ number, oldestMs, newestMs }: Batch, account: Account): SQL | undefined {
+/** The leads that an import added, as long as it can still be undone. Its times spare a look at all leads of the account. */
+function leadsOf({ number, oldestMs, newestMs }: StoredImport, account: Account): SQL | undefined {
   const within = between(leads.identifiedAt, oldestMs ?? 0, newestMs ?? 0);
   const canUndo = sql`EXISTS (SELECT 1 FROM ${imports} WHERE ${undoable(number)})`;
   return and(eq(leads.account, account.number), within, eq(leads.import, number), canUndo);
@@ -54,8 +54,8 @@ interface Undone {
   readonly finishedMs: number | null;
 }
 
-/** The statements that mark a batch as undone, unless its import has gone on since it was read. */
-function undoneStatements({ id }: Account, { number, read }: Batch, { nowMs, removed, finishedMs }: Undone) {
+/** The statements that mark an import as undone, unless its import has gone on since it was read. */
+function undoneStatements({ id }: Account, { number, read }: StoredImport, { nowMs, removed, finishedMs }: Undone) {
   const unchanged = and(undoable(number), eq(imports.read, read));
   const detail = JSON.stringify({ import: number, leads: removed });
   return [

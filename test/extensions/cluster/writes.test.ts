@@ -39,7 +39,7 @@ test("no statement of a step scans the leads of the account", () => {
   const { database, opened } = aNodeFile();
   const { destination, statements } = openPlan(opened.current(), 1, noonMs);
   const [added, replaced] = [newLead(aLead()), newLead(aLead())];
-  const placed = { at: 1, batch: 1, pixel: 1, doc: "{}" };
+  const placed = { at: 1, importNumber: 1, pixel: 1, doc: "{}" };
   destination.leads.insert(added, placed);
   destination.leads.replace(replaced, placed);
   const steps = statements()
@@ -79,7 +79,7 @@ test("a plan that replaces a lead does not store it again after others have dele
   const { database, opened } = aNodeFile();
   const lead = newLead(aLead());
   const { destination, statements } = openPlan(opened.current(), 1, noonMs);
-  destination.leads.replace(lead, { at: 1, batch: 1, pixel: 1, doc: "{}" });
+  destination.leads.replace(lead, { at: 1, importNumber: 1, pixel: 1, doc: "{}" });
   run(database, transactionOf(transactionId(), statements()));
   expect(database.query("SELECT * FROM stored_leads").all()).toEqual([]);
 });

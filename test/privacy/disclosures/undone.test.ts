@@ -4,10 +4,10 @@ import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import { findBatch } from "../../../src/db/imports.ts";
+import { findImport } from "../../../src/db/imports.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { ledgerGaps } from "../../../src/db/schema.ts";
-import { undoBatch } from "../../../src/import/write/undo.ts";
+import { undoImport } from "../../../src/import/write/undo.ts";
 import { writeDisclosures } from "../../../src/privacy/disclosures/ledger.ts";
 import { liftBlocks } from "../../../src/privacy/suppressions.ts";
 import { imported } from "../../db/importing.ts";
@@ -39,9 +39,9 @@ function aFile() {
         options: { onDuplicate, createPixels: true, dryRun: false },
       }),
     async undoOn(day: number, number: number): Promise<void> {
-      const undone = findBatch(file.read, account.number, number);
+      const undone = findImport(file.read, account.number, number);
       if (undone === null) throw new Error("there is no such import");
-      for await (const _ of undoBatch(file, account, undone, on(day)));
+      for await (const _ of undoImport(file, account, undone, on(day)));
     },
     /** As if the key had read a page on each day: of all leads from a moment on, or of those with a filter. */
     readOn(days: readonly number[], oldestMs = 0, filter = "", seen: number | null = null): void {

@@ -7,8 +7,8 @@ import type { Lead } from "../../../../src/contract/lead.ts";
 import { formatTime } from "../../../../src/contract/time.ts";
 import type { Account } from "../../../../src/db/accounts.ts";
 import type { LeadDatabase } from "../../../../src/db/connection.ts";
-import { listBatches } from "../../../../src/db/imports.ts";
-import { undoBatch } from "../../../../src/import/write/undo.ts";
+import { listImports } from "../../../../src/db/imports.ts";
+import { undoImport } from "../../../../src/import/write/undo.ts";
 import type { PersonalData } from "../../../../src/privacy/find.ts";
 import { openServedStore, type ServedStore } from "../../../../src/server/store.ts";
 import { imported } from "../../../../test/db/importing.ts";
@@ -128,7 +128,7 @@ export class World {
   async #undo(): Promise<void> {
     const { random } = this;
     const database = this.#database;
-    const all = listBatches(database.read, this.#account.number).filter(
+    const all = listImports(database.read, this.#account.number).filter(
       ({ overwritten, undoneMs }) => overwritten === 0 && undoneMs === null,
     );
     const one = all[random.below(Math.min(3, all.length))];
@@ -136,7 +136,7 @@ export class World {
     const [oldestMs, newestMs] = [one.oldestMs ?? 0, one.newestMs ?? 0];
     const timed = this.#files.flat().map((lead) => ({ lead, ms: Date.parse(lead.identified_at) }));
     const undone = timed.filter(({ ms }) => oldestMs <= ms && ms <= newestMs);
-    for await (const _ of undoBatch(database, this.#account, one, this.#nowMs));
+    for await (const _ of undoImport(database, this.#account, one, this.#nowMs));
     this.#nowMs += random.below(3) * dayMs;
     const aheadMs = random.below(2) * random.below(60 * dayMs);
     if (random.below(3) > 0)

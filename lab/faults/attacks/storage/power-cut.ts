@@ -43,7 +43,7 @@ export const powerCut: Fault = {
     },
     broken(
       "an import that stumbles over what is in already",
-      "src/import/write/batch.ts",
+      "src/import/write/import-record.ts",
       "  record.counts[outcome.kind",
       "  if (outcome.kind === 'duplicate') throw new Error('twice');\n  record.counts[outcome.kind",
     ),

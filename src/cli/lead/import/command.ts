@@ -51,9 +51,9 @@ status is 3 if the import was completed but rows were rejected.`,
       const request = isPath ? { ...options, rejects: pathFromShell(options.rejects ?? "") } : options;
       const { stop, forget } = listenForSignals();
       const imported = await importFile(context, { idOrName, file, request, stop }).finally(forget);
-      const { batch, counts, passed, warnings, columns, sample, rejects } = imported;
+      const { importNumber, counts, passed, warnings, columns, sample, rejects } = imported;
       const trial = request.dryRun === true ? { columns, sample } : {};
-      const result = { import: batch, ...counts, passed: passed.map(passedView), warnings, ...trial };
+      const result = { import: importNumber, ...counts, passed: passed.map(passedView), warnings, ...trial };
       const summary = summaryText(imported, { ...request, rejects });
       const shown = request.dryRun === true && sample.length > 0 ? [sampleText(sample, columns)] : [];
       context.output.result(result, [...shown, summary].join("\n\n"));

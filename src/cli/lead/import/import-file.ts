@@ -10,7 +10,7 @@ import { emptyCounts, type ImportOrigin } from "../../../import/new-lead.ts";
 import { writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
-import type { MergeProgress } from "../../../import/write/batch.ts";
+import type { MergeProgress } from "../../../import/write/import-record.ts";
 import type { MergeListener } from "../../../import/write/merge.ts";
 import { missedLeads, type PositionsAt, readPositions } from "../../../privacy/disclosures/read-positions.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
@@ -77,7 +77,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
       ...merged,
       account,
       /** Clients that missed leads, because the leads are older than their read position. */
-      passed: merged.batch === null ? [] : missedLeads(database.read, number, merged.batch, reached),
+      passed: merged.importNumber === null ? [] : missedLeads(database.read, number, merged.importNumber, reached),
       /** The reasons why the file looks wrong, and warnings about omitted values. */
       warnings: [...doubts, ...warnings],
       columns: reportOn(columns, request.stamp).columns,
@@ -117,7 +117,7 @@ async function read(output: Output, file: string, reading: Reading): Promise<Fil
   });
 }
 
-/** Returns where an import comes from, as its batch records it. */
+/** Returns where an import comes from, as its record states it. */
 function originOf(file: string, { rejects, rejectsKept = rejects }: ImportRequest, startedMs: number): ImportOrigin {
   const name = file === "-" ? "-" : basename(file);
   // An erasure names it later, perhaps from another folder.
@@ -127,7 +127,7 @@ function originOf(file: string, { rejects, rejectsKept = rejects }: ImportReques
   return { file: name, by: username === "unknown" ? `uid ${uid}` : username, rejectsFile, startedMs };
 }
 
-const nothing = { done: 0, batch: null, newestMs: null, overwritten: 0 };
+const nothing = { done: 0, importNumber: null, newestMs: null, overwritten: 0 };
 
 /**
  * Merges a number of staged leads and shows the progress. `onLate` is called with the time after which leads came late.
@@ -156,8 +156,8 @@ async function merge(
   return merged;
 }
 
-function undoText({ batch, overwritten }: MergeProgress): string {
-  if (batch === null) return ". No lead was new so far";
+function undoText({ importNumber, overwritten }: MergeProgress): string {
+  if (importNumber === null) return ". No lead was new so far";
   if (overwritten === 0) return `, or remove them with ${adminCommand} import undo`;
   return `. It replaced ${leadsText(overwritten)} of other imports and cannot be undone`;
 }

@@ -4,7 +4,7 @@ import type { Account } from "../../../db/accounts.ts";
 import { emptyRow, warningLines } from "../../../import/map/lead.ts";
 import type { ImportCounts } from "../../../import/new-lead.ts";
 import type { FileRead } from "../../../import/reading.ts";
-import type { MergeProgress } from "../../../import/write/batch.ts";
+import type { MergeProgress } from "../../../import/write/import-record.ts";
 import type { Passed } from "../../../privacy/disclosures/read-positions.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { printable } from "../../../runtime/user-error.ts";
@@ -68,16 +68,16 @@ export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest
     .map(([name, meaning]) => labelled(`${name.padEnd(11)}${grouped(counts[name]).padStart(width)}  `, meaning))
     .join("\n");
   if (dryRun === true) return `Nothing was changed. The import would give:\n${text}`;
-  return [text, ...batchText(imported)].join("\n");
+  return [text, ...importText(imported)].join("\n");
 }
 
-function batchText({ batch, overwritten, account }: Merged): string[] {
-  if (batch === null) return [];
+function importText({ importNumber, overwritten, account }: Merged): string[] {
+  if (importNumber === null) return [];
   // A shell would take a name with blanks or signs for something else.
   const named = /^[\w.-]+$/.test(account.name) ? account.name : account.id;
-  const undo = `to undo it, run: ${adminCommand} import undo ${named} ${batch}`;
+  const undo = `to undo it, run: ${adminCommand} import undo ${named} ${importNumber}`;
   const replaced = `it replaced ${leadsText(overwritten)} of other imports and cannot be undone`;
-  return [`This is import ${batch}; ${overwritten > 0 ? replaced : undo}.`];
+  return [`This is import ${importNumber}; ${overwritten > 0 ? replaced : undo}.`];
 }
 
 /** Returns how far back a client has to look. */

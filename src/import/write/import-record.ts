@@ -1,4 +1,4 @@
-/** Every import is a batch with a number, which its leads carry. Its row is written in the transactions that write them. */
+/** Every import has a record with a number, which its leads carry. Its row is written in the transactions that write them. */
 import { eq, max } from "drizzle-orm";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
@@ -8,7 +8,7 @@ import type { ImportCounts, ImportOrigin, ImportOutcome } from "../new-lead.ts";
 import type { Destination } from "./lead-writer.ts";
 import type { Summary } from "./staging.ts";
 
-/** The result of reading a source, for its batch. */
+/** The result of reading a source, for its record. */
 export interface SourceRead {
   readonly counts: Readonly<ImportCounts>;
   /** The hash of its columns; null for leads that came without any. */
@@ -16,15 +16,15 @@ export interface SourceRead {
 }
 
 /** The progress of a merge. Everything counted here is on the disk. */
-export interface MergeProgress extends Readonly<Pick<BatchRecord, "newestMs" | "overwritten">> {
+export interface MergeProgress extends Readonly<Pick<ImportRecord, "newestMs" | "overwritten">> {
   readonly done: number;
   readonly counts: Readonly<ImportCounts>;
-  /** The number of the batch; null until a lead was added or replaced. */
-  readonly batch: number | null;
+  /** The number of the import; null until a lead was added or replaced. */
+  readonly importNumber: number | null;
 }
 
-/** A batch while it is written. */
-export interface BatchRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
+/** An import while it is written. */
+export interface ImportRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
   number: number;
   readonly account: AccountNumber;
   /** True if its row exists. */
@@ -36,15 +36,19 @@ export interface BatchRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
   overwritten: number;
 }
 
-/** Returns the record of a batch that begins, with the result of the reading. */
-export function beginBatch(account: AccountNumber, origin: ImportOrigin, { counts, layout }: SourceRead): BatchRecord {
+/** Returns the record of an import that begins, with the result of the reading. */
+export function beginImportRecord(
+  account: AccountNumber,
+  origin: ImportOrigin,
+  { counts, layout }: SourceRead,
+): ImportRecord {
   const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0 };
   return { ...nothing, account, layout, counts: { ...counts }, ...origin };
 }
 
 /** Counts inserted leads, the oldest and newest of which have the given timestamps. */
 export function countAdded(
-  record: BatchRecord,
+  record: ImportRecord,
   { leads, moved, older }: Pick<Summary, "leads" | "moved" | "older">,
   oldestMs: number,
   newestMs: number,
@@ -59,7 +63,7 @@ export function countAdded(
 }
 
 /** Counts the outcome of one lead. */
-export function countOutcome(record: BatchRecord, outcome: ImportOutcome): void {
+export function countOutcome(record: ImportRecord, outcome: ImportOutcome): void {
   if (outcome.kind === "imported") {
     const { moved, late, atMs } = outcome;
     countAdded(record, { leads: 1, moved: Number(moved), older: Number(late) }, atMs, atMs);
@@ -70,8 +74,8 @@ export function countOutcome(record: BatchRecord, outcome: ImportOutcome): void 
   record.counts[outcome.kind === "duplicate" ? "duplicates" : outcome.kind]++;
 }
 
-/** Returns the next free number. Call it within the transaction that writes the batch. */
-export function nextBatch(database: Connection): number {
+/** Returns the next free number. Call it within the transaction that writes the import. */
+export function nextImportNumber(database: Connection): number {
   const last = database
     .select({ number: max(imports.number) })
     .from(imports)
@@ -80,10 +84,10 @@ export function nextBatch(database: Connection): number {
 }
 
 /**
- * Returns the row of a batch, or null while it has none. A batch gets a row with the first lead that it adds or replaces,
+ * Returns the row of an import, or null while it has none. An import gets a row with the first lead that it adds or replaces,
  * and at once if it wrote a rejects file, which erasures name.
  */
-function rowOf(record: BatchRecord, finishedMs: number | null) {
+function rowOf(record: ImportRecord, finishedMs: number | null) {
   const { number, account, file, by, rejectsFile, startedMs, oldestMs, newestMs, overwritten, counts } = record;
   if (!hasAdded(counts) && (rejectsFile === null || counts.rejected === 0)) return null;
   const origin = { number, account, at: startedMs, file, by, rejectsFile };
@@ -93,20 +97,20 @@ function rowOf(record: BatchRecord, finishedMs: number | null) {
 }
 
 /** Returns the progress that a record shows. */
-export function progressOf(record: BatchRecord): Omit<MergeProgress, "done"> {
+export function progressOf(record: ImportRecord): Omit<MergeProgress, "done"> {
   const { counts, isThere, number, newestMs, overwritten } = record;
-  const batch = isThere && hasAdded(counts) ? number : null;
-  return { counts: { ...counts }, batch, newestMs, overwritten };
+  const importNumber = isThere && hasAdded(counts) ? number : null;
+  return { counts: { ...counts }, importNumber, newestMs, overwritten };
 }
 
 function hasAdded({ imported, replaced }: ImportCounts): boolean {
   return imported + replaced > 0;
 }
 
-/** Writes the row of a batch, in the transaction that wrote its leads. Throws a UserError if the batch was undone. */
-export function recordBatch(
+/** Writes the row of an import, in the transaction that wrote its leads. Throws a UserError if the import was undone. */
+export function writeImportRecord(
   { read, run }: Pick<Destination, "read" | "run">,
-  record: BatchRecord,
+  record: ImportRecord,
   finishedMs: number | null,
 ): void {
   const row = rowOf(record, finishedMs);
