@@ -291,7 +291,7 @@ export const sources = sqliteTable(
     digest: blob({ mode: "buffer" }).notNull().unique(),
     prefix: text().notNull(),
     label: text(),
-    /** The options of its imports, as a JSON object. */
+    /** The options of its imports, and the secret of its signatures if it has one, as a JSON object. */
     options: text().notNull(),
     createdAt: integer("created_at").notNull(),
     revokedAt: integer("revoked_at"),

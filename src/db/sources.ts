@@ -8,10 +8,22 @@ import { accounts, sources } from "./schema.ts";
 
 /** A source without its token. */
 export type Source = ReturnType<typeof select>[number];
-type NewSource = Pick<Source, "prefix" | "label" | "options"> & { readonly digest: Buffer };
+type NewSource = Pick<Source, "prefix" | "label" | "options" | "signature"> & { readonly digest: Buffer };
 
 /** The options of the imports of a source, by their long names. */
 type SourceOptions = Readonly<Record<string, string | boolean>>;
+
+/** The secret with which a vendor signs deliveries, and the header that has the signature. */
+export interface SourceSignature {
+  readonly secret: string;
+  readonly header: string;
+}
+
+/** The column `options` as createSource writes it. The secret has to be known as it is, to compute signatures. */
+interface StoredOptions {
+  readonly signature?: SourceSignature;
+  readonly [option: string]: string | boolean | SourceSignature | undefined;
+}
 
 function select(read: Connection, where: SQL) {
   return read
@@ -30,7 +42,10 @@ function select(read: Connection, where: SQL) {
     .where(where)
     .orderBy(asc(sources.number))
     .all()
-    .map((row) => ({ ...row, options: JSON.parse(row.options) as SourceOptions })); // As createSource writes them.
+    .map((row) => {
+      const { signature = null, ...options } = JSON.parse(row.options) as StoredOptions; // As createSource writes them.
+      return { ...row, options: options as SourceOptions, signature };
+    });
 }
 
 /** Finds a source by its ID; null if there is none. */
@@ -52,12 +67,13 @@ export function listSources(read: Connection, account: AccountNumber): Source[] 
 export async function createSource(
   database: LeadDatabase,
   account: Pick<Account, "number" | "id">,
-  { options, ...source }: NewSource,
+  { options, signature, ...source }: NewSource,
   nowMs: number,
 ): Promise<Source> {
   const id = `src_${randomText(12)}`;
   const { read } = database;
-  const row = { account: account.number, id, ...source, options: JSON.stringify(options), createdAt: nowMs };
+  const stored: StoredOptions = signature === null ? options : { ...options, signature };
+  const row = { account: account.number, id, ...source, options: JSON.stringify(stored), createdAt: nowMs };
   await database.write([
     read.insert(sources).values(row),
     insertAct(read, { atMs: nowMs, act: "source.create", account: account.id, detail: { source: id } }),

@@ -17,8 +17,10 @@ export interface NewLead {
   readonly state: string | null;
   readonly cityKey: string | null;
   readonly hasEmail: boolean;
-  /** Unix milliseconds; null asks for the time of import. */
+  /** Unix milliseconds; null asks for the time of arrival or, without one, of import. */
   readonly identifiedMs: number | null;
+  /** The time at which it was delivered. */
+  readonly arrivedMs?: number | null;
   /** True if the source gives a time ahead of the clock: the lead counts as moved. */
   readonly clamped: boolean;
   /** Further email addresses and phones of the visitor. They are not stored, but an erasure by one of them blocks the lead. */

@@ -168,7 +168,7 @@ class Stage {
       return this.reject(row, `it is older than the retention period of the account (retain --days ${retainDays})`);
     }
     if (this.acceptsPixel(lead.pixelId)) {
-      staged.add(lead);
+      staged.add(row.arrivedMs === undefined ? lead : { ...lead, arrivedMs: row.arrivedMs });
     } else if (staged.isStored(lead.id)) {
       // An unchanged lead that is already stored needs no pixel.
       this.counts.read++;

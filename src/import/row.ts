@@ -16,6 +16,8 @@ export interface Row {
   readonly source: string | readonly string[];
   /** Further elements of a list in it, of which the first is kept. */
   readonly others?: ReadonlySet<"people" | "visits">;
+  /** The time at which a delivery arrived, in Unix milliseconds. */
+  readonly arrivedMs?: number;
 }
 
 /** A row that cannot become a lead, with its own text. */

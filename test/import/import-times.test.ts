@@ -1,6 +1,7 @@
 /** The times that imported leads get: never guessed, and that of the import if they have none. */
 import { describe, expect, test } from "bun:test";
 import { formatTime } from "../../src/contract/time.ts";
+import { arrivalLine } from "../../src/import/parse/json.ts";
 import { anAdmin } from "../support/admin.ts";
 import { noonMs } from "../support/builders.ts";
 
@@ -137,5 +138,36 @@ describe("a doubtful time column", () => {
     ["next to times of most rows", "date,email,Updated At\n2026-01-30,d@example.com,\n,l@example.com,2026-01-31\n"],
   ])("is not %s", async (_, text) => {
     expect(await importing(text)).toMatchObject({ status: 0, json: { rejected: 0 } });
+  });
+});
+
+describe("a delivery without a known time", () => {
+  const arrived = (ms: number, ...emails: readonly string[]) =>
+    `${arrivalLine(ms, JSON.stringify(emails.map((name) => ({ email: `${name}@example.com` }))))}\n`;
+  const at = (ms: number) => formatTime(noonMs + ms);
+
+  test.each<[string, string[], string, string[]]>([
+    ["gets the time of its arrival", [arrived(noonMs - 40_000, "a", "b")], "ab", [at(-40_000), at(-39_999)]],
+    ["gets it with --stamp arrival", ["--stamp", arrived(noonMs - 40_000, "a")], "a", [at(-40_000)]],
+    ["of a clock that was ahead gets the time of import", [arrived(noonMs + 40_000, "a")], "a", [at(0)]],
+    [
+      "keeps the order of arrival",
+      [arrived(noonMs - 9000, "a") + arrived(noonMs - 8000, "b", "c")],
+      "abc",
+      [at(-9000), at(-8000), at(-7999)],
+    ],
+  ])("%s", async (_, given, names, times) => {
+    const stamp = given.length > 1 ? arrival : [];
+    expect(await importing(given.at(-1) ?? "", ...stamp)).toMatchObject({ names, times });
+  });
+
+  test("is newer than what clients may have read since it arrived, and is the same lead when it comes again", async () => {
+    const { admin } = await importing("email\nz@example.com\n");
+    for (const ms of [noonMs - 40_000, noonMs - 1000]) await admin.import(arrived(ms, "a"), ...px);
+    const leads = await admin.leads();
+    expect(leads.map(({ email, identified_at }) => [email, identified_at])).toEqual([
+      ["z@example.com", at(0)],
+      ["a@example.com", at(1)],
+    ]);
   });
 });

@@ -53,7 +53,14 @@ async function receive(context: CommandContext, { every }: ReceiveOptions): Prom
   }
   const database = context.database("create");
   const spool = await openSpool(folder, context.now);
-  const endpoint = createEndpoint({ database, spool, log, baseUrl: receiveOrigin(config), trustProxy });
+  const endpoint = createEndpoint({
+    database,
+    spool,
+    log,
+    now: context.now,
+    baseUrl: receiveOrigin(config),
+    trustProxy,
+  });
   const server = listenForDeliveries({ host, port, tls }, endpoint);
   // Whoever reads the line may send a signal at once.
   const stop = stopSignal();

@@ -5,18 +5,26 @@ import { AdminCommand, type CommandContext, jsonCommand } from "../../../src/cli
 import { type ImportRequest, readRules, withTimeOptions } from "../../../src/cli/lead/import/options.ts";
 import { columnsText, sampleText } from "../../../src/cli/lead/import/preview.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
-import { confirm } from "../../../src/cli/terminal/prompt.ts";
+import { confirm, readAll } from "../../../src/cli/terminal/prompt.ts";
 import { table } from "../../../src/cli/terminal/table.ts";
 import { readConfig } from "../../../src/config.ts";
 import { createKey, digestOf, prefixOf } from "../../../src/contract/key.ts";
 import { formatTime } from "../../../src/contract/time.ts";
 import { openPixelReader } from "../../../src/db/pixels.ts";
-import { createSource, findSource, listSources, revokeSource, type Source } from "../../../src/db/sources.ts";
+import {
+  createSource,
+  findSource,
+  listSources,
+  revokeSource,
+  type Source,
+  type SourceSignature,
+} from "../../../src/db/sources.ts";
 import { Columns } from "../../../src/import/map/columns.ts";
 import { asServed, warningLines } from "../../../src/import/map/lead.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
 import { reportOn } from "../../../src/import/map/report.ts";
 import type { NewLead } from "../../../src/import/new-lead.ts";
+import { arrivalLine } from "../../../src/import/parse/json.ts";
 import { openSource } from "../../../src/import/parse/source.ts";
 import { readFile } from "../../../src/import/reading.ts";
 import { adminCommand } from "../../../src/runtime/program-name.ts";
@@ -24,9 +32,17 @@ import { printable, UserError } from "../../../src/runtime/user-error.ts";
 import { receiveOrigin } from "../../../src/server/listen-address.ts";
 import { checkSettings, requestOf, settingsOf } from "../inbox/settings.ts";
 import { readVisits } from "../webhooks/body.ts";
+import { defaultSignatureHeader } from "../webhooks/signature.ts";
 import { checkOptions } from "./unattended.ts";
 
-type CreateOptions = Omit<ImportRequest, "onDuplicate"> & { readonly label?: string };
+type CreateOptions = Omit<ImportRequest, "onDuplicate"> & {
+  readonly label?: string;
+  readonly secret?: string;
+  readonly signatureHeader?: string;
+};
+
+/** A form has a name and an equals sign within so many characters. */
+const maxFormStart = 1000;
 
 export function sourceCommand(context: CommandContext): Command {
   return new AdminCommand("source")
@@ -46,6 +62,11 @@ function createCommand(context: CommandContext): Command {
       .option("--pixel <ID>", "the pixel of visits without one")
       .option("--create-pixels", "create the pixels that visits name")
       .option("--map <THEIRS=OURS,…>", "map names to fields; - ignores a name")
+      .option("--secret <SECRET>", "take only deliveries that are signed with it; - reads it from standard input")
+      .option(
+        "--signature-header <NAME>",
+        `the header with the HMAC-SHA256 of the body (default: ${defaultSignatureHeader})`,
+      )
       .option("--identity <FIELDS>", "identify visits without an ID by these fields only")
       .addOption(
         new Option("--stamp <WHOSE>", "use the time of arrival, or the time in the payload")
@@ -53,8 +74,15 @@ function createCommand(context: CommandContext): Command {
           .default("arrival"),
       ),
   )
+    .addHelpText(
+      "after",
+      `
+With --secret, a delivery has the HMAC-SHA256 of its body in the header of
+--signature-header, in hex or base64, or is signed as Standard Webhooks.`,
+    )
     .examples(
       "source create acme --label rb2b --pixel px_shop",
+      "source create acme --secret - --signature-header X-Vendor-Signature < secret.txt",
       'source create acme --map "Site=pixel_id" --create-pixels',
     )
     .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options));
@@ -65,10 +93,11 @@ async function create(context: CommandContext, idOrName: string, options: Create
   const label = options.label === undefined ? null : checkText("--label", options.label);
   const settings = settingsOf(options);
   checkOptions(context, account, settings);
+  const signature = await readSignature(context, options);
   // A token that nobody saw could only be revoked.
   refuseUnseen("address");
   const token = createKey("lfin_");
-  const made = { digest: digestOf(token), prefix: prefixOf(token), label, options: settings };
+  const made = { digest: digestOf(token), prefix: prefixOf(token), label, options: settings, signature };
   const source = await createSource(context.database(), account, made, context.now());
   const url = `${receiveOrigin(readConfig())}/in/${token}`;
   const revoke = `${adminCommand} source revoke ${source.id}`;
@@ -77,6 +106,27 @@ async function create(context: CommandContext, idOrName: string, options: Create
     "Enter this URL at the vendor; it is not shown again. Anybody who has it can deliver leads, but read none.",
   );
   if (options.pixel === undefined) context.output.say(withoutPixelText(options, source.id));
+}
+
+/** Returns how deliveries are signed; null if they are not. Throws a UserError that names the option that is wrong. */
+async function readSignature(
+  context: CommandContext,
+  { secret: typed, signatureHeader: header = defaultSignatureHeader }: CreateOptions,
+): Promise<SourceSignature | null> {
+  if (typed === undefined) {
+    if (header === defaultSignatureHeader) return null;
+    throw new UserError("--signature-header needs --secret.", "Pass the secret that the vendor shows.", 2);
+  }
+  const secret = (typed === "-" ? await readAll(context.standardInput(), "the secret") : typed).trim();
+  if (secret === "") throw new UserError("--secret is empty.", "Pass the secret that the vendor shows.", 2);
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header)) {
+    const what = `--signature-header is ${JSON.stringify(header)}, which is no name of a header.`;
+    throw new UserError(what, "Pass a name such as X-Signature.", 2);
+  }
+  if (typed !== "-") {
+    context.output.say("Other users of this machine can see the arguments of a command. To avoid that, use --secret -");
+  }
+  return { secret, header };
 }
 
 /** Says what happens to payloads that name no pixel, or one that the account does not have. */
@@ -141,20 +191,23 @@ async function testDelivery(context: CommandContext, source: Source) {
   if ("fault" in settings) throw new UserError(settings.fault, "Revoke the source, and create another one.");
   const account = accountOf(context, source.account);
   const request = { ...requestOf(settings), ofDeliveries: true };
-  const lines = readVisits(Buffer.concat(await Array.fromAsync(context.standardInput())), null);
+  const body = Buffer.concat(await Array.fromAsync(context.standardInput()));
+  // Nobody says which type a payload has that is on standard input.
+  const { json } = readVisits(body, null, /^[^{[]*=/.test(body.toString("utf8", 0, maxFormStart)));
   const columns = new Columns(readMapping(request.map ?? null));
   const staged: NewLead[] = [];
   const rejected: { line: number; reason: string }[] = [];
   const pixels = openPixelReader(context.database().read);
   const { notes } = await readFile({
-    source: openSource("-", () => new Blob([lines.join("\n")]).stream()),
+    source: openSource("-", () => new Blob([arrivalLine(context.now(), json)]).stream()),
     columns,
     rules: readRules(account.id, request),
     options: request,
     retainDays: account.retainDays,
     staged: {
       add: (lead) => void staged.push(lead),
-      reject: ({ line, reason }) => void rejected.push({ line, reason }),
+      // All visits of a delivery are one line.
+      reject: ({ reason }) => void rejected.push({ line: staged.length + rejected.length + 1, reason }),
       isStored: () => false,
       hasPixel: (id) => pixels.has(account.number, id),
     },
@@ -171,8 +224,8 @@ function sourceOf(context: CommandContext, id: string): Source {
   throw new UserError(`No source has the ID ${JSON.stringify(id)}.`, advice);
 }
 
-/** A source as the list shows it, without its token. */
-function view({ id, account, prefix, label, options, createdMs, revokedMs }: Source) {
+/** A source as the list shows it, without its token and its secret. */
+function view({ id, account, prefix, label, options, signature, createdMs, revokedMs }: Source) {
   return {
     id,
     account,
@@ -180,6 +233,7 @@ function view({ id, account, prefix, label, options, createdMs, revokedMs }: Sou
     label,
     state: revokedMs === null ? "active" : "revoked",
     options,
+    signature_header: signature?.header ?? null,
     created_at: formatTime(createdMs),
     revoked_at: revokedMs === null ? null : formatTime(revokedMs),
   };

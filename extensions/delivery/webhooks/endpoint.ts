@@ -4,17 +4,20 @@ import { digestOf, isWellFormed } from "../../../src/contract/key.ts";
 import { DatabaseUnavailable, type LeadDatabase } from "../../../src/db/connection.ts";
 import { innermost } from "../../../src/db/failure.ts";
 import { findSourceByDigest, type Source } from "../../../src/db/sources.ts";
+import { arrivalLine } from "../../../src/import/parse/json.ts";
 import { listeningFailure } from "../../../src/server/listen-address.ts";
 import { type Address, type Listener, type Patience, startListener } from "../../../src/server/listener.ts";
 import { pathOf } from "../../../src/server/targets.ts";
-import { checkType, maxBodyBytes, readBody, readVisits } from "./body.ts";
+import { isForm, maxBodyBytes, readBody, readVisits, type Visits } from "./body.ts";
 import { DeliveryRefused, tryAgain } from "./refusal.ts";
+import { checkSignature } from "./signature.ts";
 import type { Spool } from "./spool.ts";
 
 interface EndpointParts {
   readonly database: Pick<LeadDatabase, "read" | "catchUp">;
   readonly spool: Spool;
   readonly log: Logger;
+  readonly now: () => number;
   /** The public origin, to which a delivery over plain HTTP is redirected. */
   readonly baseUrl: string;
   /** True if a trusted proxy sets X-Forwarded-Proto. */
@@ -34,7 +37,7 @@ type Endpoint = ReturnType<typeof createEndpoint>;
 
 /** Creates the endpoint, which stores deliveries. It throws nothing: it answers and logs every failure. */
 export function createEndpoint(parts: EndpointParts) {
-  const { database, spool, log } = parts;
+  const { database, spool, log, now } = parts;
   let pendingBytes = 0;
   return async (request: Request): Promise<Response> => {
     const startedNs = Bun.nanoseconds();
@@ -63,15 +66,17 @@ export function createEndpoint(parts: EndpointParts) {
       if (source === null) await database.catchUp(catchUpMs);
       source = refuseInactive(source ?? find());
       if (isPlainHttp(request, parts)) return redirectToHttps(parts, source, path);
-      checkType(request.headers.get("content-type"));
+      const mayBeForm = isForm(request.headers.get("content-type"));
       const body = await readBody(request, reserve);
-      const visits = readVisits(body, request.headers.get("content-encoding"));
-      reserve(visits.reduce((sum, { length }) => sum + length + bytesPerString, 0));
+      const arrivedMs = now();
+      if (source.signature !== null) checkSignature(source.signature, request.headers, body, arrivedMs);
+      const visits = readVisits(body, request.headers.get("content-encoding"), mayBeForm);
+      reserve(visits.json.length + bytesPerString);
       // The token may have been revoked while the body came, or through another node of a cluster.
       await database.catchUp(catchUpMs);
       source = refuseInactive(find());
-      await store(spool, source, visits);
-      return logged(answer(200, { object: "delivery", visits: visits.length }), visits.length);
+      await store(spool, source, visits, arrivedMs);
+      return logged(answer(200, { object: "delivery", visits: visits.count }), visits.count);
     } catch (cause) {
       const refused = logAndRefuse(cause, log);
       const { code, httpStatus, message } = refused;
@@ -115,11 +120,11 @@ function redirectToHttps({ baseUrl, log }: EndpointParts, source: Source, path: 
   return answer(308, { object: "redirect" }, { Location: baseUrl + path });
 }
 
-async function store(spool: Spool, source: Source, visits: readonly string[]): Promise<void> {
-  if (visits.length === 0) return;
+async function store(spool: Spool, source: Source, { count, json }: Visits, arrivedMs: number): Promise<void> {
+  if (count === 0) return;
   if ((await spool.size()) >= maxSpoolBytes) throw tryAgain("The import does not keep up");
   try {
-    await spool.append(source.id, visits);
+    await spool.append(source.id, arrivalLine(arrivedMs, json));
   } catch (cause) {
     throw tryAgain("The delivery could not be stored", cause);
   }

@@ -5,6 +5,7 @@ const statusOf = {
   invalid_body: 400,
   missing_token: 401,
   invalid_token: 401,
+  invalid_signature: 401,
   not_found: 404,
   method_not_allowed: 405,
   too_large: 413,

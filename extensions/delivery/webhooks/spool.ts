@@ -16,9 +16,9 @@ export async function openSpool(folder: string, now: () => number) {
   const writers = new Map<string, ReturnType<typeof createWriter>>();
   let known = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
   return {
-    /** Resolves when the lines are on the disk. If it throws, none of them is stored. */
-    append(sourceId: string, lines: readonly string[]): Promise<void> {
-      return writers.getOrInsertComputed(sourceId, () => createWriter(join(folder, sourceId), now)).append(lines);
+    /** Resolves when the line is on the disk. If it throws, nothing of it is stored. */
+    append(sourceId: string, line: string): Promise<void> {
+      return writers.getOrInsertComputed(sourceId, () => createWriter(join(folder, sourceId), now)).append(line);
     },
     /** Completes the files, so that the import takes them. If it throws, the next start completes the others. */
     async complete() {
@@ -70,9 +70,9 @@ function createWriter(folder: string, now: () => number) {
     return done;
   };
   return {
-    append(lines: readonly string[]): Promise<void> {
+    append(line: string): Promise<void> {
       next ??= { text: "", written: inTurn(write) };
-      next.text += lines.map((line) => `${line}\n`).join("");
+      next.text += `${line}\n`;
       return next.written;
     },
     complete: () => inTurn(complete),

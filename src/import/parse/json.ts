@@ -76,12 +76,28 @@ function isLarger(text: string): boolean {
   return text.length > maxPageBytes / 3 && Buffer.byteLength(text) > maxPageBytes;
 }
 
+/** Returns a line of records that arrived at one time, which those without a time get. `records` is a JSON array. */
+export function arrivalLine(arrivedMs: number, records: string): string {
+  return `${arrivalStart}${arrivedMs},"records":${records}}`;
+}
+
+const arrivalStart = '{"arrived_ms":';
+
+function* readArrival(value: Record<string, unknown>, line: number, columns: Columns): Generator<ReadRow> {
+  const { arrived_ms: arrivedMs, records } = value;
+  if (typeof arrivedMs !== "number" || !Array.isArray(records)) return yield* rowsOf(value, null, line, columns);
+  for (const record of records) {
+    for (const row of rowsOf(record, null, line, columns)) yield "reason" in row ? row : { ...row, arrivedMs };
+  }
+}
+
 function readLine(text: string, line: number, columns: Columns): Iterable<ReadRow> {
   if (text === "") return [];
   if (isLarger(text)) return [{ line, reason: "it is larger than 8 MiB", source: text }];
   const excess = excessIn(text);
   if (excess !== null) return [{ line, reason: `it contains more than ${excess}`, source: text }];
   const value = parseJson(text);
+  if (isObject(value) && text.startsWith(arrivalStart)) return readArrival(value, line, columns);
   // A line of a rejects file holds the line that was rejected.
   if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
     return readLine(value["row"], line, columns);

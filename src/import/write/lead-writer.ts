@@ -18,7 +18,7 @@ export interface WriteContext {
   /** The number of the import that they belong to; 0 is none. */
   readonly importNumber: number;
   readonly nowMs: number;
-  /** The time of leads that have none. */
+  /** The time of leads that have none, and that were not delivered earlier. */
   readonly stampMs: number;
 }
 
@@ -86,7 +86,9 @@ export class LeadWriter {
     if (objection !== null) return objection;
     const pixel = pixels.find(lead.pixelId) ?? this.makePixelOrReject(lead);
     if (typeof pixel !== "number") return pixel;
-    const wanted = lead.identifiedMs ?? Math.max(this.context.stampMs, this.newest + 1);
+    const { stampMs } = this.context;
+    // Clients that poll would never see a lead older than the newest one.
+    const wanted = lead.identifiedMs ?? Math.max(Math.min(lead.arrivedMs ?? stampMs, stampMs), this.newest + 1);
     const at = this.insert(lead, pixel, wanted);
     if (typeof at !== "number") return this.keepOrReplace(lead, pixel, at);
     this.noteNewest(at);

@@ -57,7 +57,7 @@ type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
 };
 
 const columns = `at AS identifiedMs, hex(uuid) AS id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
-  clamped, aliases, vendor_id AS vendorId, document`;
+  clamped, aliases, vendor_id AS vendorId, document, arrived AS arrivedMs`;
 
 function leadOf(row: Row): NewLead {
   return {
@@ -74,7 +74,7 @@ function openTables(client: Database, folder: string) {
   // Queries are closed with the client; a statement that is still open would keep the file. Drizzle's prepared insert
   // would cost a tenth of an import.
   const add = client.query<unknown, (string | number | null)[]>(
-    "INSERT INTO staged VALUES (NULL, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO staged VALUES (NULL, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
   const summary = client.query<Summary, [number | null, number, number]>(`
@@ -94,7 +94,8 @@ function openTables(client: Database, folder: string) {
       const { id, pixelId, state, cityKey, hasEmail, identifiedMs, clamped, aliases, vendorId, document } = lead;
       // Most leads have no aliases.
       const others = aliases.length === 0 ? null : JSON.stringify(aliases);
-      add.run(identifiedMs, id, pixelId, state, cityKey, Number(hasEmail), Number(clamped), others, vendorId, document);
+      const flags = [Number(hasEmail), Number(clamped)] as const;
+      add.run(identifiedMs, id, pixelId, state, cityKey, ...flags, others, vendorId, document, lead.arrivedMs ?? null);
     },
     reject: ({ line, reason, source }: RejectedRow) => void reject.run(line, reason, JSON.stringify(source)),
     *rejectedRows(): Iterable<RejectedRow> {
@@ -144,7 +145,7 @@ function createTables(client: Database, folder: string): void {
   client.run(`
     CREATE TEMP TABLE staged (
       place INTEGER PRIMARY KEY, at INTEGER, uuid BLOB, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
-      clamped INTEGER, aliases TEXT, vendor_id TEXT, document TEXT
+      clamped INTEGER, aliases TEXT, vendor_id TEXT, document TEXT, arrived INTEGER
     )`);
   client.run("CREATE TEMP TABLE rejected (place INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
   client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { createEndpoint, listenForDeliveries } from "../../../../extensions/delivery/webhooks/endpoint.ts";
 import { openSpool, type Spool } from "../../../../extensions/delivery/webhooks/spool.ts";
 import { createKey, digestOf, prefixOf } from "../../../../src/contract/key.ts";
-import { createSource, findSourceByDigest } from "../../../../src/db/sources.ts";
+import { createSource, findSourceByDigest, type SourceSignature } from "../../../../src/db/sources.ts";
 import type { Admin } from "../../../support/admin.ts";
 import { noonMs } from "../../../support/builders.ts";
 import { anAccount, openTestDatabase, written } from "../../../support/database.ts";
@@ -16,6 +16,10 @@ interface ReceivingSetup {
   /** Puts something in front of the spool. */
   readonly spool?: (real: Spool) => Spool;
   readonly trustProxy?: boolean;
+  /** How deliveries are signed. */
+  readonly signature?: SourceSignature;
+  /** The time of the clock. */
+  readonly nowMs?: number;
   /** Runs when the endpoint wants the newest state, which a node of a cluster may not have yet. */
   readonly catchUp?: () => void;
   /** After how long a connection is closed on which nothing goes out. */
@@ -35,6 +39,7 @@ export async function receive(setup: ReceivingSetup = {}) {
     database: { read: database.read, catchUp: async () => setup.catchUp?.() },
     spool: setup.spool?.(real) ?? real,
     log,
+    now: () => setup.nowMs ?? Date.now(),
     baseUrl: "https://www.example.com",
     trustProxy: setup.trustProxy ?? false,
   });
@@ -48,8 +53,8 @@ export async function receive(setup: ReceivingSetup = {}) {
     await real.complete().catch(() => undefined);
     database.close();
   });
-  const aSource = (token = createKey("lfin_")) => {
-    const made = { digest: digestOf(token), prefix: prefixOf(token), label: null, options: {} };
+  const aSource = (token = createKey("lfin_"), signature: SourceSignature | null = setup.signature ?? null) => {
+    const made = { digest: digestOf(token), prefix: prefixOf(token), label: null, options: {}, signature };
     written(createSource(database, account, made, noonMs));
     return { token, id: findSourceByDigest(database.read, made.digest)?.id ?? "" };
   };
@@ -71,14 +76,17 @@ export async function receive(setup: ReceivingSetup = {}) {
   };
 }
 
-/** The visits in the files of a folder, in the order of their names. */
+/** The visits in the files of a folder, or the lines of other files, in the order of their names. */
 export function visitsIn(folder: string): unknown[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .toSorted()
     .flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"))
     .filter((line) => line !== "")
-    .map((line): unknown => JSON.parse(line));
+    .flatMap((line): unknown[] => {
+      const { records, ...others } = JSON.parse(line);
+      return records ?? [others];
+    });
 }
 
 /** The sentence of a refusal. */

@@ -23,17 +23,17 @@ async function aSpool(folder = aFolder()) {
 
 test("lines that come together are in one file, in the order in which they came", async () => {
   const { append, complete, texts } = await aSpool();
-  await Promise.all(["a", "b", "c"].map((line) => append("src_1", [line])));
+  await Promise.all(["a", "b", "c"].map((line) => append("src_1", line)));
   await complete();
   expect(texts()).toEqual(["a\nb\nc\n"]);
 });
 
 test("a file is complete only after complete(), and the next lines begin another file", async () => {
   const { append, complete, endings } = await aSpool();
-  await append("src_1", ["a"]);
+  await append("src_1", "a");
   expect(endings()).toEqual([".part"]);
   await complete();
-  await append("src_1", ["b"]);
+  await append("src_1", "b");
   expect(endings().toSorted()).toEqual([".ndjson", ".part"]);
   await complete();
 });
@@ -50,9 +50,9 @@ test("the files of a killed process are completed, without its unfinished line",
 test("lines that cannot be written are rejected, and the next ones start another file", async () => {
   const { append, complete, source, texts } = await aSpool();
   writeFileSync(source, "a file where a folder is wanted");
-  await expect(append("src_1", ["a"])).rejects.toThrow();
+  await expect(append("src_1", "a")).rejects.toThrow();
   rmSync(source);
-  await append("src_1", ["b"]);
+  await append("src_1", "b");
   await complete();
   expect(texts()).toEqual(["b\n"]);
 });
@@ -61,22 +61,22 @@ needing("mount")("a file in which a full disk kept no line is deleted", async ()
   using disk = aSmallDisk(aFolder(), "size=64k");
   const { append, endings } = await aSpool(disk.path);
   fill(disk.path);
-  await expect(append("src_1", ["a"])).rejects.toThrow("ENOSPC");
+  await expect(append("src_1", "a")).rejects.toThrow("ENOSPC");
   expect(endings()).toEqual([]);
 });
 
 test("a source whose folder was removed rejects what it cannot keep, and creates the folder again", async () => {
   const folder = aFolder();
   const { append, complete, source, texts, endings } = await aSpool(folder);
-  await append("src_1", ["a"]);
-  await append("src_2", ["b"]);
+  await append("src_1", "a");
+  await append("src_2", "b");
   rmSync(source, { recursive: true });
   await expect(complete()).rejects.toThrow();
   expect(readdirSync(join(folder, "src_2"))).toEqual([expect.stringMatching(/\.ndjson$/)]);
-  await append("src_1", ["c"]);
+  await append("src_1", "c");
   rmSync(source, { recursive: true });
-  await expect(append("src_1", ["d"])).rejects.toThrow("removed");
-  await append("src_1", ["e"]);
+  await expect(append("src_1", "d")).rejects.toThrow("removed");
+  await append("src_1", "e");
   await complete();
   expect([endings(), texts()]).toEqual([[".ndjson"], ["e\n"]]);
 });
@@ -85,7 +85,7 @@ test("the size is checked again after the clock was set back by an hour", async 
   const time = { nowMs: 10_000_000 };
   const spool = await openSpool(aFolder(), () => time.nowMs);
   expect(await spool.size()).toBe(0);
-  await spool.append("src_1", ["a"]);
+  await spool.append("src_1", "a");
   time.nowMs -= 3_600_000;
   expect(await spool.size()).toBe(2);
   await spool.complete();
