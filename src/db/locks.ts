@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseUnavailable } from "./connection.ts";
-import { explainFailure, isLocked } from "./failure.ts";
+import { codeOf, explainFailure, isLocked } from "./failure.ts";
 import { giveToOwner, lockRequestsOf, serverLockOf } from "./files.ts";
 
 /** The time that each kind of program waits for a lock that another one has, in milliseconds. */
@@ -102,6 +102,17 @@ export function openLockRequests(path: string) {
   };
 }
 
+/** Creates a file that only its owner may open, and its folder, unless it is there already. Never opens it otherwise. */
+export function createPrivate(path: string): void {
+  if (existsSync(path)) return;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (cause) {
+    if (codeOf(cause) !== "EEXIST") throw cause;
+  }
+}
+
 interface LockOptions {
   /** Also keeps other processes from opening the file (`whileInPlace`), as a restore must. */
   readonly isAlone?: boolean;
@@ -126,8 +137,9 @@ export function takeLock(path: string, options: LockOptions = {}): (() => void) 
   }
 }
 
-/** Returns whether a server has a file, or a restore replaces it. */
+/** Returns whether a server has a file, or a restore replaces it. Creates nothing. */
 export function isServed(path: string): boolean {
+  if (!existsSync(lockFileOf(path))) return false;
   const release = takeLock(path, { waitMs: 0 });
   release?.();
   return release === null;
@@ -157,11 +169,13 @@ export function whileInPlace<Opened>(path: string, open: () => Opened): Opened {
   }
 }
 
+function lockFileOf(path: string): string {
+  return serverLockOf(existsSync(path) ? realpathSync(path) : path);
+}
+
 function lockAt(path: string, waitMs: number, begin: string): Database {
-  // Only the owner may read the lock, and the database and its log, which are created after it.
-  process.umask(0o077);
-  mkdirSync(dirname(path), { recursive: true });
-  const lock = serverLockOf(existsSync(path) ? realpathSync(path) : path);
+  const lock = lockFileOf(path);
+  createPrivate(lock);
   const client = new Database(lock, { create: true, readwrite: true });
   try {
     client.run(`PRAGMA busy_timeout = ${waitMs}`);

@@ -45,6 +45,8 @@ export function databaseOn(connection: Connection): LeadDatabase {
 export function openDatabase(path: string): Connection {
   try {
     return whileInPlace(path, () => {
+      // Only the owner may read the files that this process creates from now on, such as a copy before an upgrade.
+      process.umask(0o077);
       restrictEmpty(path);
       return openConnection(path);
     });

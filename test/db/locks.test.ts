@@ -1,0 +1,32 @@
+/** Locks: asking whether a file is served leaves no trace. */
+import { expect, onTestFinished, test } from "bun:test";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isServed, takeLock } from "../../src/db/locks.ts";
+import { aFolder } from "../support/folder.ts";
+
+/** Runs with the umask that most shells have. */
+function withUsualUmask(): void {
+  const before = process.umask(0o022);
+  onTestFinished(() => void process.umask(before));
+}
+
+test("asking whether a file is served changes neither the umask of the process nor the folder", () => {
+  withUsualUmask();
+  const folder = aFolder();
+  expect(isServed(join(folder, "leadfile.db"))).toBe(false);
+  expect(isServed(join(folder, "nowhere", "leadfile.db"))).toBe(false);
+  expect(process.umask()).toBe(0o022);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a lock is seen by who asks, its file is private, and the umask stays", () => {
+  withUsualUmask();
+  const path = join(aFolder(), "leadfile.db");
+  const release = takeLock(path);
+  expect(isServed(path)).toBe(true);
+  release?.();
+  expect(isServed(path)).toBe(false);
+  expect(statSync(`${path}.serving`).mode & 0o777).toBe(0o600);
+  expect(process.umask()).toBe(0o022);
+});
