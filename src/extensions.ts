@@ -5,7 +5,7 @@
 import type { CommandEntry, Installed } from "./cli/command.ts";
 import type { Contributions, Databases } from "./cli/contributions.ts";
 import { type ClusterConfig, readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
-import { isFileOfNode } from "./db/files.ts";
+import { isFileOfNode } from "./db/database-files.ts";
 import { UserError } from "./runtime/user-error.ts";
 
 /** The literal paths let `bun build --compile` include the files. */

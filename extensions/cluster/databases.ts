@@ -6,7 +6,7 @@ import { makeBackup } from "../../src/backup/backup.ts";
 import type { Backups } from "../../src/backup/restore.ts";
 import type { Databases } from "../../src/cli/contributions.ts";
 import type { ClusterConfig } from "../../src/config.ts";
-import { createDraftFolder } from "../../src/db/files.ts";
+import { createDraftFolder } from "../../src/db/database-files.ts";
 import { migrateSchema, refuseUnusable } from "../../src/db/migrate.ts";
 import { printMessage } from "../../src/runtime/process.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";

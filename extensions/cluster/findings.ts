@@ -1,9 +1,9 @@
 /** The problems of a cluster, for `doctor` and `cluster status`. */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { checkDisk, mayWrite } from "../../src/cli/doctor/files.ts";
 import { broken, type Examined, type Finding, fine, orFine, warning } from "../../src/cli/doctor/finding.ts";
-import { sizeOf } from "../../src/db/files.ts";
+import { checkDisk, mayWrite } from "../../src/cli/doctor/storage.ts";
+import { sizeOf } from "../../src/db/database-files.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import { checkLocalNode } from "./members.ts";

@@ -1,6 +1,6 @@
 /** The nodes of a cluster: their list, the state that each reports, and whether the local one is the configured one. */
 import { statSync } from "node:fs";
-import { walOf } from "../../src/db/files.ts";
+import { walOf } from "../../src/db/database-files.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import { NoAnswer, parseAnswer, type RqliteNode, request } from "./node.ts";
 

@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
-import { inodeOf, shmOf, walOf } from "../../src/db/files.ts";
+import { inodeOf, shmOf, walOf } from "../../src/db/database-files.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openReader } from "../../src/db/reader.ts";
 import { openUsageReader } from "../../src/db/usage.ts";

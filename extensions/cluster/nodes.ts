@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { count, type SQL, sql } from "drizzle-orm";
-import { createDraftFolder, isFileOfNode } from "../../src/db/files.ts";
+import { createDraftFolder, isFileOfNode } from "../../src/db/database-files.ts";
 import { takeLock } from "../../src/db/locks.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { and, eq, max, sql } from "drizzle-orm";
 import { lastAct } from "../../src/db/audit.ts";
 import type { Connection } from "../../src/db/connection.ts";
-import { createDraftFolder, raftLogOf, sync } from "../../src/db/files.ts";
+import { createDraftFolder, raftLogOf, sync } from "../../src/db/database-files.ts";
 import { takeLock } from "../../src/db/locks.ts";
 import { audit } from "../../src/db/schema.ts";
 import { UserError } from "../../src/runtime/user-error.ts";

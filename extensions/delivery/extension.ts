@@ -2,7 +2,7 @@
 
 import type { Contributions } from "../../src/cli/contributions.ts";
 import { wrong } from "../../src/config.ts";
-import { isFolder, spoolOf } from "../../src/db/files.ts";
+import { isFolder, spoolOf } from "../../src/db/database-files.ts";
 import { readQueue, total } from "./inbox/queue.ts";
 
 export const extension: Contributions = {

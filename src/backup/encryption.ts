@@ -1,7 +1,7 @@
 /** Encrypts backups for an age recipient, and decrypts them with its identity (https://age-encryption.org). */
 import { Decrypter, Encrypter } from "age-encryption";
+import { readText, sync } from "../db/database-files.ts";
 import { codeOf } from "../db/failure.ts";
-import { readText, sync } from "../db/files.ts";
 import { UserError } from "../runtime/user-error.ts";
 
 /** The end of the name of an encrypted backup. */

@@ -6,8 +6,8 @@ import { Value } from "@sinclair/typebox/value";
 import { sql } from "drizzle-orm";
 import { readLeadGroups } from "../db/all-leads.ts";
 import type { Connection } from "../db/connection.ts";
+import { readText } from "../db/database-files.ts";
 import { orElse } from "../db/failure.ts";
-import { readText } from "../db/files.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
 

@@ -1,8 +1,8 @@
 /** Gives complete files their names: a crash leaves the old file or the new one at a path, never a part of one. */
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { filesOf, giveToOwner, shmOf, sync } from "../db/database-files.ts";
 import { codeOf } from "../db/failure.ts";
-import { filesOf, giveToOwner, shmOf, sync } from "../db/files.ts";
 
 /** Gives a complete file its name. Throws if that is taken: no file is ever overwritten. */
 export function publish(draft: string, path: string): void {

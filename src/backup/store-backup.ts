@@ -1,6 +1,6 @@
 /** Stores a backup in a folder or an object store: it is tested, and encrypted if there is a recipient. */
 import { dirname, join } from "node:path";
-import { createDraftFolder } from "../db/files.ts";
+import { createDraftFolder } from "../db/database-files.ts";
 import type { Backup } from "./backup.ts";
 import { drill } from "./drill.ts";
 import { encryptedSuffix, encryptFile } from "./encryption.ts";

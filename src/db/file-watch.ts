@@ -1,7 +1,7 @@
 /** Notices that the file of a server is no longer the one that it opened. */
 import { closeSync, openSync, statSync } from "node:fs";
 import { DatabaseUnavailable } from "./connection.ts";
-import { beginsLikeSqlite, shmOf, walOf } from "./files.ts";
+import { beginsLikeSqlite, shmOf, walOf } from "./database-files.ts";
 
 /** The file is examined no more often than this: a look takes a tenth of an answer. */
 const lookEveryMs = 1;

@@ -17,8 +17,8 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseUnavailable } from "./connection.ts";
+import { giveToOwner, lockRequestsOf, serverLockOf } from "./database-files.ts";
 import { codeOf, explainFailure, isLocked } from "./failure.ts";
-import { giveToOwner, lockRequestsOf, serverLockOf } from "./files.ts";
 
 /** The time that each kind of program waits for a lock that another one has, in milliseconds. */
 export const lockWaitMs = {

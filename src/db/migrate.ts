@@ -8,7 +8,7 @@ import { printMessage } from "../runtime/process.ts";
 import { build } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { type Connection, withTemporaryFiles } from "./connection.ts";
-import { createDraftFolder, sync } from "./files.ts";
+import { createDraftFolder, sync } from "./database-files.ts";
 
 /** The executable has its code in one folder, and this one in it. */
 const migrationsFolder = join(import.meta.dir, Bun.isStandaloneExecutable ? "drizzle" : "../../drizzle");

@@ -1,8 +1,8 @@
 /** The sizes of what can grow, and the times that alerts are about, for GET /metrics. */
 import { count, type SQL, sql } from "drizzle-orm";
 import type { Connection } from "./connection.ts";
+import { freeBytesAt, sizeOf, walOf } from "./database-files.ts";
 import { orElse } from "./failure.ts";
-import { freeBytesAt, sizeOf, walOf } from "./files.ts";
 import { hasBrought } from "./imports.ts";
 import { leads } from "./schema.ts";
 

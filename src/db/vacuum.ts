@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { inArray } from "drizzle-orm";
 import { UserError } from "../runtime/user-error.ts";
 import { type Connection, withTemporaryFiles } from "./connection.ts";
-import { removeAbandonedDrafts } from "./files.ts";
+import { removeAbandonedDrafts } from "./database-files.ts";
 import { writeWhenFree } from "./locks.ts";
 import { residues } from "./schema.ts";
 import { truncateWal } from "./wal.ts";

@@ -5,7 +5,7 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { promisify } from "node:util";
 import type { Connection } from "./connection.ts";
-import { walOf } from "./files.ts";
+import { walOf } from "./database-files.ts";
 import { writeWhenFree } from "./locks.ts";
 
 /**

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { type AppParts, createApp } from "../api/app.ts";
 import { createLimiter } from "../api/limiter.ts";
 import { type Config, readConfig, refuseSecondDatabase } from "../config.ts";
-import { freeBytesAt } from "../db/files.ts";
+import { freeBytesAt } from "../db/database-files.ts";
 import { openLog } from "../runtime/log.ts";
 import { exitBecause, printMessage, writeNow } from "../runtime/process.ts";
 import { adminCommand } from "../runtime/program-name.ts";

@@ -1,7 +1,7 @@
 /** The write lock of a database, which a test requests and takes while a command runs in another process. */
 import { Database } from "bun:sqlite";
 import { existsSync, statSync, writeFileSync } from "node:fs";
-import { lockRequestsOf } from "../../src/db/files.ts";
+import { lockRequestsOf } from "../../src/db/database-files.ts";
 import { writeWhenFree } from "../../src/db/locks.ts";
 import { until } from "./eventually.ts";
 import type { RunningProcess } from "./process.ts";

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
-import { isFolder } from "../../../src/db/files.ts";
+import { isFolder } from "../../../src/db/database-files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { statusOfService, stopSignal } from "../../../src/runtime/signals.ts";
 import { UserError } from "../../../src/runtime/user-error.ts";

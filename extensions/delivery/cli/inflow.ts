@@ -4,8 +4,8 @@ import { broken, type Examined, type Finding, fine, warning } from "../../../src
 import { bytesText, counted, firstOf, grouped } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { formatTime } from "../../../src/contract/time.ts";
+import { isFolder, spoolOf } from "../../../src/db/database-files.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
-import { isFolder, spoolOf } from "../../../src/db/files.ts";
 import { adminCommand } from "../../../src/runtime/program-name.ts";
 import { UserError } from "../../../src/runtime/user-error.ts";
 import { type FolderQueue, readQueue, total } from "../inbox/queue.ts";

@@ -1,7 +1,7 @@
 /** Counts the files in an inbox or in the spool: those that wait for their import, failed files, and rejected rows. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isFolder } from "../../../src/db/files.ts";
+import { isFolder } from "../../../src/db/database-files.ts";
 import { failedFolder, namesIn, rejectedFolder } from "./archive.ts";
 import { isDropped } from "./drop-folder.ts";
 

@@ -4,14 +4,14 @@ import { isS3 } from "../../config.ts";
 import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
 import { formatTime } from "../../contract/time.ts";
+import { isFileOfNode } from "../../db/database-files.ts";
 import { type Contents, UnfinishedLog } from "../../db/examine.ts";
-import { isFileOfNode } from "../../db/files.ts";
 import type { KeyRecord } from "../../db/keys.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
 import { UserError } from "../../runtime/user-error.ts";
 import { bytesText, firstOf } from "../terminal/numbers.ts";
-import { mayWrite } from "./files.ts";
 import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
+import { mayWrite } from "./storage.ts";
 
 /** An import takes a time this far ahead of the clock as now. */
 const toleranceMs = 5 * 60_000;

@@ -8,10 +8,10 @@ import { type CommandContext, type Installed, jsonCommand } from "../command.ts"
 import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";
 import { checkDatabase } from "./database.ts";
-import { checkFiles } from "./files.ts";
 import { broken, type Examined, type Finding } from "./finding.ts";
 import { checkServer } from "./server.ts";
 import { checkSettings } from "./settings.ts";
+import { checkStorage } from "./storage.ts";
 
 /** A check that fails is a finding as well. The exit status is that of the worst finding. */
 export function doctorCommand(context: CommandContext): Command {
@@ -37,7 +37,7 @@ const checks: readonly ((
   installed: Installed,
 ) => readonly Finding[] | Promise<readonly Finding[]>)[] = [
   checkDatabase,
-  checkFiles,
+  checkStorage,
   checkSettings,
   (examined, installed) => installed.findings(examined),
   checkServer,

@@ -2,12 +2,12 @@
 import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
 import type { Account } from "../../db/accounts.ts";
-import { isFileOfNode } from "../../db/files.ts";
+import { isFileOfNode } from "../../db/database-files.ts";
 import { isServed } from "../../db/locks.ts";
+import { filesToSearch, searchFile } from "../../privacy/copies.ts";
 import { gapText } from "../../privacy/disclosures/gaps.ts";
 import { recordedWithinMs } from "../../privacy/disclosures/ledger.ts";
 import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";
-import { filesToSearch, searchFile } from "../../privacy/files.ts";
 import { givenNamesWith, type RemainingLeads, type Survey, surveyErasure } from "../../privacy/find.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import { readReceipt } from "../../privacy/receipts.ts";

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
 import type { Account } from "../../db/accounts.ts";
-import { readText } from "../../db/files.ts";
+import { readText } from "../../db/database-files.ts";
 import { listPixels } from "../../db/pixels.ts";
 import { idFromSource, uuid } from "../../import/map/identity.ts";
 import { firstEmail } from "../../import/map/values/emails.ts";

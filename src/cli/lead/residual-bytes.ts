@@ -1,5 +1,5 @@
 /** Removes the bytes of deleted leads, and says which nodes still have them. */
-import { sizeOf } from "../../db/files.ts";
+import { sizeOf } from "../../db/database-files.ts";
 import { areResiduesLeft } from "../../privacy/retention.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
 import type { CommandContext } from "../command.ts";

@@ -5,7 +5,7 @@
  */
 import { statSync } from "node:fs";
 import type { Connection } from "../../db/connection.ts";
-import { freeBytesAt, walOf } from "../../db/files.ts";
+import { freeBytesAt, walOf } from "../../db/database-files.ts";
 import { isServed, openLockRequests, writeWhenFree } from "../../db/locks.ts";
 import { nextSize } from "../../db/steps.ts";
 import { copyWal, openWal, truncateWal } from "../../db/wal.ts";

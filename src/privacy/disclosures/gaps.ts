@@ -4,7 +4,7 @@ import { asc, eq, type SQL, sql } from "drizzle-orm";
 import { dayMs } from "../../contract/calendar.ts";
 import { formatTime } from "../../contract/time.ts";
 import type { Connection } from "../../db/connection.ts";
-import { sync } from "../../db/files.ts";
+import { sync } from "../../db/database-files.ts";
 import { keys, ledgerGaps } from "../../db/schema.ts";
 import { keptDays } from "./ledger.ts";
 

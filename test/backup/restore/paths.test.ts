@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { restoreBackup } from "../../../src/backup/restore.ts";
-import { serverLockOf } from "../../../src/db/files.ts";
+import { serverLockOf } from "../../../src/db/database-files.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { copyUsedPages } from "../../../extensions/cluster/raft-log.ts";
-import { raftLogOf } from "../../../src/db/files.ts";
+import { raftLogOf } from "../../../src/db/database-files.ts";
 import type { Admin } from "../../support/admin.ts";
 import { aLead, linesOf, someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";

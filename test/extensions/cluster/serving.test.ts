@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { Lead } from "../../../src/contract/lead.ts";
-import { walOf } from "../../../src/db/files.ts";
+import { walOf } from "../../../src/db/database-files.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead, someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";

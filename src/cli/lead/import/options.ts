@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { readDatabasePath } from "../../../config.ts";
 import type { Account } from "../../../db/accounts.ts";
-import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/files.ts";
+import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/database-files.ts";
 import { openPixelReader } from "../../../db/pixels.ts";
 import { type IdentityField, wholeIdentity } from "../../../import/map/identity.ts";
 import type { LeadRules } from "../../../import/map/lead.ts";

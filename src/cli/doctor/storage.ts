@@ -1,7 +1,7 @@
 /** Checks the database file, its log, and their folder: who can read and write them, and the free space on the disk. */
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { filesOf, freeBytesAt, isFileOfNode, walOf } from "../../db/files.ts";
+import { filesOf, freeBytesAt, isFileOfNode, walOf } from "../../db/database-files.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
 import { bytesText } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, onlyFound, orFine, warning } from "./finding.ts";
@@ -13,7 +13,7 @@ const spareBytes = 100_000_000;
 const minFreeBytes = 20_000_000;
 
 /** Checks the file; if there is none, its folder and disk alone. The extension checks the file of a node. */
-export function checkFiles({ path, config }: Examined): Finding[] {
+export function checkStorage({ path, config }: Examined): Finding[] {
   if (config?.cluster != null) return [];
   if (isFileOfNode(path)) {
     const what = `${path} belongs to an rqlite node, and only that node may write to it.`;

@@ -3,8 +3,8 @@ import { createReadStream, type Dirent, existsSync, readdirSync } from "node:fs"
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
+import { filesOf, isSqlite, serverLockOf, sizeOf, spoolOf } from "../db/database-files.ts";
 import { orElse } from "../db/failure.ts";
-import { filesOf, isSqlite, serverLockOf, sizeOf, spoolOf } from "../db/files.ts";
 import type { Matcher } from "./mentions.ts";
 
 /** Lists the copies of a database next to it, and the settled files of its inbox and its spool. */
