@@ -78,7 +78,7 @@ function lineOf(node: NodeStatus): string[] {
   return [
     node.is_reachable ? (node.role === "leader" ? "◆" : "●") : "○",
     node.name,
-    node.is_reachable ? node.role : "unreachable",
+    node.is_stuck ? `${node.role}, stuck` : node.is_reachable ? node.role : "unreachable",
     node.lag === null ? "" : grouped(node.lag),
     node.log_bytes === null ? "" : `${(node.log_bytes / 2 ** 20).toFixed(1)} MiB`,
     node.version ?? "",

@@ -94,10 +94,23 @@ export function problemsOf({ nodes, has_majority: hasMajority, spread_keys: spre
   return found.filter((finding) => finding !== false);
 }
 
-function problemsOfNode({ name, lacks_writes: lacks, wrong_flags: flags, clock_off_ms: offMs }: NodeStatus) {
+function problemsOfNode({ name, lacks_writes: lacks, wrong_flags: flags, clock_off_ms: offMs, ...node }: NodeStatus) {
+  const reading = node.readers.length === 0 ? null : `${node.readers.join(" and ")} keeps reading ${node.file}`;
+  const ending = "End that program: only rqlited may keep the file open for longer than a moment.";
   const lacking = `${name} lacks writes that other nodes have, as after a full disk.`;
   const off = `${(Math.abs(offMs ?? 0) / 1_000).toFixed(1)} s ${(offMs ?? 0) > 0 ? "ahead of" : "behind"}`;
   return [
+    node.is_stuck &&
+      (reading === null
+        ? broken(
+            "cluster",
+            `${name} can be read, but applies no writes.`,
+            "Run doctor on its machine, which names the cause.",
+          )
+        : broken("cluster", `${name} applies no writes, because ${reading}.`, ending)),
+    !node.is_stuck &&
+      reading !== null &&
+      warning("cluster", `${reading}, which can stop the writes of ${name}.`, ending),
     lacks && broken("cluster", lacking, "Stop it, delete its folder, and start it with -join."),
     flags.length > 0 &&
       warning("cluster", `${name} was started without ${flags.join(" and ")}.`, "See docs/cluster.md."),

@@ -7,6 +7,7 @@ import { type Act, audit, keys } from "../../src/db/schema.ts";
 import { askPosition } from "./lease/questions.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
 import { query, type RqliteNode } from "./node.ts";
+import { findLongReaders } from "./readers.ts";
 import { healthOf } from "./served-store.ts";
 import { flushes, nodes, scrubs, writes } from "./tables.ts";
 import type { Position } from "./transaction.ts";
@@ -21,14 +22,17 @@ export type NodeStatus = Awaited<ReturnType<typeof describe>>;
 
 /** Asks all nodes and servers at once. Throws NoAnswer if the local node does not answer. */
 export async function askCluster(node: RqliteNode, file: Connection, nowMs: number) {
-  const asked = await Promise.all((await listMembers(node)).map(askNode));
+  const path = file.$client.filename;
+  const asked = await Promise.all(
+    (await listMembers(node)).map((member) => askNode(member, member.name === node.name, path)),
+  );
   const known = await collect(asked, file);
   const described = await Promise.all(asked.map((one) => describe(one, known)));
   const voters = asked.filter(({ isVoter }) => isVoter);
   return {
     nodes: described,
     /** True if more than half of the nodes with a vote are reachable. */
-    has_majority: voters.filter(({ state }) => state !== null).length * 2 > voters.length,
+    has_majority: voters.filter(isReachable).length * 2 > voters.length,
     /** IDs of keys that several nodes counted in one minute, so that each of them granted a limit. */
     spread_keys: listSpreadKeys(file, nowMs),
   };
@@ -44,9 +48,29 @@ function medianOf(values: readonly number[]): number {
 type Asked = Awaited<ReturnType<typeof askNode>>;
 
 /** Asks a node for its state, and for its own last transaction and its clock; null if it does not answer. */
-async function askNode(member: Member) {
+async function askNode(member: Member, isLocal: boolean, path: string) {
   const asking = askPosition(member, null, timeoutMs).catch(() => null);
-  return { ...member, state: await stateOf(member), position: await asking };
+  const readers = isLocal ? findLongReaders(path) : [];
+  const [state, position] = [await stateOf(member), await asking];
+  // A node reports its state only between two transactions, but can always be read.
+  const isStuck = state === null && position !== null;
+  if (isLocal || !isStuck) return { ...member, state, position, isStuck, file: path, readers: await readers };
+  // On a machine with several nodes, their files have different paths.
+  const question = sql`SELECT file FROM pragma_database_list WHERE name = 'main'`;
+  const other = String(await query(member, question, "none", timeoutMs).catch(() => path));
+  return {
+    ...member,
+    state,
+    position,
+    isStuck,
+    file: other,
+    readers: other === path ? [] : await findLongReaders(other),
+  };
+}
+
+/** Returns true if a node answered anything. */
+function isReachable({ state, position }: Pick<Asked, "state" | "position">): boolean {
+  return state !== null || position !== null;
 }
 
 /** Collects the facts about a cluster with which each of its nodes is described. */
@@ -62,7 +86,7 @@ async function collect(asked: readonly Asked[], file: Connection) {
 }
 
 async function describe(
-  { name, url, isLeader, isVoter, state, position }: Asked,
+  { name, url, isLeader, isVoter, state, position, isStuck, file, readers }: Asked,
   known: Awaited<ReturnType<typeof collect>>,
 ) {
   const raft = state?.store?.raft;
@@ -72,8 +96,13 @@ async function describe(
     name,
     role: isLeader ? "leader" : isVoter ? "follower" : "reader",
     /** Null if the node is unreachable: rqlite does not report its address then. */
-    url: state === null ? null : url,
-    is_reachable: state !== null,
+    url: isReachable({ state, position }) ? url : null,
+    is_reachable: isReachable({ state, position }),
+    /** True if it can be read, but applies no writes. */
+    is_stuck: isStuck,
+    /** The programs that keep reading its file, and the file, as far as this machine can see them. */
+    readers,
+    file,
     /** Entries of the Raft log that it has not applied yet; null if it did not report it. */
     lag: raft?.applied_index === undefined ? null : Math.max(0, known.newestEntry - raft.applied_index),
     /** The version of rqlite. */

@@ -94,10 +94,10 @@ interface SeenFile {
 /** Starts to ask twice a second, and keeps the lease with the answers. Returns the function that stops it. */
 export function keepLease(node: RqliteNode, process: string, lease: Lease, file: SeenFile): () => void {
   const questions = openQuestions(node, process);
-  const startedMs = performance.now();
   let isOver = false;
   let last: Question | null = null;
   let lastAnswered: Question | null = null;
+  let answeredMs = performance.now();
 
   async function ask(): Promise<void> {
     const question = lease.begin();
@@ -109,6 +109,7 @@ export function keepLease(node: RqliteNode, process: string, lease: Lease, file:
       const answers = await questions.ask(file.lastPosition(), isContinuous ? "linearizable" : "strong");
       if (isOver) return;
       lastAnswered = question;
+      answeredMs = performance.now();
       lease.answered(question, answers);
       // If the file lags behind these answers, the next request or question finds that it has caught up.
       file.see();
@@ -117,13 +118,15 @@ export function keepLease(node: RqliteNode, process: string, lease: Lease, file:
     } catch (cause) {
       // There is no majority, no local node, or no file: the lease runs out, and /healthz reports it.
       lease.failed(reasonOf(cause));
-      if (!isOver) await questions.relieveLeader(question.monotonicMs - (lastAnswered?.monotonicMs ?? startedMs));
     }
   }
 
   void ask();
   // A question that a lost leader does not answer must not delay the next one.
-  const asking = setInterval(ask, askEveryMs);
+  const asking = setInterval(() => {
+    void questions.relieveLeader(performance.now() - answeredMs);
+    void ask();
+  }, askEveryMs);
   return () => {
     isOver = true;
     clearInterval(asking);

@@ -16,35 +16,53 @@ const listEveryMs = 5_000;
  * goes first: if all did it at once, they would also relieve its successor.
  */
 const relieveAfterMs = { local: 1_500, other: 2_250 };
-const relieveEveryMs = 5_000;
 
-/** Opens the questions, on behalf of the process that serves. */
-export function openQuestions(node: RqliteNode, process: string) {
+/** Opens the list of the members, which is refreshed while it is used. */
+function watchMembers(node: RqliteNode) {
   const list = openMembers(node);
   let members: readonly Member[] = [];
   let listedMs = Number.NEGATIVE_INFINITY;
-  let relievedMs = Number.NEGATIVE_INFINITY;
+  let leader: Member | undefined;
+  let leaderSinceMs = 0;
 
   async function refresh(): Promise<void> {
     listedMs = performance.now();
     members = await list();
+    const listed = members.find(({ isLeader }) => isLeader);
+    if (listed?.name !== leader?.name) leaderSinceMs = performance.now();
+    leader = listed;
   }
+
+  return {
+    refresh,
+    async voters(): Promise<readonly Member[]> {
+      if (members.length === 0) await refresh();
+      // If the refresh fails, the previous list is used until the next attempt.
+      else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
+      return members.filter(({ isVoter }) => isVoter);
+    },
+    /** The leader, and for how long it is known to be the leader. */
+    leader: () => ({ leader, leadsMs: performance.now() - leaderSinceMs }),
+  };
+}
+
+/** Opens the questions, on behalf of the process that serves. */
+export function openQuestions(node: RqliteNode, process: string) {
+  const members = watchMembers(node);
+  let isRelieving = false;
 
   return {
     /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
     async ask(own: Position | null, level: "strong" | "linearizable"): Promise<Answers> {
-      if (members.length === 0) await refresh();
-      // If the refresh fails, the previous list is used until the next attempt.
-      else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
-      const voters = members.filter(({ isVoter }) => isVoter);
+      const voters = await members.voters();
       const isVoter = voters.some((voter) => voter.name === node.name);
       const asking = voters.filter(({ name }) => name !== node.name).map((voter) => askPosition(voter, own, timeoutMs));
-      const [leader, others] = await Promise.all([
+      const [ofLeader, others] = await Promise.all([
         // Only the answer of the leader counts for this process: its registration may not have reached the others yet.
         askPosition(node, own, timeoutMs, level, process),
         majorityOf(asking, Math.floor(voters.length / 2) + 1 - Number(isVoter)),
       ]);
-      const all = [leader, ...others];
+      const all = [ofLeader, ...others];
       return {
         revision: Math.max(...all.map((state) => state.revision)),
         voters: voters.length,
@@ -52,7 +70,7 @@ export function openQuestions(node: RqliteNode, process: string) {
         own,
         others,
         clockOffMs: disagreementOf(others.map((state) => state.clockOffMs)),
-        isLeader: members.some((member) => member.isLeader && member.name === node.name),
+        isLeader: members.leader().leader?.name === node.name,
         lag: Math.max(0, Math.max(...all.map(({ last }) => last?.number ?? 0)) - (own?.number ?? 0)),
       };
     },
@@ -61,17 +79,20 @@ export function openQuestions(node: RqliteNode, process: string) {
      * its file keeps it from folding its log into the file, and until that is done it applies nothing.
      */
     async relieveLeader(silentMs: number): Promise<void> {
-      if (silentMs < relieveAfterMs.local || performance.now() - relievedMs < relieveEveryMs) return;
+      if (silentMs < relieveAfterMs.local || isRelieving) return;
+      isRelieving = true;
       try {
-        await refresh();
-        const leader = members.find(({ isLeader }) => isLeader);
-        if (leader === undefined || (leader.name !== node.name && silentMs < relieveAfterMs.other)) return;
-        relievedMs = performance.now();
+        await members.refresh();
+        const { leader, leadsMs } = members.leader();
+        const patienceMs = leader?.name === node.name ? relieveAfterMs.local : relieveAfterMs.other;
+        if (leader === undefined || Math.min(silentMs, leadsMs) < patienceMs) return;
         // A leader that is down is replaced without this.
         await query(leader, sql`SELECT 1`, "none", timeoutMs);
         await handOverLeadership(leader, "of this node");
       } catch {
-        // The next question tries again.
+        // It is tried again.
+      } finally {
+        isRelieving = false;
       }
     },
   };
