@@ -77,3 +77,14 @@ export class ImportInterrupted extends UserError {
     super(message, advice, 1, { cause });
   }
 }
+
+/**
+ * The way in which the leads of an import arrive: by a command that somebody typed, as a file in a folder to which others can
+ * write, or as deliveries. A delivery is a record by itself: nobody can correct its time.
+ */
+export type ImportMode = "command" | "inbox" | "delivery";
+
+/** Returns whether nobody can be asked, and others may have put a link at the path of the file or of its rejects. */
+export function isUnattended(mode: ImportMode = "command"): boolean {
+  return mode !== "command";
+}

@@ -110,7 +110,7 @@ class Stage {
 
   constructor(private readonly reading: Reading) {
     this.rules = reading.rules;
-    this.mustNamePixel = this.rules.pixelId === null && !this.rules.ofDeliveries;
+    this.mustNamePixel = this.rules.pixelId === null && this.rules.mode !== "delivery";
   }
 
   take(row: ReadRow, nowMs: number): void {
@@ -135,7 +135,7 @@ class Stage {
     const { missing, empty } = this.doubts;
     // Where the time of some rows is known, others may have none.
     const doubt = missing.found() ?? (this.isTimed ? null : empty.found());
-    return { counts, notes, pixels, doubt: this.rules.ofDeliveries ? null : doubt };
+    return { counts, notes, pixels, doubt: this.rules.mode === "delivery" ? null : doubt };
   }
 
   /** Stages the rows that wait, up to the first one whose column is still not decided. */

@@ -15,7 +15,7 @@ export const ordinaryRules: LeadRules = {
   pixelId: "px_site",
   identity: detailFields,
   stamp: "source",
-  ofDeliveries: false,
+  mode: "command",
   zone: "UTC",
   orders: new DateOrders(null),
 };

@@ -190,7 +190,7 @@ async function testDelivery(context: CommandContext, source: Source) {
   const settings = checkSettings(source.options, "The source");
   if ("fault" in settings) throw new UserError(settings.fault, "Revoke the source, and create another one.");
   const account = accountOf(context, source.account);
-  const request = { ...requestOf(settings), ofDeliveries: true };
+  const request = { ...requestOf(settings), mode: "delivery" as const };
   const body = Buffer.concat(await Array.fromAsync(context.standardInput()));
   // Nobody says which type a payload has that is on standard input.
   const { json } = readVisits(body, null, /^[^{[]*=/.test(body.toString("utf8", 0, maxFormStart)));

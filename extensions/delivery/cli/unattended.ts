@@ -33,7 +33,7 @@ export function importWith(
     if (!(cause instanceof UserError) || cause instanceof DatabaseUnavailable) throw cause;
     return { fault: `the options of its import are wrong, and its files wait: ${cause.sentence}` };
   }
-  const options = { ...requestOf(settings), ofDeliveries: source === "deliveries", followsNoLink: true };
+  const options = { ...requestOf(settings), mode: source === "deliveries" ? "delivery" : "inbox" } as const;
   return (file, rejects) => {
     const request = { ...options, rejects, rejectsKept: join(dirname(file), rejectedFolder) };
     // An inbox that is told to stop stops after this file.

@@ -1,6 +1,7 @@
 /** The time of a visit, from the columns of a record, in which a date and a time of day may be two. */
 import { formatTime, parseTime } from "../../contract/time.ts";
 import { UserError } from "../../runtime/user-error.ts";
+import type { ImportMode } from "../new-lead.ts";
 import { firstText, type Row, textIn } from "../row.ts";
 import { clockOfDecimals, type DateOrder, readNumeric, readTime } from "./values/times.ts";
 import { readZone, type ZonedMs } from "./values/zones.ts";
@@ -15,8 +16,7 @@ export interface TimeRules {
   /** The IANA name of the zone of times without an offset. */
   readonly zone: string;
   readonly orders: DateOrders;
-  /** True if each record was delivered by itself: nobody can correct its time, and no other record decides its order. */
-  readonly ofDeliveries: boolean;
+  readonly mode: ImportMode;
 }
 
 /** The time of one visit; both times are null if the source gives none. */
@@ -50,12 +50,12 @@ export function readVisitTime(
   const isOfArrival = rules.stamp === "arrival";
   if ("isUndecided" in time) {
     if (isOfArrival) return { ...untimed, wrongTime: text };
-    if (!rules.ofDeliveries) return { undecided: { column, text } };
+    if (rules.mode !== "delivery") return { undecided: { column, text } };
     return { fault: `its date can be day first or month first: ${quoted(text)}` };
   }
   if ("fault" in time) {
     const fault = `${time.fault}: ${quoted(text)}`;
-    return isOfArrival && rules.ofDeliveries ? { ...untimed, wrongTime: fault } : { fault };
+    return isOfArrival && rules.mode === "delivery" ? { ...untimed, wrongTime: fault } : { fault };
   }
   const { ms, warning } = time;
   if (isOfArrival) return { ...untimed, sourceMs: ms };
@@ -88,7 +88,7 @@ function readSourceTime(row: Row, rules: TimeRules) {
   const [preferred] = found;
   if (preferred === undefined) return null;
   // A date decides the order of its column even if the row takes another time.
-  if (!rules.ofDeliveries && rules.stamp === "source") {
+  if (rules.mode !== "delivery" && rules.stamp === "source") {
     for (const { text, place } of found) rules.orders.note(columnAt(row, place), text, row.line);
   }
   if (found.length === 1) return read(row, preferred, rules);

@@ -31,24 +31,24 @@ export function writablePath(wanted: string, mayReplace: boolean): string {
 
 /**
  * Writes all rows that were rejected to a new file; creates none without such a row. Throws a UserError that names it if
- * that fails. If it follows no link, the new file takes the place of another one: that may be a link.
+ * that fails. If it is unattended, the new file replaces another one, which may be a link.
  */
 export function writeRejects(
   path: string,
   rows: Iterable<RejectedRow>,
   format: Format,
   columnNames: readonly string[],
-  followsNoLink = false,
+  unattended = false,
 ): void {
   naming(path, () => {
-    if (followsNoLink) rmSync(path, { force: true });
+    if (unattended) rmSync(path, { force: true });
     const isDevice = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
     const texts = format.kind === "csv" ? csvTexts(rows, format.delimiter, columnNames) : ndjsonTexts(rows);
     let file: number | null = null;
     try {
       for (const text of texts) {
         // Opened for the first row: without a rejected row there is no file.
-        file ??= openSync(path, isDevice && !followsNoLink ? "w" : "wx", 0o600);
+        file ??= openSync(path, isDevice && !unattended ? "w" : "wx", 0o600);
         writeFileSync(file, text);
       }
     } finally {

@@ -25,20 +25,16 @@ export interface Source {
 }
 
 /**
- * Opens a file, or standard input for `-`. Throws a UserError when there is no such file. If it follows no link, it reads
+ * Opens a file, or standard input for `-`. Throws a UserError when there is no such file. If it is unattended, it reads
  * a regular file and nothing else.
  */
-export function openSource(
-  file: string,
-  standardInput: () => AsyncIterable<Uint8Array>,
-  followsNoLink = false,
-): Source {
+export function openSource(file: string, standardInput: () => AsyncIterable<Uint8Array>, unattended = false): Source {
   const size = file === "-" ? null : sizeOf(file);
   let read = 0;
   let stream: ReadStream | null = null;
   async function* counted(): AsyncGenerator<Buffer> {
     try {
-      for await (const chunk of file === "-" ? standardInput() : (stream = bytesOf(file, followsNoLink))) {
+      for await (const chunk of file === "-" ? standardInput() : (stream = bytesOf(file, unattended))) {
         read += chunk.length;
         yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
       }
@@ -59,9 +55,9 @@ export function openSource(
   };
 }
 
-function bytesOf(file: string, followsNoLink: boolean): ReadStream {
+function bytesOf(file: string, unattended: boolean): ReadStream {
   const options = { highWaterMark: chunkBytes };
-  return createReadStream(file, followsNoLink ? { ...options, fd: openRegular(file) } : options);
+  return createReadStream(file, unattended ? { ...options, fd: openRegular(file) } : options);
 }
 
 /** A link may have taken the place of the file that was found, and a pipe would be waited for. */

@@ -6,7 +6,7 @@ import { listPixels } from "../../../db/pixels.ts";
 import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
 import { reportOn } from "../../../import/map/report.ts";
-import { emptyCounts, type ImportOrigin } from "../../../import/new-lead.ts";
+import { emptyCounts, type ImportOrigin, isUnattended } from "../../../import/new-lead.ts";
 import { writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
@@ -46,7 +46,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
   checkPixel(context, account, asked.request);
   const request = withWritableRejects(asked.request);
   if (file === "-") sayThatItWaits("the export");
-  const source = openSource(file, context.standardInput, request.followsNoLink);
+  const source = openSource(file, context.standardInput, isUnattended(request.mode));
   lowerPriority();
   const staged = (await database.importer()).begin(account, request, originOf(file, request, context.now()));
   try {
@@ -61,7 +61,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
     // Before the first lead: an import that is interrupted has its rejects file too.
     if (request.rejects !== undefined && request.dryRun !== true) {
       const titles = columns.all.map(({ title }) => title);
-      writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, titles, request.followsNoLink);
+      writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, titles, isUnattended(request.mode));
     }
     const positions = () => readPositions(database.read, number, context.now());
     const reached: PositionsAt[] = [{ afterMs: null, positions: positions() }];
@@ -70,7 +70,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
     const begin = (listener: MergeListener) => staged.merge({ counts: fileRead.counts, layout }, context.now, listener);
     const merged = await merge(context.output, asked, leads, begin, onLate);
     // Each delivery has its own columns, so a name in --map need not be among those of the last one.
-    const missing = request.ofDeliveries === true ? [] : columns.missing();
+    const missing = request.mode === "delivery" ? [] : columns.missing();
     const warnings = warningsOf(fileRead.notes, missing);
     for (const warning of warnings) context.output.say(warningText(warning));
     return {

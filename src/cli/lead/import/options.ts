@@ -10,6 +10,7 @@ import type { LeadRules } from "../../../import/map/lead.ts";
 import type { DateOrder } from "../../../import/map/values/times.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
 import { DateOrders } from "../../../import/map/visit-time.ts";
+import { type ImportMode, isUnattended } from "../../../import/new-lead.ts";
 import { writablePath } from "../../../import/parse/rejects.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { UserError } from "../../../runtime/user-error.ts";
@@ -27,10 +28,8 @@ export interface ImportRequest {
   readonly identity?: string;
   readonly onDuplicate: "skip" | "replace";
   readonly stamp: "source" | "arrival";
-  /** True if the file holds deliveries: each is a record by itself, and nobody can correct its time. */
-  readonly ofDeliveries?: boolean;
-  /** True if others could put a link in the place of the file or of its rejects. */
-  readonly followsNoLink?: boolean;
+  /** By default, somebody typed the command. */
+  readonly mode?: ImportMode;
   readonly timezone: string;
   readonly dayFirst?: boolean;
   readonly monthFirst?: boolean;
@@ -59,7 +58,7 @@ export function readRules(account: string, options: ImportRequest): LeadRules {
     pixelId: options.pixel === undefined ? null : checkPixelId("--pixel", options.pixel),
     identity: options.identity === undefined ? wholeIdentity : readIdentity(options.identity),
     stamp: options.stamp,
-    ofDeliveries: options.ofDeliveries === true,
+    mode: options.mode ?? "command",
     zone: options.timezone,
     orders: new DateOrders(orderOf(options)),
   };
@@ -102,7 +101,7 @@ export function checkPixel(context: CommandContext, account: Account, { pixel, c
  * database, whether or not it exists. Never overwrites a file.
  */
 export function withWritableRejects(request: ImportRequest): ImportRequest {
-  const { rejects, followsNoLink } = request;
+  const { rejects, mode } = request;
   if (rejects === undefined) return request;
   if (rejects === "-") throw new UserError("--rejects is -, which is not a file.", "Name a file.", 2);
   const path = readDatabasePath();
@@ -111,5 +110,5 @@ export function withWritableRejects(request: ImportRequest): ImportRequest {
     throw new UserError(`--rejects names a file of the database ${path}.`, "Name another file.", 2);
   }
   // The inbox chooses the file name. A file from an earlier attempt may exist.
-  return { ...request, rejects: writablePath(rejects, followsNoLink === true) };
+  return { ...request, rejects: writablePath(rejects, isUnattended(mode)) };
 }

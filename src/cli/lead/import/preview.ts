@@ -5,6 +5,7 @@ import type { Columns } from "../../../import/map/columns.ts";
 import { ofPerson, type Target } from "../../../import/map/former-fields.ts";
 import { emptyRow } from "../../../import/map/lead.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
+import { isUnattended } from "../../../import/new-lead.ts";
 import type { Format } from "../../../import/parse/format.ts";
 import type { FileRead } from "../../../import/reading.ts";
 import type { StagedImport } from "../../../import/write/import.ts";
@@ -110,7 +111,7 @@ export async function announcePreview(run: Planned, staged: StagedImport, read: 
   const report = reportOn(run.columns, request.stamp);
   const preview = await staged.preview(report.matched.id !== undefined);
   output.say(previewText(preview, read, run.known));
-  const isAttended = request.followsNoLink !== true && canAsk();
+  const isAttended = !isUnattended(request.mode) && canAsk();
   // Nobody can be asked, and the leads would get a time that is not theirs.
   if (read.doubt !== null && preview.leads > 0 && !isAttended) throw read.doubt;
   const doubts = doubtsOf(run, report, preview, read);
@@ -154,7 +155,7 @@ function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Pr
   const { leads, sharingIds, takenIds, changedVisits, cutVisits, changedEmails } = preview;
   // Deliveries have different columns, and those of the last one say nothing of the others.
   const namesNobody =
-    request.ofDeliveries !== true &&
+    request.mode !== "delivery" &&
     ![...ofPerson, "company" as const].some((field) => report.matched[field] !== undefined);
   const [id = "id"] = report.matched.id ?? [];
   const empty = read.notes.reasons.get(emptyRow) ?? 0;
