@@ -27,7 +27,7 @@ const newKey = `This program needs another key: ask ${starter} to set LEADFILE_K
 const sentences: Readonly<Record<string, string>> = {
   invalid_api_key: `The key does not exist. ${newKey}`,
   revoked_api_key: `The key was revoked. ${newKey}`,
-  unknown_pixel: "The account has no such pixel. summarize_leads lists the pixels of the leads under by_pixel.",
+  unknown_pixel: "The account has no such pixel. list_pixels lists them.",
   not_found: `The API is not at this address. Ask ${starter} to check its URL.`,
 };
 

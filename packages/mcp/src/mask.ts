@@ -1,23 +1,28 @@
-/** Leads as a model may see them: persons are masked in every field, and page addresses have no query. */
+/** Leads as a model may see them: only texts of known shapes are shown, without the person, and page addresses without a query. */
 import { printable } from "../../client/program/terminal.ts";
 import type { Lead } from "../../client/src/leadfile.ts";
 import { personMask } from "./person.ts";
+import { isAgeRange, isAmountRange, isPixelId, isUuid, withKnownShapes } from "./shapes.ts";
 
 /** One text of a lead, as it is shown. */
 export type Show = (field: keyof Lead, lead: Partial<Lead>) => string | null;
 
 const addresses: ReadonlySet<keyof Lead> = new Set(["page_url", "referrer"]);
-/** Fields that name no person. */
-const impersonal: ReadonlySet<keyof Lead> = new Set(["id", "identified_at", "pixel_id", "state"]);
-/** Fields in which two numbers in a row are a range. */
-const ranges: ReadonlySet<keyof Lead> = new Set(["age_range", "income_range", "net_worth"]);
+
+/** Fields whose values have a known shape. Any other value is masked whole. */
+const shapes: Partial<Record<keyof Lead, (text: string) => boolean>> = {
+  id: isUuid,
+  identified_at: (text) => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/.test(text),
+  state: (text) => /^[A-Z]{2}$/i.test(text),
+  age_range: isAgeRange,
+  income_range: isAmountRange,
+  net_worth: isAmountRange,
+};
 
 /** A visitor can make texts of any length, and the search in them takes longer than their length. */
 const maxTextLength = 2_000;
 
 const anEmail = /[^\s/@"'<>:;,?&=#]+@[^\s/@"'<>:;,?&=#]+/gu;
-const aPhone = /\+?\d(?:[\s().·_\p{Cf}-]{0,2}\d){9,}/gu;
-const aPhoneOfUs = /(?<!\d)(?:\+?1[\s.-]?)?\(?\d{3}\)?[\s.-]?\d{3}[\s.-]?\d{4}(?!\d)/g;
 
 /** The masks of leads that are being shown. A lead is shown field by field. */
 const masks = new WeakMap<Partial<Lead>, (text: string) => string>();
@@ -28,24 +33,27 @@ export const revealed: Show = (field, lead) => {
   return text !== null && isAddress(field, text) ? withoutQuery(text) : text;
 };
 
-/** Names, email addresses, and phones are masked, wherever they are in the lead. */
+/** Names, email addresses, and phones are masked, wherever they are in the lead, and so is every text of an unknown shape. */
 export const masked: Show = (field, lead) => {
   const text = lead[field] ?? null;
-  if (text === null || impersonal.has(field)) return text;
+  if (text === null) return null;
+  const hasShape = shapes[field];
+  if (hasShape !== undefined) return hasShape(text) ? text : "…";
   if (field === "name") return text.split(/\s+/u).map(initial).join(" ");
   if (field === "phone") return maskPhone(text);
   if (field === "email" || field === "verified_email") return maskEmail(text);
+  if (field === "pixel_id") return isUuid(text) || isPixelId(text) ? maskPersons(text, lead) : "…";
   const clean = isAddress(field, text) ? withoutQuery : (whole: string) => whole;
-  const mask = (part: string) => maskPersons(part, lead, ranges.has(field) ? aPhoneOfUs : aPhone);
-  // Before the decoding, too: a stray % and two digits of a phone look encoded. After it a ? begins a query.
-  return mask(clean(decoded(mask(clean(beginningOf(text))))));
+  const mask = (part: string) => maskPersons(part, lead);
+  // Before the decoding, too: a stray % and two letters of a name look encoded. After it a ? begins a query.
+  return withKnownShapes(mask(clean(decoded(mask(clean(beginningOf(text)))))));
 };
 
-function maskPersons(text: string, lead: Partial<Lead>, phone: RegExp): string {
+function maskPersons(text: string, lead: Partial<Lead>): string {
   const maskPerson = masks.getOrInsertComputed(lead, () => personMask(lead));
   // Full-width letters and digits become those that the patterns know. What is masked already stays.
   const plain = text.replace(/[^…]+/g, (part) => part.normalize("NFKC"));
-  return maskPerson(plain.replace(anEmail, maskEmail)).replace(phone, maskPhone);
+  return maskPerson(plain.replace(anEmail, maskEmail));
 }
 
 /**

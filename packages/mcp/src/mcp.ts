@@ -25,10 +25,11 @@ export function mcpCommand(host: Host = thisProcess): Command {
       "after",
       `
 Set LEADFILE_KEY in the program that starts this one. Standard input and output
-carry the Model Context Protocol. Three tools, summarize_leads, list_leads, and
-usage, read through the API with that key, so its limit and usage apply. Names,
-email addresses, and phones are masked in every field, and page addresses lose
-their query.
+carry the Model Context Protocol. Four tools, summarize_leads, list_leads,
+list_pixels, and usage, read through the API with that key, so its limit and
+usage apply. Names, email addresses, and phones are masked in every field, and
+so is each text that has no known shape: words, short numbers, and ranges are
+shown. Page addresses lose their query.
 
 The settings of a program that starts it, such as an AI assistant:
   {"mcpServers": {"leadfile": {

@@ -1,7 +1,7 @@
 /** Masks what identifies the person of a lead in a text, whatever its case, accents, separators, and order. */
 import type { Lead } from "../../client/src/leadfile.ts";
 
-type Person = Partial<Pick<Lead, "name" | "email" | "verified_email" | "phone">>;
+type Person = Partial<Pick<Lead, "name" | "email" | "verified_email">>;
 
 /** Words of a name that name nobody. As parts of the name they would hide a state such as MD. */
 const titles = new Set(
@@ -15,9 +15,12 @@ const roles = new Set(
     " ",
   ),
 );
-/** Longer words of a name are no words. */
-const maxWordLength = 60;
-const maxWords = 8;
+/** The most words of a name that are searched for. With more, nothing of a text is shown. */
+const maxWords = 200;
+/** The most words of a name whose pairs are searched for, such as danawhitfield. */
+const maxPairedWords = 8;
+/** No text is searched for more letters in a row than its known shapes have. */
+const maxWordLength = 31;
 /** A shorter word identifies a person only if no other letters adjoin it. */
 const minPartLength = 4;
 
@@ -49,8 +52,9 @@ function plain(letter: string): string {
 const aPiece = /[\p{L}\p{M}\p{N}\p{Cf}._'’-]+/gu;
 
 /** Returns a function that masks each piece of a text in which the person of a lead is named. */
-export function personMask({ name, email, verified_email: verified, phone }: Person): (text: string) => string {
+export function personMask({ name, email, verified_email: verified }: Person): (text: string) => string {
   const names = wordsOf(name ?? "").filter((word) => !titles.has(plainOf(word)));
+  if (names.length > maxWords) return () => "…";
   const addresses = [email, verified].flatMap((address) => (address == null ? [] : [address]));
   const mailboxes = addresses.map((address) => (address.split("@", 1)[0] ?? "").replace(/\+.*/, ""));
   const inMailboxes = mailboxes
@@ -58,7 +62,7 @@ export function personMask({ name, email, verified_email: verified, phone }: Per
     .flatMap((mailbox) => [wordsOf(mailbox).join(""), ...wordsOf(mailbox)])
     .flatMap((word) => [word, word.replace(/\p{N}+$/u, "")]);
   const words = [...names, ...inMailboxes].flatMap(spellings).filter((word) => word.length > 1);
-  const spelled = names.flatMap(spellings);
+  const spelled = names.slice(0, maxPairedWords).flatMap(spellings);
   const pairs = spelled.flatMap((one) =>
     spelled.filter((other) => other !== one).map((other) => [one, other] as const),
   );
@@ -68,9 +72,8 @@ export function personMask({ name, email, verified_email: verified, phone }: Per
   const whole = new Set([...words, ...initials]);
   const domains = addresses.map((address) => wordsOf(address.split("@")[1] ?? "").map(plainOf));
   const joinedDomains = domains.filter((labels) => labels.length > 1).map((labels) => labels.join(""));
-  const phones = phonePatterns(phone ?? "");
-  return (text) => {
-    const masked = text.replace(aPiece, (piece: string, index: number) => {
+  return (text) =>
+    text.replace(aPiece, (piece: string, index: number) => {
       const found = [...piece]
         .map(plain)
         .join("")
@@ -83,8 +86,6 @@ export function personMask({ name, email, verified_email: verified, phone }: Per
         found.some((word, place) => whole.has(word) || whole.has(word + (found[place + 1] ?? "")));
       return isNamed ? "…" : piece;
     });
-    return phones.reduce((rest, pattern) => rest.replace(pattern, "…"), masked);
-  };
 }
 
 /** Returns whether a word identifies a person inside other letters as well, such as whitfield in dwhitfield. */
@@ -92,9 +93,9 @@ function isPart(word: string): boolean {
   return word.length >= (/^[\p{Script=Latin}\p{N}]+$/u.test(word) ? minPartLength : 2);
 }
 
+/** Returns the different words of a text. A word of a text that is longer than 30 letters is never shown. */
 function wordsOf(text: string): string[] {
-  const words: string[] = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return words.filter((word) => word.length <= maxWordLength).slice(0, maxWords);
+  return [...new Set(text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])].map((word) => word.slice(0, maxWordLength));
 }
 
 /** Some letters such as ⑴ contain others than letters when they are plain. */
@@ -112,11 +113,4 @@ function spellings(word: string): string[] {
   const base = plainOf(word);
   const short = base.replace(/([aou])e/g, "$1");
   return [base, long, ...(short.length >= minPartLength ? [short] : [])];
-}
-
-/** A phone with and without its country code, and without its area code, in whatever groups. */
-function phonePatterns(phone: string): RegExp[] {
-  const digits = phone.replaceAll(/\D/g, "").slice(0, 20);
-  const lengths = [digits.length, 10, 7].filter((length) => length <= digits.length && length >= 7);
-  return lengths.map((length) => new RegExp(`(?<!\\d)${[...digits.slice(-length)].join("\\D{0,3}")}(?!\\d)`, "g"));
 }

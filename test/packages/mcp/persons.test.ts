@@ -62,7 +62,7 @@ test("invisible characters are shown as ?, encoded or not", async () => {
 });
 
 test("a very long address shows no part of a person", () => {
-  const long = `https://shop.example.com/${"a".repeat(1960)}/`;
+  const long = `https://shop.example.com/${"abcdefgh/".repeat(218)}`;
   for (const end of ["dana@example.com", "619-555-0142", "1619%2D5550142"]) {
     const shown = masked("page_url", aLead({ page_url: long + end.repeat(20) }));
     expect(shown).toBe(`${long}…`);
@@ -73,6 +73,8 @@ const word = fc.stringMatching(/^[A-Z][a-z]{3,8}$/);
 const digits = fc.stringMatching(/^[2-9]\d{9}$/);
 const impersonal = ["id", "identified_at", "pixel_id", "name", "email", "verified_email", "phone", "state"];
 const texts = leadFields.filter((field) => !impersonal.includes(field));
+/** Those without ranges, of which nothing but a known range is shown. */
+const freeTexts = texts.filter((field) => !["age_range", "income_range", "net_worth"].includes(field));
 
 /** Another way to write a name, an email address or a phone. */
 const writing = fc.constantFrom<(text: string) => string>(
@@ -88,7 +90,7 @@ test("no field shows a part of the person, in any spelling", () => {
   const title = fc.constantFrom("", "Dr. ", "Mrs ");
   const suffix = fc.constantFrom("", " Jr.", ", PhD", " III");
   fc.assert(
-    fc.property(word, word, digits, title, suffix, writing, fc.constantFrom(...texts), fc.nat(), (...drawn) => {
+    fc.property(word, word, digits, title, suffix, writing, fc.constantFrom(...freeTexts), fc.nat(), (...drawn) => {
       const [first, last, phone, before, after, write, field, pick] = drawn;
       const email = `${first[0]}${last}${phone.slice(0, 2)}@x.example`.toLowerCase();
       const person = { name: `${before}${first} Q. ${last}${after}`, email, phone };
@@ -122,6 +124,10 @@ test.each([
   [{ name: "Dana Whitfield" }, "https://a.example/ｄａｎａ/whit\u200bfield/dan", "https://a.example/…/…/dan"],
   [{ email: "kim@mail.harbor.example" }, "https://harbor.example/at-mail.harbor.example", "https://harbor.example/…"],
   [{ phone: "16195550142" }, "https://a.example/619\u200b-555\u200b-0142/５５５-0142", "https://a.example/…/…"],
+  [{ name: null }, "https://a.example/blog/2026/01/31/10-tips", "https://a.example/blog/2026/01/31/10-tips"],
+  [{ name: null }, "https://a.example/ZGFuYUBleGFtcGxlLmNvbQ==/x", "https://a.example/…/x"],
+  [{ name: null }, "https://a.example/64616e61406578616d706c652e636f6d/x", "https://a.example/…/x"],
+  [{ name: null }, "https://a.example/YUBiLmNv/a%40b.co", "https://a.example/…/a…@b…"],
   [{ phone: "16195550142" }, `https://a.example/${encodeURIComponent("５５５-0142")}`, "https://a.example/…"],
 ])("masks %j in the page %s as %s", (person, page, shown) => {
   const nobody = { name: null, email: null, verified_email: null, phone: null };
@@ -140,10 +146,142 @@ test("an email address is masked whole, whatever is before its @", () => {
   }
 });
 
-test("ranges and states are not masked, even if they look like a phone or a title", () => {
-  const lead = aLead({ name: "John Smith MD", state: "MD", income_range: "100000-149999", age_range: "25-34" });
-  const shown = (["state", "income_range", "age_range"] as const).map((field) => masked(field, lead));
-  expect(shown).toEqual(["MD", "100000-149999", "25-34"]);
+test("a state is not masked, even if it looks like a title", () => {
+  expect(masked("state", aLead({ name: "John Smith MD", state: "MD" }))).toBe("MD");
+});
+
+const ages = ["25-34", "18 - 24", "65+", "65 and older", "under 18", "18 to 24", "<18", "≥ 75", "35–44"];
+const amounts = [
+  "100000-149999",
+  "$75,000 to $99,999",
+  "$75,000 - $99,999",
+  "$50k-$75k",
+  "less than $20,000",
+  "$250,000+",
+  "Under $1",
+  "$1 to $4,999",
+  "500000-749999",
+  "$1M or more",
+  "$1,000,000 and over",
+  "-$20,000 to -$2,500",
+];
+
+test("known ranges are shown", () => {
+  expect(ages.filter((age_range) => masked("age_range", aLead({ age_range })) !== age_range)).toEqual([]);
+  for (const field of ["income_range", "net_worth"] as const) {
+    expect(amounts.filter((range) => masked(field, aLead({ [field]: range })) !== range)).toEqual([]);
+  }
+});
+
+const separator = fc.constantFrom(
+  "",
+  " ",
+  "-",
+  ".",
+  "/",
+  "_",
+  " / ",
+  " – ",
+  "·",
+  "x",
+  "📞",
+  "\u200b",
+  ") ",
+  ", ",
+  " to ",
+  " ext ",
+  "%20",
+  "%2D",
+);
+const digitOf = fc.constantFrom<(digit: string) => string>(
+  (digit) => digit,
+  (digit) => String.fromCodePoint(0x660 + Number(digit)),
+  (digit) => String.fromCodePoint(0xff10 + Number(digit)),
+  (digit) => String.fromCodePoint(0x966 + Number(digit)),
+  (digit) => String.fromCodePoint(0x1d7d8 + Number(digit)),
+);
+
+test("no field but phone shows a phone of anybody, whatever its separators and digits", () => {
+  fc.assert(
+    fc.property(
+      digits,
+      separator,
+      digitOf,
+      fc.constantFrom("", "+1", "1 "),
+      fc.constantFrom(...texts, "pixel_id" as const),
+      (...drawn) => {
+        const [phone, between, write, prefix, field] = drawn;
+        const groups = [phone.slice(0, 3), phone.slice(3, 6), phone.slice(6)].map((group) =>
+          group.replace(/\d/g, write),
+        );
+        const whole = prefix + groups.join(between);
+        for (const text of [whole, `call ${whole} now`, `https://a.example/${whole}`]) {
+          const shown = (masked(field, aLead({ phone: null, [field]: text })) ?? "").normalize("NFKC");
+          expect([text, shown.match(/\p{Nd}/gu)?.length ?? 0]).toEqual([text, 0]);
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+const aMailbox = fc.stringMatching(/^[a-z][a-z0-9._+-]{2,20}$/);
+const aDomain = fc.stringMatching(/^[a-z]{2,12}\.(?:com|org|example)$/);
+const hidden = fc.constantFrom<(text: string) => string>(
+  (text) => Buffer.from(text).toString("base64"),
+  (text) => Buffer.from(text).toString("base64").replaceAll("=", ""),
+  (text) => Buffer.from(text).toString("base64url"),
+  (text) => Buffer.from(text).toString("hex"),
+  (text) => Buffer.from(text).toString("hex").toUpperCase(),
+  (text) => encodeURIComponent(Buffer.from(text).toString("base64")),
+  (text) => Buffer.from(text).toString("hex").replace(/../g, "%$&"),
+);
+
+test("no field shows an email address of anybody, in whatever encoding", () => {
+  fc.assert(
+    fc.property(
+      aMailbox,
+      aDomain,
+      hidden,
+      fc.constantFrom(...texts, "pixel_id" as const),
+      (mailbox, domain, hide, field) => {
+        const address = `${mailbox}@${domain}`;
+        for (const text of [hide(address), `https://a.example/u/${hide(address)}/x`]) {
+          const shown = masked(field, aLead({ email: null, verified_email: null, name: null, [field]: text })) ?? "";
+          expect(shown).not.toContain(hide(address));
+          expect(shown).not.toContain(mailbox);
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("every word of a long name is masked, and a name of hundreds of words hides the text", () => {
+  const words = [..."abcdefghijklmnopqrst"].map((letter) => `Z${letter}x${letter}quil`);
+  for (const word of words) {
+    expect(masked("page_url", aLead({ name: words.join(" "), page_url: `https://a.example/${word}/x` }))).toBe(
+      "https://a.example/…/x",
+    );
+  }
+  const many = Array.from({ length: 300 }, (_, n) => `Name${n}`).join(" ");
+  expect(masked("company", aLead({ name: many, company: "Acme" }))).toBe("…");
+});
+
+test("a pixel is shown by its ID, unless the ID tells of a person", () => {
+  const shown = ["px_shop", "px_8f3k2", "018d5f1c-0a8b-8c1e-9f44-2b7f5a3e6d10", "site-1042"];
+  const hiding = [
+    "px_dana@example.com",
+    "px_6195550142",
+    "619-555-0142",
+    "ZGFuYUBleGFtcGxlLmNvbQ",
+    "px_ZGFuYUBleGFtcGxlLmNvbQ",
+    "dana whitfield's",
+  ];
+  const pixelOf = (pixel_id: string) => masked("pixel_id", aLead({ pixel_id }));
+  expect(shown.map(pixelOf)).toEqual(shown);
+  expect(hiding.map(pixelOf)).toEqual(hiding.map(() => "…"));
+  expect(masked("pixel_id", aLead({ name: "Dana Whitfield", pixel_id: "px-whitfield" }))).toBe("…");
 });
 
 test("texts of leads are followed by a notice that they are data, and contain no markup", async () => {

@@ -1,4 +1,4 @@
-/** bun admin mcp: three tools that read, their results, and what they say if the server refuses. */
+/** bun admin mcp: four tools that read, their results, and what they say if the server refuses. */
 import { describe, expect, test } from "bun:test";
 import { countTokens as countCl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base";
@@ -14,12 +14,12 @@ import { adminCommand, start } from "../../support/process.ts";
 import { aLine } from "../client/line.ts";
 import { anAgent, anAgentOf, aProcess, everyTable, tableOf } from "./agent.ts";
 
-test("there are three tools, and each says that it only reads", async () => {
+test("there are four tools, and each says that it only reads", async () => {
   const { url, aKey } = await serve();
   const { client } = await aProcess(url, aKey());
   const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name).toSorted()).toEqual(["list_leads", "summarize_leads", "usage"]);
-  expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).toEqual([true, true, true]);
+  expect(tools.map(({ name }) => name).toSorted()).toEqual(["list_leads", "list_pixels", "summarize_leads", "usage"]);
+  expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).toEqual([true, true, true, true]);
 });
 
 test.each([
@@ -63,6 +63,43 @@ test("a summary counts by day, pixel, page, state, and source within its period"
   });
 });
 
+test("which companies came from Texas on a day is one call, and so is each other breakdown", async () => {
+  const at = (day: number, n: number) => `2026-01-${day}T10:00:0${n}.000Z`;
+  const leads = [
+    aLead({ identified_at: at(10, 0), state: "TX", company: "Early Bird" }),
+    aLead({ identified_at: at(11, 0), state: "TX", company: "Harbor & Pine", city: "Austin" }),
+    aLead({ identified_at: at(11, 1), state: "TX", company: "Harbor & Pine", pixel_id: "px_blog" }),
+    aLead({ identified_at: at(11, 2), state: "TX", company: null }),
+    aLead({ identified_at: at(11, 3), state: "CA", company: "Elsewhere" }),
+    aLead({ identified_at: at(12, 0), state: "TX", company: "Latecomer" }),
+  ];
+  const { call } = await anAgentOf({ leads });
+  const day = { since: "2026-01-11", before: "2026-01-12" };
+  const { text } = await call("summarize_leads", { by: "company", state: "TX", ...day });
+  expect(JSON.parse(text)).toEqual({
+    since: "2026-01-11T00:00:00.000Z",
+    before: "2026-01-12T00:00:00.000Z",
+    leads: 3,
+    missing: null,
+    by_company: { "Harbor & Pine": 2, "(none)": 1 },
+  });
+  const asked = async (by: string) => JSON.parse((await call("summarize_leads", { by, ...day })).text)[`by_${by}`];
+  expect(await asked("city")).toEqual({ "San Diego": 3, Austin: 1 });
+  expect(await asked("state")).toEqual({ TX: 3, CA: 1 });
+  expect(await asked("pixel")).toEqual({ px_site: 3, px_blog: 1 });
+  expect(await asked("day")).toEqual({ "2026-01-11": 4 });
+  expect((await call("summarize_leads", { by: "email" })).isError).toBe(true);
+});
+
+test("the pixels of the account are listed with their status", async () => {
+  const pixels = [
+    { id: "px_shop", status: "active" },
+    { id: "px_blog", status: "paused" },
+  ];
+  const { text } = await (await anAgentOf({ pixels })).call("list_pixels");
+  expect(JSON.parse(text)).toEqual({ pixels });
+});
+
 test("a summary names every state, and combines the smallest of many sources", async () => {
   const codes = Object.keys(states);
   const leads = codes.map((state, n) => aLead({ state, traffic_source: `source ${n}` }));
@@ -74,7 +111,7 @@ test("a summary names every state, and combines the smallest of many sources", a
 });
 
 test("a summary marks shortened labels, and splits no character", async () => {
-  const long = `https://shop.example.com/${"x".repeat(74)}`;
+  const long = `https://shop.example.com/${"four-".repeat(14)}four`;
   const pages = [long, `${long}🙂`, `${long}🙂first`, `${long}🙂second`];
   const leads = pages.map((page) => aLead({ page_url: page }));
   const before = new Date(Date.parse(leads.at(-1)?.identified_at ?? "") + 1).toISOString();
@@ -200,7 +237,7 @@ describe("a problem that a model cannot solve", () => {
 
   test("advice is about the tools, not about endpoints or encoding", async () => {
     const { call } = await anAgentOf();
-    expect((await call("list_leads", { pixel_id: "px_none" })).text).toContain("under by_pixel");
-    expect((await call("list_leads", { since: "2026-01-31" })).text).toEndWith("such as 2026-01-31T09:15:00Z.");
+    expect((await call("list_leads", { pixel_id: "px_none" })).text).toContain("list_pixels lists them");
+    expect((await call("list_leads", { since: "31.1.2026" })).text).toEndWith("such as 2026-01-31T09:15:00Z.");
   });
 });
