@@ -1,12 +1,14 @@
 /** The identifiers in a lead, the ways to name a person, and the digests with which a list may name them. */
 import { domainToUnicode } from "node:url";
 import type { Lead } from "../contract/lead.ts";
-import { emailKey, type PersonIdentifier, phoneKey, withDomain } from "../contract/person.ts";
+import { emailKey, identifierOf, type PersonIdentifier, withDomain } from "../contract/person.ts";
 
 /** A way to name a person: by an identifier, or by the SHA-256 of an email address or phone in hexadecimal digits. */
 export interface PersonReference {
   readonly kind: PersonIdentifier["kind"] | "digest";
   readonly value: string;
+  /** The form in which an earlier version compared it, if that differs. */
+  readonly earlier?: string;
   /** Further IDs of leads that a vendor's ID may have become: the ID is derived from that of the pixel as well. */
   readonly furtherIds?: readonly string[];
   /** The line of a list that names the person. */
@@ -14,34 +16,42 @@ export interface PersonReference {
 }
 
 /** Returns the identifiers that a reference gives; none for a digest. */
-export function identifiersIn({ kind, value, furtherIds = [] }: PersonReference): PersonIdentifier[] {
-  return kind === "digest" ? [] : [value, ...furtherIds].map((one) => ({ kind, value: one }));
+export function identifiersIn({ kind, value, earlier, furtherIds = [] }: PersonReference): PersonIdentifier[] {
+  if (kind === "digest") return [];
+  const given = earlier === undefined ? { kind, value } : { kind, value, earlier };
+  return [given, ...furtherIds.map((id) => ({ kind, value: id }))];
 }
 
 /** Returns the ID of a lead, its email addresses, and its phone. */
 export function identifiersOf(lead: Pick<Lead, "id" | "email" | "verified_email" | "phone">): PersonIdentifier[] {
-  const emails = new Set(
-    [lead.email, lead.verified_email].flatMap((email) => (email === null ? [] : [emailKey(email)])),
-  );
+  const addresses = new Set([lead.email, lead.verified_email].filter((email) => email !== null));
+  const emails = [...addresses].map((email) => identifierOf("email", email));
   return [
     { kind: "id", value: lead.id },
-    ...[...emails].map((value): PersonIdentifier => ({ kind: "email", value })),
-    ...(lead.phone === null ? [] : [{ kind: "phone", value: phoneKey(lead.phone) } as const]),
+    // Two spellings of one address are one, unless earlier versions told them apart.
+    ...new Map(emails.map((one) => [`${one.value} ${one.earlier}`, one])).values(),
+    ...(lead.phone === null ? [] : [identifierOf("phone", lead.phone)]),
   ];
 }
 
 /**
  * Returns the forms in which earlier versions compared an identifier, and others hash it: an email address with its domain
- * in its own letters and with separate accents, a phone with an international prefix.
+ * in its own letters and with separate accents, a phone with an international prefix or a leading zero.
  */
-export function spellingsOf({ kind, value }: PersonIdentifier): string[] {
+export function spellingsOf({ kind, value, earlier }: PersonIdentifier): string[] {
+  const before = earlier === undefined ? [] : [earlier];
+  if (kind === "id") return [value];
   if (kind === "phone") {
     const number = value.length === 10 ? `1${value}` : value;
-    return [value, `00${number}`, `011${number}`];
+    return [...new Set([value, `0${value}`, `0${number}`, `00${number}`, `011${number}`, ...before])];
   }
-  if (kind !== "email" || !/[^ -~]|[@.]xn--/.test(value)) return [value];
-  const written = [value, withDomain(value, domainToUnicode)];
-  return [...new Set(written.flatMap((text) => [text, text.normalize("NFD")]))];
+  return [...new Set([value, ...before].flatMap(spellingsOfEmail))];
+}
+
+function spellingsOfEmail(email: string): string[] {
+  if (!/[^ -~]|[@.]xn--/.test(email)) return [email];
+  const written = [email, withDomain(email, domainToUnicode)];
+  return written.flatMap((text) => [text, text.normalize("NFD")]);
 }
 
 /** Returns the SHA-256, in hexadecimal digits, of each form of an email address or a phone. An ID has none. */
@@ -62,12 +72,12 @@ export function isOf(lead: Lead, reference: PersonReference): boolean {
 }
 
 /**
- * Returns the identifiers of a person's own lead that are blocked with the person: its email addresses and the given one,
- * and its phone if it was found by its ID.
+ * Returns the identifiers of a person's own lead that are blocked with the person: its ID, its email addresses, and the given
+ * one, and its phone if it was found by its ID.
  */
 export function blockedWith(reference: PersonReference, lead: Lead): PersonIdentifier[] {
   return identifiersOf(lead).filter((identifier) => {
-    if (identifier.kind === "email" || identifier.value === reference.value) return true;
+    if (identifier.kind !== "phone" || identifier.value === reference.value) return true;
     if (reference.kind === "digest") return digestsOf(identifier).includes(reference.value);
     return reference.kind === "id";
   });

@@ -2,7 +2,7 @@
  * Finds email addresses, phones, and IDs in texts by their meaning, such as in the address of a page. All identifiers of a
  * text are extracted and compared, so a list of many persons takes no longer than one.
  */
-import { emailKey, phoneKey } from "../contract/person.ts";
+import { asciiDigits, decodePercent, emailKey, phoneKey, withoutInvisible } from "../contract/person.ts";
 import { digestsOf, type PersonReference } from "./identifiers.ts";
 
 /** Returns the owners of the identifiers that a text contains. */
@@ -72,20 +72,14 @@ function* formsOf(text: string): Generator<string> {
  */
 function decodeOnce(text: string): string {
   if (!/%[0-9a-f]{2}|&(?:#|commat|apos)|[\\%]u|[^ -~]/i.test(text)) return text;
-  return text
-    .replaceAll(/(?:%[0-9a-f]{2})+/gi, decodeSequence)
+  const decoded = decodePercent(text)
     .replaceAll(/(?:&#(?:(\d{1,7})|x([0-9a-f]{1,6}));?|[\\%]u([0-9a-f]{4}))/gi, (sequence, decimal, hex, json) => {
       const point = decimal === undefined ? Number.parseInt(hex ?? json, 16) : Number(decimal);
       return point > 0 && point <= 0x10ffff ? String.fromCodePoint(point) : sequence;
     })
     .replaceAll(/&commat;/gi, "@")
-    .replaceAll(/&apos;/gi, "'")
-    .normalize("NFKC")
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "");
-}
-
-function decodeSequence(sequence: string): string {
-  return Buffer.from(sequence.replaceAll("%", ""), "hex").toString("utf8");
+    .replaceAll(/&apos;/gi, "'");
+  return withoutInvisible(decoded.normalize("NFKC"));
 }
 
 const maxLocalPart = 64;
@@ -147,16 +141,4 @@ function beginnings(groups: readonly string[]): string[] {
     if (digits.length >= minPhoneDigits) phones.push(phoneKey(digits));
   }
   return phones;
-}
-
-/** Writes the digits of other scripts as ASCII: within a script, zero to nine follow one another. */
-function asciiDigits(text: string): string {
-  if (!/[^ -~]/.test(text)) return text;
-  return text.replaceAll(/[^\P{Nd}0-9]/gu, (digit) => {
-    let zero = digit.codePointAt(0) ?? 0;
-    const isDigit = (point: number) => /\p{Nd}/u.test(String.fromCodePoint(point));
-    const point = zero;
-    while (isDigit(zero - 1) && point - zero < 9) zero--;
-    return String(point - zero);
-  });
 }

@@ -140,6 +140,29 @@ export function findReceipt(database: Connection, identity: Buffer) {
   return row === undefined ? null : { receipt: row.receipt, removed: removedBy(row) };
 }
 
+/** A stored erasure: the hashes and digests that were given, and the hashes of the IDs of the removed leads. */
+interface StoredErasure {
+  readonly given: readonly string[];
+  readonly digests: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Lists the erasures of an account that have one of some hashes in a list of their receipt. */
+export function listErasures(
+  database: Connection,
+  account: number,
+  list: keyof StoredErasure,
+  hashes: readonly string[],
+): StoredErasure[] {
+  const wanted = JSON.stringify(hashes);
+  const has = sql`EXISTS (SELECT 1 FROM json_each(${receipts.receipt}, ${`$.${list}`}) WHERE value IN (SELECT value FROM json_each(${wanted})))`;
+  const rows = database
+    .select({ receipt: receipts.receipt })
+    .from(receipts)
+    .where(and(eq(receipts.account, account), has));
+  return rows.all().map(({ receipt }) => readReceipt(receipt));
+}
+
 /** Lists the receipts of an account as JSON, oldest first, all with their recipients: a killed erasure adds none. */
 export function* listReceipts(database: Pick<LeadDatabase, "read">, account: number): Generator<string> {
   for (const rows of readReceipts(database, eq(receipts.account, account)))

@@ -9,6 +9,7 @@ import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { type accounts, instances, suppressedDigests, suppressions } from "../db/schema.ts";
 import { digestsOf, identifiersIn, type PersonReference, spellingsOf } from "./identifiers.ts";
+import { listErasures } from "./receipts.ts";
 
 /** An account as its blocks and receipts know it. */
 export type SuppressedAccount = Pick<typeof accounts.$inferSelect, "number" | "id">;
@@ -97,8 +98,8 @@ export function openSuppressions(
 }
 
 /**
- * Lifts every block that an import would meet by an identifier, and no other one. Returns how many there were; the IDs that
- * one ID of a vendor may have become count as one.
+ * Lifts every block that an import would meet by an identifier, and those of the IDs that an erasure by it removed. Returns how
+ * many the identifier had; the IDs that one ID of a vendor may have become count as one.
  */
 export async function liftBlocks(
   database: LeadDatabase,
@@ -112,24 +113,57 @@ export async function liftBlocks(
   const hashes = listInstances(read).flatMap((instance) =>
     identifiers.flatMap((identifier) => hashesOf(instance, account.id, identifier)),
   );
-  const digests = identifiers.flatMap(digestsOf).map((digest) => Buffer.from(digest, "hex"));
+  const digests = identifiers.flatMap(digestsOf);
   const lists = [
     { table: suppressions, named: inArray(suppressions.hash, hashes) },
-    { table: suppressedDigests, named: inArray(suppressedDigests.digest, digests) },
+    { table: suppressedDigests, named: inArray(suppressedDigests.digest, digests.map(fromHex)) },
   ];
   const blocks = lists.map(({ table, named }) => ({ table, where: inForce(table, account.number, named) }));
   const lifted = blocks.reduce(
     (sum, { table, where }) => sum + (read.select({ of: count() }).from(table).where(where).get()?.of ?? 0),
     0,
   );
+  const ids = removedOnlyBy(read, account.number, hashes, digests);
+  const ofIds = { table: suppressions, where: inForce(suppressions, account.number, inArray(suppressions.hash, ids)) };
   const unblocked = reference.kind === "id" ? Math.min(lifted, 1) : lifted;
   const detail = { by: reference.kind, unblocked };
   const act = insertAct(read, { atMs: nowMs, act: "lead.unblock", account: account.id, detail });
-  const statements = blocks.map(({ table, where }) => {
+  const statements = [...blocks, ofIds].map(({ table, where }) => {
     // A clock may have been set back since the erasure.
     const liftedAt = sql`max(${nowMs}, ${table.erasedAt})`;
     return read.update(table).set({ liftedAt }).where(where);
   });
   await database.write([...statements, act], "everywhere");
   return unblocked;
+}
+
+const fromHex = (hash: string) => Buffer.from(hash, "hex");
+
+/**
+ * Returns the hashes of the IDs that the erasures of a person removed. An ID stays blocked that another erasure removed as well,
+ * as long as what was given to that one is blocked.
+ */
+function removedOnlyBy(
+  database: Connection,
+  account: number,
+  hashes: readonly Buffer[],
+  digests: readonly string[],
+): Buffer[] {
+  const given = hashes.map((hash) => hash.toString("hex"));
+  const theirs = [
+    ...listErasures(database, account, "given", given),
+    ...listErasures(database, account, "digests", digests),
+  ];
+  const removed = new Set(theirs.flatMap((erasure) => erasure.removed));
+  const isTheirs = new Set([...given, ...digests]);
+  const isBlocked = (table: BlockTable, where: SQL) =>
+    selectBlocks(database, table, account, where).values().length > 0;
+  const others = listErasures(database, account, "removed", [...removed]).filter(
+    (other) =>
+      other.given.some((one) => !isTheirs.has(one) && isBlocked(suppressions, eq(suppressions.hash, fromHex(one)))) ||
+      other.digests.some(
+        (one) => !isTheirs.has(one) && isBlocked(suppressedDigests, eq(suppressedDigests.digest, fromHex(one))),
+      ),
+  );
+  return [...removed.difference(new Set(others.flatMap((other) => other.removed)))].map(fromHex);
 }

@@ -115,10 +115,10 @@ const persons: readonly Person[] = [
 ];
 
 const keptOutBy = {
-  email: "the same email addresses; to block a phone as well, run lead erase --phone.",
-  phone: "the same phone or email addresses.",
+  email: "the same IDs or email addresses; to block a phone as well, run lead erase --phone.",
+  phone: "the same phone, IDs, or email addresses.",
   id: "the same ID, email addresses or phones.",
-  digest: "that SHA-256 or the same email addresses.",
+  digest: "that SHA-256, the same IDs, or the same email addresses.",
 };
 
 /** A receipt contains hashes and no personal data. */

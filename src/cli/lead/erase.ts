@@ -115,17 +115,19 @@ function printReceipts(context: CommandContext, persons: readonly ErasedPerson[]
 
 /** The identifiers that keep one person out, by how the person was named. Under any other the person may come again. */
 const keptOutBy: Readonly<Record<PersonReference["kind"], string>> = {
-  email: "the same email addresses; to block a phone as well, run lead erase --phone",
-  phone: "the same phone or email addresses",
+  email: "the same IDs or email addresses; to block a phone as well, run lead erase --phone",
+  phone: "the same phone, IDs, or email addresses",
   id: "the same ID, email addresses or phones",
-  digest: "that SHA-256 or the same email addresses",
+  digest: "that SHA-256, the same IDs, or the same email addresses",
 };
 
 function sayErased(output: Output, account: string, all: readonly ErasedPerson[]): void {
   const [one] = all;
   const leads = all.reduce((sum, { erased }) => sum + erased, 0);
   const isOne = all.length === 1 && one !== undefined;
-  const by = isOne ? keptOutBy[one.person.kind] : "the identifiers of the list or the same email addresses";
+  const by = isOne
+    ? keptOutBy[one.person.kind]
+    : "the identifiers of the list, the same IDs, or the same email addresses";
   const blocked = `in ${account}. A later import or restore leaves out leads with ${by}.`;
   const found = `${grouped(all.filter(({ erased }) => erased > 0).length)} out of ${grouped(all.length)} persons`;
   if (!isOne) output.say(`Erased ${leadsText(leads)} of ${found} ${blocked}`);

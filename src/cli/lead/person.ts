@@ -1,6 +1,6 @@
 /** The persons that commands take: one by email address, phone, or ID of a lead, or a list of many. */
 import { basename } from "node:path";
-import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
+import { identifierOf, type PersonIdentifier, plainText } from "../../contract/person.ts";
 import type { Account } from "../../db/accounts.ts";
 import { readText } from "../../db/database-files.ts";
 import { listPixels } from "../../db/pixels.ts";
@@ -107,19 +107,28 @@ type Reader = (kind: PersonReference["kind"], text: string) => PersonReference |
 function openReader(context: CommandContext, account: Account): Reader {
   const pixelIds = listPixels(context.database().read, account.number).map(({ id }) => id);
   return (kind, text) => {
-    const [value, ...furtherIds] = valuesOf(kind, text, pixelIds);
-    return value === undefined ? null : { kind, value, furtherIds };
+    // If a value names two persons, the second would be silently ignored. A phone with its extension has up to 19 digits.
+    const plain = plainText(text);
+    if (plain.split("@").length > 2 || (kind === "phone" && plain.replaceAll(/\D/g, "").length > 19)) return null;
+    if (text === "") return null;
+    if (kind === "email" || kind === "phone") return identifierIn(kind, text);
+    const [value = text, ...furtherIds] = kind === "digest" ? [digestIn(text)] : idsFrom(text, pixelIds);
+    return { kind, value, furtherIds };
   };
 }
 
-/** Returns the values in the form in which persons are compared; none for a text of another kind. */
-function valuesOf(kind: PersonReference["kind"], text: string, pixelIds: readonly string[]): string[] {
-  // If a value names two persons, the second would be silently ignored. A phone with its extension has up to 19 digits.
-  if (text.split("@").length > 2 || (kind === "phone" && text.replaceAll(/\D/g, "").length > 19)) return [];
-  if (text === "") return [];
-  if (kind === "email") return [firstEmail([text])].flatMap((email) => (email === null ? [] : [emailKey(email.value)]));
-  if (kind === "phone") return [firstPhone([text])].flatMap((phone) => (phone === null ? [] : [phoneKey(phone.value)]));
-  if (kind === "digest") return [isHex(text) ? text.toLowerCase() : Buffer.from(text, "base64").toString("hex")];
+/** Returns the first address or phone in a text; null if there is none. */
+function identifierIn(kind: "email" | "phone", text: string): PersonIdentifier | null {
+  const found = kind === "email" ? (firstEmail([text]) ?? firstEmail([text.normalize("NFKC")])) : firstPhone([text]);
+  return found === null ? null : identifierOf(kind, found.value);
+}
+
+function digestIn(text: string): string {
+  return isHex(text) ? text.toLowerCase() : Buffer.from(text, "base64").toString("hex");
+}
+
+/** Returns the IDs of leads that an ID may have become. */
+function idsFrom(text: string, pixelIds: readonly string[]): string[] {
   if (uuid.test(text)) return [text.toLowerCase()];
   // A vendor's ID may have become one ID for each pixel. The one without a pixel also keeps it out of later pixels.
   return [null, ...pixelIds].map((pixelId) => idFromSource(text, pixelId));
@@ -132,7 +141,8 @@ const writtenPhone = /^\+?[\d\s()./-]+(?:(?:x|ext\.?)\s*\d+)?$/i;
 const vendorId = /^(?=.*\d)[^\s@]{1,40}$/;
 
 /** Returns the kind of identifier that a text looks like; null if it looks like none. */
-function kindOf(text: string): PersonReference["kind"] | null {
+function kindOf(typed: string): PersonReference["kind"] | null {
+  const text = plainText(typed);
   if (text.includes("@")) return "email";
   if (isHex(text) || isBase64(text)) return "digest";
   if (uuid.test(text)) return "id";

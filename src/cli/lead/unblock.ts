@@ -14,8 +14,9 @@ export function unblockCommand(context: CommandContext): Command {
     .addHelpText(
       "after",
       `
-To get the leads back, import the file again. An erasure blocks every email
-address of the leads that it removed. A lead stays out as long as one of its
+To get the leads back, import the file again. An erasure blocks the IDs and
+every email address of the leads that it removed. To unblock what was given to
+the erasure also unblocks those IDs. A lead stays out as long as one of its
 email addresses, its phone, or its ID is blocked: unblock each of them.
 
 A restore keeps the newest decision. On another machine, a restore of a backup
@@ -29,7 +30,7 @@ from before the erasure restores the erased leads: delete such backups first.`,
       const blocks = `${grouped(unblocked)} block${unblocked === 1 ? " is" : "s are"}`;
       context.output.result({ unblocked }, unblocked === 0 ? `Nobody was blocked ${by}.` : `${blocks} removed ${by}.`);
       context.output.say(
-        "Email addresses, phones, and IDs are blocked separately: a lead with another blocked value still stays out.",
+        "Email addresses and phones are blocked separately: a lead with another blocked value still stays out.",
       );
       if (unblocked > 0) context.output.say("Import the file again to bring the leads back.");
     });

@@ -1,7 +1,7 @@
 /** A row becomes a lead, or says why it cannot: each field comes from the first of its columns that has a value. */
 import { detailFields, type Lead, type LeadDetails } from "../../contract/lead.ts";
 import { namesOf } from "../../contract/names.ts";
-import { emailKey, type PersonIdentifier, phoneKey } from "../../contract/person.ts";
+import { identifierOf, type PersonIdentifier } from "../../contract/person.ts";
 import { isPixelId } from "../../contract/pixel.ts";
 import { stateCode } from "../../contract/states.ts";
 import { cityKey, readDocument, writeDocument } from "../../contract/stored-lead.ts";
@@ -208,18 +208,14 @@ function readAliases(row: Row, { email, verified_email, phone }: LeadDetails): r
   ];
 }
 
-const identifiers = {
-  email: { allIn: allEmails, keyOf: emailKey },
-  phone: { allIn: allPhones, keyOf: phoneKey },
-} as const;
+const allIn = { email: allEmails, phone: allPhones };
 
 /** Returns the further identifiers in the columns of a field, without the one that is kept. Most rows have none. */
 function others({ cells }: Row, places: Places, kept: string | null, kind: "email" | "phone"): PersonIdentifier[] {
-  const { allIn, keyOf } = identifiers[kind];
   return (places ?? []).flatMap((place) => {
     const cell = cells[place];
     if (cell === kept || cell === "") return [];
-    return allIn(cell).flatMap((value) => (value === kept ? [] : { kind, value: keyOf(value) }));
+    return allIn[kind](cell).flatMap((value) => (value === kept ? [] : identifierOf(kind, value)));
   });
 }
 

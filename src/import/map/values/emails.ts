@@ -31,9 +31,10 @@ export function firstEmail(cell: Cell): Found | null {
   return null;
 }
 
-/** Returns all valid addresses in a cell. */
+/** Returns all valid addresses in a cell, also those whose @ or dot is a full-width one. */
 export function allEmails(cell: Cell): string[] {
-  return textsOf(cell).flatMap((text) => (isBare(text) ? [text] : candidatesIn(text).filter(isBare)));
+  const texts = textsOf(cell).flatMap((text) => [...new Set([text, text.normalize("NFKC")])]);
+  return texts.flatMap((text) => (isBare(text) ? [text] : candidatesIn(text).filter(isBare)));
 }
 
 function isBare(text: string): boolean {

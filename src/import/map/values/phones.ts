@@ -1,5 +1,6 @@
 /** Phone numbers in cells: the digits of the first number, without its label, its extension, and further numbers. */
 import type { PhoneNumber } from "libphonenumber-js";
+import { plainText } from "../../../contract/person.ts";
 import { type Cell, type Found, textsOf } from "../../row.ts";
 
 /** Digits alone, or the groups in which the US writes a number: nearly all cells. */
@@ -10,7 +11,7 @@ const someNumber = /(?:\d\D*){7}/;
 
 /** Returns the digits of the first number in a cell; null if there is none. Further digits, as of an extension, are cut. */
 export function firstPhone(cell: Cell): Found | null {
-  const texts = textsOf(cell);
+  const texts = textsOf(cell).map(plainText);
   for (const [position, text] of texts.entries()) {
     const found = plainNumber(text) ?? numberIn(text);
     if (found === null) continue;
@@ -25,7 +26,7 @@ export function firstPhone(cell: Cell): Found | null {
  * it, and the person may have been erased and blocked by the result.
  */
 export function allPhones(cell: Cell): string[] {
-  const parts = textsOf(cell).flatMap((text) => text.split(betweenNumbers));
+  const parts = textsOf(cell).flatMap((text) => plainText(text).split(betweenNumbers));
   return parts.flatMap((part) => {
     const found = plainNumber(part) ?? numberIn(part);
     if (found === null) return [];
@@ -70,7 +71,7 @@ function numberIn(whole: string): Found | null {
   if (before !== null && before.value.length >= localLength) return { value: before.value, cut: true };
   const digits = digitsOf(text.slice(known.startsAt, known.endsAt));
   const value = digits.slice(0, digits.length - (known.number.ext?.length ?? 0));
-  if (value === "" || value.length > maxNumberLength) return numberInParts(text);
+  if (value === "" || isTooLong(value)) return numberInParts(text);
   return { value, cut: digitsOf(text.slice(known.startsAt)) !== value };
 }
 
@@ -108,14 +109,14 @@ function numberInParts(text: string): Found | null {
     const value = fromSpreadsheet(part.trim()) ?? firstRun(number);
     // Letters that are digits on a keypad are not spelled out.
     if (value === "" || (value.length < localLength && /[a-z]{3}/i.test(number))) continue;
-    if (value.length <= maxNumberLength) return { value, cut: digitsOf(text.replace(label, "")) !== value };
+    if (!isTooLong(value)) return { value, cut: digitsOf(text.replace(label, "")) !== value };
   }
   return null;
 }
 
 /** Returns the first of numbers that only spaces separate: it ends where it is complete and another one begins. */
 function firstRun(text: string): string {
-  const tooMany = digitsOf(text).length > maxNumberLength;
+  const tooMany = isTooLong(digitsOf(text));
   let digits = "";
   for (const word of text.split(/\s+/)) {
     const group = digitsOf(word);
@@ -125,6 +126,11 @@ function firstRun(text: string): string {
     digits += group;
   }
   return digits;
+}
+
+/** Returns whether digits are more than those of one number, which an international prefix may precede. */
+function isTooLong(digits: string): boolean {
+  return digits.replace(/^(?:0{1,2}11|00)/, "").length > maxNumberLength;
 }
 
 function digitsOf(text: string): string {
