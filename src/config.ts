@@ -199,7 +199,6 @@ const readers = {
 
 /** All settings, each parsed and checked. */
 export type Config = { readonly [Name in keyof typeof readers]: ReturnType<(typeof readers)[Name]> };
-export type LogLevel = Config["logLevel"];
 export type ClusterConfig = NonNullable<Config["cluster"]>;
 export type BackupConfig = NonNullable<Config["backups"]>;
 

@@ -1,7 +1,6 @@
 /** The log on standard output: text on a terminal, else JSON that is written a few times a second. */
 import { styleText } from "node:util";
-import { type Logger, pino } from "pino";
-import type { LogLevel } from "../config.ts";
+import { type LevelWithSilent, type Logger, pino } from "pino";
 import { writeNow } from "./process.ts";
 import { printable } from "./user-error.ts";
 
@@ -10,7 +9,7 @@ const bufferBytes = 4096;
 const flushEveryMs = 200;
 
 /** Opens the log of a process. Lines that wait when the process ends are still written, unless it is killed. */
-export function openLog(level: LogLevel): Logger {
+export function openLog(level: LevelWithSilent): Logger {
   return pino({ level, base: null }, { write: process.stdout.isTTY ? writePretty() : writeTogether() });
 }
 

@@ -1,6 +1,5 @@
 /** The end of the process, and its standard streams. */
 import { writeSync } from "node:fs";
-import { codeOf } from "../db/failure.ts";
 import { adminCommand } from "./program-name.ts";
 import { inOneLine, UserError } from "./user-error.ts";
 
@@ -27,7 +26,7 @@ export function writeNow(stream: 1 | 2, text: string): string | null {
     try {
       done += writeSync(stream, bytes, done);
     } catch (cause) {
-      const code = codeOf(cause) || "unknown";
+      const { code = "unknown" }: { readonly code?: string } = Object(cause);
       if (code !== "EAGAIN") return code;
       // The pipe is full until its reader has read.
       Bun.sleepSync(1);

@@ -1,8 +1,7 @@
 /** The signals that end a program: the first one stops it in an orderly way, the second one at once. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { orElse } from "../db/failure.ts";
 import { isChildProcess } from "./program-name.ts";
 import { UserError } from "./user-error.ts";
 
@@ -26,7 +25,8 @@ export function statusOfService(signal: EndingSignal): number {
  * other systems, the closing of a terminal ends the process at once.
  */
 function mayIgnoreHangup(): boolean {
-  const status = orElse(() => readFileSync("/proc/self/status", "utf8"), "");
+  const path = "/proc/self/status";
+  const status = existsSync(path) ? readFileSync(path, "utf8") : "";
   const [, ignored] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status) ?? [];
   return ignored === undefined || ((BigInt(`0x${ignored}`) >> BigInt(constants.signals.SIGHUP - 1)) & 1n) === 1n;
 }
