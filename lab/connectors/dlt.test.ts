@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
+import { answering } from "../../test/support/answering.ts";
 import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
@@ -23,8 +24,7 @@ for row in rows:
     print(json.dumps(lead))
 `;
 
-function aPipeline(tool: string, url: string, key: string) {
-  const folder = aFolder();
+function aPipeline(tool: string, url: string, key: string, folder = aFolder()) {
   const settings = {
     SOURCES__LEADFILE__BASE_URL: url,
     SOURCES__LEADFILE__KEY: key,
@@ -34,6 +34,7 @@ function aPipeline(tool: string, url: string, key: string) {
   };
   const begin = () => start(tool, { args: [join(connectors, "dlt/leadfile.py")], folder, settings });
   return {
+    folder,
     begin,
     run: () => finish(begin()),
     async leads(): Promise<Lead[]> {
@@ -67,6 +68,31 @@ withTool(python)(
     importMore([late, fresh]);
     await run();
     expect(await arrived()).toEqual([...leads.slice(0, -1), late, ...leads.slice(-1), fresh]);
+  },
+  fourRuns,
+);
+
+withTool(python)(
+  "a state of another server, or of another account at the same address, does not keep older leads out",
+  async () => {
+    const leads = leadsOfWeeks(40);
+    const older = leadsOfWeeks(90).slice(0, 30);
+    const [first, second] = [await serve({ leads }), await serve({ leads: older })];
+    let upstream = first.url;
+    const address = answering(({ url, headers }) => fetch(url.replace(/^http:\/\/[^/]+/, upstream), { headers }));
+    const { run, folder, leads: arrived } = aPipeline(python ?? "", address, first.aKey());
+    await run();
+    expect(await arrived()).toEqual(leads);
+    upstream = second.url;
+    const another = aPipeline(python ?? "", address, second.aKey(), folder);
+    const child = another.begin();
+    const said = await child.stderr.text();
+    expect([await child.exited, said]).toEqual([0, expect.stringContaining("this seems to be another account")]);
+    const ids = new Set((await another.leads()).map(({ id }) => id));
+    expect(older.filter(({ id }) => !ids.has(id))).toEqual([]);
+    // The same account at another address.
+    const moved = aPipeline(python ?? "", second.url, second.aKey(), folder).begin();
+    expect(await moved.stderr.text()).toContain(`The state is that of ${address}, and this is ${second.url}.`);
   },
   fourRuns,
 );
