@@ -9,7 +9,7 @@ const root = join(import.meta.dir, "..");
 export function compile(outfile: string, commit: string, target?: string, sources = root): void {
   const made = Bun.spawnSync(
     [
-      ...[process.execPath, "build", "--compile", "--no-compile-autoload-bunfig"],
+      ...[process.execPath, "build", "--compile", "--no-compile-autoload-bunfig", "--no-compile-autoload-dotenv"],
       ...["--entry-naming=[name].[ext]", "--asset=drizzle", `--outfile=${outfile}`],
       ...(target === undefined ? [] : [`--target=${target}`]),
       ...["--define", `LEADFILE_COMMIT=${JSON.stringify(commit)}`],

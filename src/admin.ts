@@ -5,7 +5,7 @@ import { CommanderError } from "commander";
 import type { Clock, CommandContext, CommandDatabase } from "./cli/command.ts";
 import { createProgram } from "./cli/program.ts";
 import { createOutput } from "./cli/terminal/output.ts";
-import { readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
+import { forgetFolder, readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
 import { isFileOfNode } from "./db/database-files.ts";
 import { explainFailure, noDatabase } from "./db/failure.ts";
 import { openFileDatabase } from "./db/open.ts";
@@ -86,6 +86,7 @@ function openFile(path: string): CommandDatabase {
 }
 
 if (import.meta.main) {
+  forgetFolder();
   try {
     process.exitCode = await runCommand(process.argv);
   } catch (cause) {

@@ -1,7 +1,8 @@
-/** The only reader of the environment (Bun adds .env): the settings, and what the shell says of itself. */
+/** The only reader of the environment and of .env: the settings, and what the shell says of itself. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { parseEnv } from "node:util";
 import { UserError } from "./runtime/user-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -144,6 +145,37 @@ export const settings = {
 type SettingName = keyof typeof settings;
 type ValueOf<Name extends SettingName> = (typeof settings)[Name] extends Setting<infer Value> ? Value : never;
 
+/** Returns the environment, with the settings of .env in this folder that it does not have. Nothing else of that file counts. */
+function ownEnvironment(): Environment {
+  const written = Object.entries(parseEnv(textIfReadable(".env")));
+  const counting = written.filter(([name]) => Object.hasOwn(settings, name) || name.startsWith("AWS_"));
+  return { ...Object.fromEntries(counting), ...process.env };
+}
+
+/**
+ * Removes the variables that Bun took from the .env files of the folder: whoever wrote those would choose the proxy of a
+ * program that holds a key. TLS certificates are verified in any case.
+ */
+export function forgetFolder(): void {
+  if (!Bun.isStandaloneExecutable) {
+    const isOwn = ownVariables();
+    for (const name of Object.keys(process.env)) if (!isOwn(name)) delete process.env[name];
+  }
+  delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+}
+
+/** Returns whether this process was started with a variable. Where the kernel does not tell, a name in a file is not one. */
+function ownVariables(): (name: string) => boolean {
+  const started = textIfReadable("/proc/self/environ").split("\0");
+  if (started.length > 1) {
+    const names = new Set(started.map((pair) => pair.split("=", 1)[0]));
+    return (name) => names.has(name);
+  }
+  const files = ["", ".local", ".development", ".production", ".test"].map((end) => textIfReadable(`.env${end}`));
+  const written = parseEnv(files.join("\n"));
+  return (name) => !Object.hasOwn(written, name);
+}
+
 /** Settings that work only together with another one. */
 const partners: Partial<Record<SettingName, SettingName>> = {
   ...{ TLS_CERT: "TLS_KEY", TLS_KEY: "TLS_CERT" },
@@ -165,7 +197,7 @@ function read<Name extends SettingName>(name: Name, environment: Environment): V
 
 /** Returns the reader of one setting: a wrong PORT must not keep anybody from revoking a key. */
 function reader<Name extends SettingName>(name: Name) {
-  return (environment: Environment = process.env) => read(name, environment);
+  return (environment: Environment = ownEnvironment()) => read(name, environment);
 }
 
 export const readDatabasePath = reader("DATABASE_PATH");
@@ -203,13 +235,13 @@ export type ClusterConfig = NonNullable<Config["cluster"]>;
 export type BackupConfig = NonNullable<Config["backups"]>;
 
 /** Reads all settings; throws a UserError that names the first wrong one, its value, and what is accepted. */
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(environment: Environment = ownEnvironment()): Config {
   const read = Object.entries(readers).map(([name, reader]) => [name, reader(environment)]);
   return Object.fromEntries(read) as Config; // There is a reader for every setting, and its result has the type of the setting.
 }
 
 /** Reads all settings for a command that works without them. If any is wrong, config is null, and faults has each error. */
-export function examineSettings(environment: Environment = process.env): {
+export function examineSettings(environment: Environment = ownEnvironment()): {
   readonly config: Config | null;
   readonly faults: readonly UserError[];
 } {
@@ -229,7 +261,7 @@ export function examineSettings(environment: Environment = process.env): {
  * Reads the settings of a demonstration, which uses and names nothing real. It has its own file, so that made-up leads never
  * mix with real ones.
  */
-export function readDemoConfig(environment: Environment = process.env): Config {
+export function readDemoConfig(environment: Environment = ownEnvironment()): Config {
   return readConfig({
     ...environment,
     ...{ BASE_URL: "", INBOX: "", CLUSTER: "", NODE_NAME: "", CLUSTER_AUTH: "" },
@@ -242,7 +274,7 @@ export function readDemoConfig(environment: Environment = process.env): Config {
 const serviceSettings = "/etc/leadfile.env";
 
 /** Throws a UserError if a second database would be created next to that of the service of this machine. */
-export function refuseSecondDatabase(path: string, environment: Environment = process.env): void {
+export function refuseSecondDatabase(path: string, environment: Environment = ownEnvironment()): void {
   if (given(environment, "DATABASE_PATH") !== null || existsSync(path)) return;
   const [, served = null] = /^DATABASE_PATH=["']?([^"'\n]+)/m.exec(textIfReadable(serviceSettings)) ?? [];
   if (served === null || resolve(served) === resolve(path)) return;
@@ -277,7 +309,7 @@ function followLink(path: string): string {
  * Returns the absolute path that a path typed in a shell means. `bun run` changes to the root of the clone, and says in
  * npm_config_local_prefix from where; other callers say it in PWD.
  */
-export function pathFromShell(path: string, environment: Environment = process.env): string {
+export function pathFromShell(path: string, environment: Environment = ownEnvironment()): string {
   const root = resolve(import.meta.dir, "..");
   if (process.cwd() !== root) return resolve(path);
   const isScript = environment["npm_lifecycle_event"] !== undefined;
@@ -287,7 +319,7 @@ export function pathFromShell(path: string, environment: Environment = process.e
 }
 
 /** Returns whether the terminal understands no control sequences. */
-export function isDumbTerminal(environment: Environment = process.env): boolean {
+export function isDumbTerminal(environment: Environment = ownEnvironment()): boolean {
   return environment["TERM"] === "dumb";
 }
 
@@ -295,7 +327,7 @@ export function isDumbTerminal(environment: Environment = process.env): boolean 
  * Reads CLUSTER, NODE_NAME, and CLUSTER_AUTH; null if they are not set. `url` is the origin of the local rqlite node, `name`
  * that of this server, and `credentials` are `user:password`; null if the nodes require none.
  */
-export function readCluster(environment: Environment = process.env) {
+export function readCluster(environment: Environment = ownEnvironment()) {
   const [url, name] = [read("CLUSTER", environment), read("NODE_NAME", environment)];
   const credentials = read("CLUSTER_AUTH", environment)?.trim() ?? null;
   return url === null || name === null ? null : { url, name, credentials };
@@ -305,14 +337,14 @@ export function readCluster(environment: Environment = process.env) {
  * Reads the settings of the daily backups; null if BACKUP_TO is not set. All of them are checked in any case. `to` is a
  * folder or `s3://bucket/prefix`, `at` a local time, and `recipient` null if backups are not encrypted. `access` is null for a folder.
  */
-export function readBackups(environment: Environment = process.env) {
+export function readBackups(environment: Environment = ownEnvironment()) {
   const [to, at] = [read("BACKUP_TO", environment), read("BACKUP_AT", environment)];
   const [keep, recipient] = [read("BACKUP_KEEP", environment), readRecipient(to, environment)];
   return to === null ? null : { to, at, keep, recipient, access: readS3Access(to, environment) };
 }
 
 /** Reads the recipient of backups in a place; null if they are not encrypted. Throws a UserError if they must be. */
-export function readRecipient(place: string | null, environment: Environment = process.env): string | null {
+export function readRecipient(place: string | null, environment: Environment = ownEnvironment()): string | null {
   const recipient = read("BACKUP_RECIPIENT", environment);
   const accepts = `${settings.BACKUP_RECIPIENT.accepts}, because backups in s3:// must be encrypted`;
   if (recipient === null && place !== null && isS3(place)) throw wrong("BACKUP_RECIPIENT", "", accepts);
@@ -328,7 +360,7 @@ export function isS3(place: string): boolean {
  * Reads the AWS variables for a place in `s3://`; null for any other place. `endpoint` is null for AWS itself. Throws a
  * UserError that names the variable that is missing or wrong.
  */
-export function readS3Access(place: string, environment: Environment = process.env) {
+export function readS3Access(place: string, environment: Environment = ownEnvironment()) {
   if (!isS3(place)) return null;
   const needed = (name: string): string => {
     const value = given(environment, name);

@@ -1,4 +1,4 @@
-#!/usr/bin/env bun
+#!/usr/bin/env -S bun --no-env-file --config=/dev/null
 /** The program follow: passes on new leads of any server to standard output, a command, or a signed POST. */
 import { Database } from "bun:sqlite";
 import { access, constants } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { readSecret, webhook } from "./post.ts";
 import { command, deliver, type Receiver } from "./receiver.ts";
 import { messageOf, serverCommand } from "./server-command.ts";
 import { standardOutput } from "./standard-output.ts";
-import { clockTime, type Host, readKeys, say, stopSignal, thisProcess } from "./terminal.ts";
+import { clockTime, forgetFolder, type Host, readKeys, say, stopSignal, thisProcess } from "./terminal.ts";
 
 interface FollowOptions {
   readonly exec?: string;
@@ -148,4 +148,7 @@ async function lockCheckpoint(path: string): Promise<Database> {
   }
 }
 
-if (import.meta.main) await followCommand().parseAsync();
+if (import.meta.main) {
+  forgetFolder();
+  await followCommand().parseAsync();
+}

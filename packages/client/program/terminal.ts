@@ -1,5 +1,5 @@
 /** The process that a program of packages/ runs in: its input, messages, and signals. */
-import { writeSync } from "node:fs";
+import { existsSync, readFileSync, writeSync } from "node:fs";
 import { SettingError } from "../src/errors.ts";
 
 /** The parts of the process that the core and its tests replace. */
@@ -31,6 +31,19 @@ async function readInput({ standardInput }: Host, endsWith: "Enter" | "Enter and
     if (endsWith === "Enter" && chunk.includes(10)) break;
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/**
+ * Removes the variables that Bun took from a .env of the folder: whoever wrote that file would choose the proxy, and get the
+ * key. TLS certificates are verified in any case. `bun admin` does the same before it runs a command.
+ */
+export function forgetFolder(): void {
+  delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+  if (process.execArgv.includes("--no-env-file")) return;
+  if (!existsSync("/proc/self/environ")) throw new SettingError("Start this program as bun --no-env-file FILE URL.");
+  const started = readFileSync("/proc/self/environ", "utf8").split("\0");
+  const names = new Set(started.map((pair) => pair.split("=", 1)[0]));
+  for (const name of Object.keys(process.env)) if (!names.has(name)) delete process.env[name];
 }
 
 /** Writes a message to standard error before it returns, so that the end of the process does not lose it. */

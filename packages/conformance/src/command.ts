@@ -1,8 +1,8 @@
-#!/usr/bin/env bun
+#!/usr/bin/env -S bun --no-env-file --config=/dev/null
 /** The program conformance: checks any server against the specification, section by section. */
 import { type Command, Help } from "commander";
 import { messageOf, serverCommand } from "../../client/program/server-command.ts";
-import { type Host, printable, readKeys, say, thisProcess } from "../../client/program/terminal.ts";
+import { forgetFolder, type Host, printable, readKeys, say, thisProcess } from "../../client/program/terminal.ts";
 import { ApiError, Leadfile, LeadfileError, SettingError, UnexpectedAnswerError } from "../../client/src/leadfile.ts";
 import { conform, type Report } from "./conform.ts";
 import type { Keys } from "./probe.ts";
@@ -78,4 +78,7 @@ function indented(label: string, text: string): string {
   return label + lines.replaceAll("\n", `\n${" ".repeat(label.length)}`);
 }
 
-if (import.meta.main) await conformanceCommand().parseAsync();
+if (import.meta.main) {
+  forgetFolder();
+  await conformanceCommand().parseAsync();
+}

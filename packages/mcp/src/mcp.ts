@@ -1,8 +1,8 @@
-#!/usr/bin/env bun
+#!/usr/bin/env -S bun --no-env-file --config=/dev/null
 /** The program mcp: tools for an AI model over standard input and output, through the API of any server. */
 import type { Command } from "commander";
 import { serverCommand } from "../../client/program/server-command.ts";
-import { type Host, say, stopSignal, thisProcess } from "../../client/program/terminal.ts";
+import { forgetFolder, type Host, say, stopSignal, thisProcess } from "../../client/program/terminal.ts";
 import { Leadfile, type LeadfileOptions, SettingError } from "../../client/src/leadfile.ts";
 
 interface Options {
@@ -10,10 +10,13 @@ interface Options {
   readonly allowPlainHttp?: boolean;
 }
 
-/** The settings with which another program starts this one from its own folder, in which `bun admin` is unknown. */
+/**
+ * The settings with which another program starts this one from its own folder, in which `bun admin` is unknown. Without the
+ * options, bun would run the code that a bunfig.toml of that folder names.
+ */
 const startedBy = Bun.isStandaloneExecutable
   ? '"command": "leadfile", "args": ["mcp", "https://www.example.com"]'
-  : '"command": "bun",\n    "args": ["/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"]';
+  : '"command": "bun", "args": ["--no-env-file", "--config=/dev/null",\n    "/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"]';
 
 /** The command `mcp URL`. */
 export function mcpCommand(host: Host = thisProcess): Command {
@@ -59,4 +62,7 @@ export function createToolClient(options: LeadfileOptions): Leadfile {
   return new Leadfile({ ...options, longestWait: "40s", timeout: "20s", retries: 2 });
 }
 
-if (import.meta.main) await mcpCommand().parseAsync();
+if (import.meta.main) {
+  forgetFolder();
+  await mcpCommand().parseAsync();
+}

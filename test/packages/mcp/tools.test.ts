@@ -131,7 +131,7 @@ test("the help has a configuration that starts it from any folder", async () => 
     mcpServers: {
       leadfile: {
         command: "bun",
-        args: ["/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"],
+        args: ["--no-env-file", "--config=/dev/null", "/path/to/leadfile/src/admin.ts", "mcp", "http://localhost:3000"],
         env: { LEADFILE_KEY: "lf_…" },
       },
     },
