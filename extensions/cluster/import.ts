@@ -13,7 +13,7 @@ import { nextSize } from "../../src/db/steps.ts";
 import { ImportInterrupted, type NewLead } from "../../src/import/new-lead.ts";
 import { beginImport, type Importer } from "../../src/import/write/import.ts";
 import { type Destination, openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
-import type { Placed, StoredLeads } from "../../src/import/write/stored-leads.ts";
+import { nextNumber, type Placed, type StoredLeads } from "../../src/import/write/stored-leads.ts";
 import type { Work } from "../../src/import/write/transactions.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { type Opening, openReadOnly } from "./node-file.ts";
@@ -190,8 +190,8 @@ function planLeads({ read, leads: inFile }: Destination, account: AccountNumber)
 
 /** The leads are a list among the values: within a JSON text, each quote of a document would be escaped again. */
 function insertStatement(account: AccountNumber, leads: readonly PlannedLead[]): Statement {
-  return sql`INSERT INTO ${stored} (account, identified_at, uuid, pixel, state, city_key, has_email, doc, import)
-    SELECT value ->> 0, value ->> 1, unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
+  return sql`INSERT INTO ${stored} (number, account, identified_at, uuid, pixel, state, city_key, has_email, doc, import)
+    SELECT ${nextNumber} + key, value ->> 0, value ->> 1, unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
       value ->> 8 FROM json_each(${rowsOf(account, leads)})`;
 }
 

@@ -1,12 +1,13 @@
 /** Changes of the cluster itself: its first node, its schema, and a node that leaves. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { count, type SQL, sql } from "drizzle-orm";
+import { count, isNull, type SQL, sql } from "drizzle-orm";
+import { connectTo } from "../../src/db/connection.ts";
 import { createDraftFolder, isFileOfNode } from "../../src/db/database-files.ts";
 import { takeLock } from "../../src/db/locks.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";
-import { leads } from "../../src/db/schema.ts";
+import { leads, ledgerGaps } from "../../src/db/schema.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
@@ -34,6 +35,7 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
   const database = openDatabase(file);
   try {
     database.run(sql`VACUUM INTO ${draft}`);
+    endGaps(draft);
     const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
     await request(node, "POST", "/boot", bootTimeoutMs, { body: Bun.file(draft) });
     await createTables(node);
@@ -44,6 +46,17 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
     database.$client.close();
     release();
   }
+}
+
+/** No server of the cluster would end what lasts in the file of a server that was killed. */
+function endGaps(draft: string): void {
+  using copy = connectTo(draft, "readwrite");
+  const { from, to } = ledgerGaps;
+  copy
+    .update(ledgerGaps)
+    .set({ to: sql`max(${Date.now()}, ${from})` })
+    .where(isNull(to))
+    .run();
 }
 
 /** A boot replaces everything that a node has. */

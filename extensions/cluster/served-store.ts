@@ -1,6 +1,6 @@
 /**
- * The store of a server next to an rqlite node. Requests read the node's file under a lease. Only usage counts and the record
- * of disclosures are sent to the cluster.
+ * The store of a server next to an rqlite node. Requests read the node's file under a lease. Only usage counts and the ledger
+ * of what was sent are sent to the cluster.
  */
 import { eq, sql } from "drizzle-orm";
 import { version } from "../../package.json";
@@ -10,9 +10,6 @@ import { publicPaths } from "../../src/contract/paths.ts";
 import { DatabaseUnavailable, type Statement } from "../../src/db/connection.ts";
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import { createUsageCounter } from "../../src/db/usage.ts";
-import { gapEndStatements, gapStatementsAtStart } from "../../src/privacy/disclosures/gaps.ts";
-import { planPart } from "../../src/privacy/disclosures/ledger.ts";
-import { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
 import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import type { ServedStore } from "../../src/server/store.ts";
@@ -22,11 +19,12 @@ import { openLeasedFile } from "./lease/leased-file.ts";
 import { checkLocalNode } from "./members.ts";
 import { query, type RqliteNode } from "./node.ts";
 import { openNodeFile, type Serving } from "./node-file.ts";
+import { openNodeLedger } from "./node-ledger.ts";
 import { nodes } from "./tables.ts";
 import { createTables } from "./transaction.ts";
 import { createFlush } from "./usage-flush.ts";
 
-/** Opens the store of a server next to a node. `keepsLedger` is whether disclosures are recorded. */
+/** Opens the store of a server next to a node. `keepsLedger` is whether what is sent is recorded. */
 export function openClusterStore(path: string, node: RqliteNode, keepsLedger: boolean): ServedStore {
   const file = openNodeFile(path);
   const database = openClusterDatabase(file, node);
@@ -34,7 +32,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
   const leased = openLeasedFile(file, node, process);
   const serving = () => file.current().serving();
   const usage = createUsageCounter({ between: (...asked) => serving().usage.between(...asked) });
-  const ledger = createPendingPages((pages) => planPart(file.current().connection, pages));
+  const ledger = openNodeLedger(node.name, keepsLedger, () => file.current().connection, leased.now);
   const flush = createFlush(node.name, { usage, ledger }, database);
   const reading = <Asked extends unknown[], Answer>(readOf: (serving: Serving) => (...asked: Asked) => Answer) =>
     leased.reading((opening, ...asked: Asked) => readOf(opening.serving())(...asked));
@@ -46,7 +44,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
     pixels: { list: reading(({ reader }) => reader.pixels.list), has: reading(({ reader }) => reader.pixels.has) },
     leads: { page: reading(({ reader }) => reader.leads.page) },
     usage: { count: usage.count, of: reading(() => flush.of) },
-    disclosures: { note: keepsLedger ? ledger.note : () => undefined },
+    sent: { note: ledger.note },
     gauges: gaugesOf(leased.lease),
     probe() {
       leased.version();
@@ -64,9 +62,10 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
       if (!isRetentionDue(file.current().connection, nowMs)) return { erased: 0, waitsUntilMs: null };
       return await applyRetention(database, nowMs, hasJumped);
     },
-    listening(url) {
-      const gaps = gapStatementsAtStart(keepsLedger, Date.now(), node.name);
-      return register(database, url, [registrationOf(node.name, process, url), ...gaps], () => isClosed);
+    async listening(url) {
+      const statements = () => [registrationOf(node.name, process, url), ...ledger.startStatements()];
+      await register(database, url, statements, () => isClosed);
+      ledger.begin();
     },
     async close() {
       isClosed = true;
@@ -75,8 +74,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
         await flush.finish().catch((cause) => {
           throw lastCountsLost(innermost(cause));
         });
-        const ends = keepsLedger ? [] : gapEndStatements(Date.now(), node.name);
-        if (ends.length > 0) await database.write(ends);
+        await database.write([ledger.stopStatement()]);
       } finally {
         file.release();
       }
@@ -127,7 +125,7 @@ function registrationOf(name: string, process: string, url: string): Statement {
 async function register(
   { node, file, write }: ClusterDatabase,
   url: string,
-  statements: readonly Statement[],
+  statements: () => readonly Statement[],
   isOver: () => boolean,
 ): Promise<void> {
   for (; !isOver(); await Bun.sleep(1_000)) {
@@ -139,7 +137,7 @@ async function register(
       await createTables(node);
       const own = eq(nodes.name, node.name);
       const registered = file.current().connection.select({ url: nodes.url }).from(nodes).where(own).get()?.url ?? url;
-      if (registered === url || (await healthOf(registered)) === null) return await write(statements);
+      if (registered === url || (await healthOf(registered)) === null) return await write(statements());
       // Each of two servers would grant the rate limit.
       throw new UserError(
         `Another server, ${registered}, already serves the node ${node.name}.`,

@@ -1,5 +1,5 @@
 /**
- * Sends the usage counts and the record of disclosures to the cluster. The outcome of a transaction may be unknown, so it is
+ * Sends the usage counts and the ledger of what was sent to the cluster. The outcome of a transaction may be unknown, so it is
  * sent again under the same ID until the local file shows it, and is applied once. Until then its counts are also counted
  * here, so that /usage is always right.
  */
@@ -7,24 +7,21 @@ import { type SQL, sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
 import type { KeyNumber } from "../../src/db/keys.ts";
 import { type CountedUsage, type UsagePart, usageStatement } from "../../src/db/usage.ts";
-import { type DisclosurePart, disclosureStatements } from "../../src/privacy/disclosures/ledger.ts";
-import type { createPendingPages } from "../../src/privacy/disclosures/pending-pages.ts";
 import type { ClusterDatabase } from "./database.ts";
+import type { NodeLedger } from "./node-ledger.ts";
 import { flushes } from "./tables.ts";
 import { transactionId } from "./transaction.ts";
 
 /** A cluster may be without a leader for a second or two. The next flush tries again, but not the last one. */
 const patienceMs = 2_000;
 const lastMs = 5_000;
-/** The keys whose pages one transaction records: to plan them takes some milliseconds, in which no request is answered. */
-const maxKeysAtOnce = 20;
 /** The number of keys that a transaction names: enough to notice a balancer that spreads each key over all nodes. */
 const maxNamedKeys = 100;
 
-/** The counts and the disclosures that are not sent yet. */
+/** The counts and the answered pages that are not in the cluster yet. */
 interface Pending {
   readonly usage: CountedUsage;
-  readonly ledger: Pick<ReturnType<typeof createPendingPages<DisclosurePart>>, "next" | "drop">;
+  readonly ledger: Pick<NodeLedger, "next" | "drop">;
 }
 
 type Transactions = Pick<ClusterDatabase, "apply" | "isShown">;
@@ -33,12 +30,14 @@ type Transactions = Pick<ClusterDatabase, "apply" | "isShown">;
 export function createFlush(name: string, pending: Pending, { apply, isShown }: Transactions) {
   let leaving: ReturnType<typeof takePart> = null;
   let sending: Promise<void> | null = null;
-  let isMoreCounted = false;
+  let isMore = false;
 
   /** Drops the counts that are being sent if the file shows them. Returns whether nothing is being sent. */
   function dropShown(): boolean {
     if (leaving !== null && isShown(leaving.id)) {
-      isMoreCounted = leaving.counts !== null && pending.usage.drop(leaving.counts);
+      const isMoreCounted = leaving.counts !== null && pending.usage.drop(leaving.counts);
+      pending.ledger.drop();
+      isMore = leaving.isMoreLeft || isMoreCounted;
       leaving = null;
     }
     return leaving === null;
@@ -49,14 +48,13 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
    * SQLite's cache of the file on all nodes.
    */
   async function sendPending(isAll: boolean): Promise<void> {
-    for (let isMore = true; isMore; ) {
+    do {
       leaving ??= takePart(name, pending);
       if (leaving === null) return;
-      const { id, statements, isFull } = leaving;
+      const { id, statements } = leaving;
       await apply(id, statements, isAll ? lastMs : patienceMs);
       dropShown();
-      isMore = isAll || isFull || isMoreCounted;
-    }
+    } while (isAll || isMore);
   }
 
   return {
@@ -85,27 +83,15 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
   };
 }
 
-/** Takes what one transaction can have of what is pending; null if there is nothing. The counts stay until they are dropped. */
+/** Takes what one transaction can have of what is pending; null if there is nothing. It stays pending until it is dropped. */
 function takePart(name: string, { usage, ledger }: Pending) {
   const counts = usage.next();
-  const pages = planPages(ledger);
-  if (counts === null && pages.length === 0) return null;
+  const { statements: ofLedger, isMoreLeft } = ledger.next();
+  if (counts === null && ofLedger.length === 0) return null;
   const id = transactionId();
   const ofCounts = counts === null ? [] : [usageStatement(counts)];
   const named = nameFlush(name, id, counts?.counts ?? [], Date.now());
-  const statements = [named, ...ofCounts, ...pages.flatMap(disclosureStatements)];
-  return { id, counts, statements, isFull: pages.length === maxKeysAtOnce };
-}
-
-/** Takes plans of pages, one for each key: a plan does not know an earlier one of the same key. */
-function planPages(ledger: Pending["ledger"]): DisclosurePart[] {
-  const plans = new Map<number, DisclosurePart>();
-  for (let part = ledger.next(); part !== null && !plans.has(part.key); part = ledger.next()) {
-    plans.set(part.key, part);
-    ledger.drop();
-    if (plans.size === maxKeysAtOnce) break;
-  }
-  return [...plans.values()];
+  return { id, counts, statements: [named, ...ofCounts, ...ofLedger], isMoreLeft };
 }
 
 /** Records the last flush of a server, and adds its keys to those that the server has served in this minute. */

@@ -7,13 +7,12 @@ import { paths } from "../contract/paths.ts";
 import { formatTime } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
 import type { LeadPage } from "../db/leads.ts";
-import { disclosedBy } from "../privacy/disclosures/pending-pages.ts";
 import { createPageCache, type Page } from "./page-cache.ts";
 import { strictQuery } from "./query.ts";
 import { requestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
 
-/** Makes the route. A page comes from the cache or the database; either way the ledger notes what the key receives. */
+/** Makes the route. A page comes from the cache or the database; either way the ledger notes what the key is sent. */
 export function leadRoute(store: RequestStore) {
   const cached = createPageCache();
 
@@ -24,7 +23,7 @@ export function leadRoute(store: RequestStore) {
       // A page with a cursor is seldom asked for twice.
       const isCached = query.before === undefined;
       const page = isCached ? cached(`${key.account} ${context.search}`, context.databaseVersion, read) : read();
-      if (page.disclosed !== null) store.disclosures.note(key.number, page.disclosed, context.arrivedMs);
+      store.sent.note(key.number, page, context.arrivedMs);
       return context.respondJson({ status: 200, body: page.body });
     },
     {
@@ -46,7 +45,7 @@ function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query
   const { pixel_id } = query.filters;
   if (pixel_id !== undefined && !pixels.has(account, pixel_id)) throw plainError("unknown_pixel");
   const page = leads.page(account, query);
-  return { body: writeEnvelope(page), disclosed: disclosedBy(query, page) };
+  return { body: writeEnvelope(page), numbers: page.numbers, newestMs: page.newestMs };
 }
 
 const beginning = Buffer.from(`{"object":"list","data":[`);

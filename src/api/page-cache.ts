@@ -1,18 +1,16 @@
 /** The page cache: popular pages as they were served last, until the database changes. */
-import type { DisclosedPage } from "../privacy/disclosures/pending-pages.ts";
+import type { SentPage } from "../privacy/sent/ledger.ts";
 
 /** A page as it is served. */
-export interface Page {
+export interface Page extends SentPage {
   readonly body: Uint8Array;
-  /** The entry for the ledger; null for a page without leads. */
-  readonly disclosed: DisclosedPage | null;
 }
 
 /** At this size the cache is emptied: popular pages are soon cached again. A page of 25 leads has 15,000 bytes. */
 const maxCacheBytes = 20 * 1024 * 1024;
 
 /** The memory of an entry in addition to its body and its name. */
-const overheadBytes = 250;
+const overheadBytes = 500;
 
 /** Creates the page cache. Its memory is bounded whatever clients ask for, and a write to the database empties it. */
 export function createPageCache() {

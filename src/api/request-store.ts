@@ -1,11 +1,10 @@
 /** The store as a request uses it: reads, and records in memory that the server writes later. */
-import type { KeyNumber } from "../db/keys.ts";
 import type { Reader } from "../db/reader.ts";
 import type { CountedUsage } from "../db/usage.ts";
-import type { DisclosedPage } from "../privacy/disclosures/pending-pages.ts";
+import type { SentPages } from "../privacy/sent/ledger.ts";
 
 /**
- * The store as a request uses it: reads, and in-memory records of usage and disclosures that the server writes later.
+ * The store as a request uses it: reads, and in-memory records of usage and of what was sent, which the server writes later.
  */
 export interface RequestStore extends Omit<Reader, "close"> {
   /** The clock, if it is not that of this machine: the servers of a cluster agree on the time. */
@@ -13,10 +12,7 @@ export interface RequestStore extends Omit<Reader, "close"> {
   /** Further metrics, such as the lease of a server in a cluster. */
   readonly gauges?: readonly StoreGauge[];
   readonly usage: Pick<CountedUsage, "count" | "of">;
-  readonly disclosures: {
-    /** Records a page that is answered; it is in the ledger a second later at the latest. */
-    note(key: KeyNumber, page: DisclosedPage, nowMs: number): void;
-  };
+  readonly sent: Pick<SentPages, "note">;
 }
 
 /** A metric of /metrics. */

@@ -5,6 +5,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { type Connection, changedRows } from "../db/connection.ts";
+import { carryLedger, rememberLostLeads } from "./carry-ledger.ts";
 import { openSoundness } from "./replaced.ts";
 
 interface Part {
@@ -13,6 +14,9 @@ interface Part {
   readonly prepares?: readonly SQL[];
   /** The number of rows that these statements change is reported. */
   readonly merges: readonly SQL[];
+  /** What SQL alone cannot merge, and the tables of `old` that it reads. */
+  readonly alsoMerges?: (database: Connection) => number;
+  readonly alsoReads?: readonly string[];
 }
 
 /** A part of the replaced file that a restore keeps, and the number of its rows that the backup lacked. */
@@ -30,9 +34,9 @@ export function carryOver(database: Connection, nowMs: number, names?: readonly 
   const isSound = openSoundness(database);
   const carried: CarriedPart[] = [];
   const unread: string[] = [];
-  for (const { name, prepares = [], merges } of partsAt(nowMs)) {
+  for (const { name, prepares = [], merges, alsoMerges, alsoReads = [] } of partsAt(nowMs)) {
     if (names?.includes(name) === false) continue;
-    if (![...prepares, ...merges].flatMap(tablesOf).every(isSound)) {
+    if (![...[...prepares, ...merges].flatMap(tablesOf), ...alsoReads].every(isSound)) {
       unread.push(name);
       continue;
     }
@@ -42,6 +46,7 @@ export function carryOver(database: Connection, nowMs: number, names?: readonly 
       database.run(merge);
       count += changedRows(database);
     }
+    count += alsoMerges?.(database) ?? 0;
     if (count > 0) carried.push({ name, count });
   }
   return { carried, unread };
@@ -71,40 +76,15 @@ const takeOverEnds = (table: string, column: "revoked_at" | "expires_at") =>
     WHERE replaced.digest = main.${table}.digest
       AND replaced.${column} < ifnull(main.${table}.${column}, ${Number.MAX_SAFE_INTEGER})`);
 
-/** Takes over the last setting of each account, by the audit of both files. */
-const followLast = (column: "active" | "retain_days", setting: string, acts: string) =>
-  sql.raw(`
-    UPDATE main.accounts SET ${column} = last.setting FROM (
-      SELECT account, ${setting} AS setting, max(number) FROM main.audit WHERE act IN (${acts}) GROUP BY account
-    ) AS last WHERE last.account = main.accounts.id AND last.setting IS NOT main.accounts.${column}`);
-
 /** The newest decision for each hash wins, be it a block or the end of one. */
 const newestDecision = sql.raw(`
   ON CONFLICT DO UPDATE SET erased_at = max(erased_at, excluded.erased_at),
     lifted_at = nullif(max(ifnull(lifted_at, -1), ifnull(excluded.lifted_at, -1)), -1)
   WHERE excluded.erased_at > erased_at OR ifnull(excluded.lifted_at, -1) > ifnull(lifted_at, -1)`);
 
-/** Imports that were undone since the backup. What a restore has reverted, a newer backup has again. */
-const undoneSince = sql`
-  SELECT import.number, replaced.undone_at FROM old.imports AS replaced ${withAccount}
-  JOIN main.imports AS import
-    ON import.number = replaced.number AND import.at = replaced.at AND import.account = account.number
-  WHERE replaced.undone_at IS NOT NULL AND import.undone_at IS NULL
-    AND replaced.undone_at NOT IN (SELECT at FROM main.audit WHERE act = 'restore')`;
-
 /** The parts in an order in which each finds the rows to which it refers. */
 function partsAt(nowMs: number): readonly Part[] {
-  return [
-    namesOfDeletedAccounts,
-    ...partsOfKeys(nowMs),
-    sources,
-    subscriptions,
-    erasures,
-    undoneImports,
-    ledger,
-    recordOfImports(nowMs),
-    retention,
-  ];
+  return [namesOfDeletedAccounts, ...partsOfKeys(nowMs), sources, erasures, ...ledger, retention];
 }
 
 function partsOfKeys(nowMs: number): Part[] {
@@ -112,7 +92,7 @@ function partsOfKeys(nowMs: number): Part[] {
   // too, and is revoked: the record of who received them names it.
   const keptKeys = sql`
     (SELECT * FROM old.keys
-      WHERE revoked_at IS NOT NULL OR expires_at <= ${nowMs} OR number IN (SELECT key FROM old.disclosures))`;
+      WHERE revoked_at IS NOT NULL OR expires_at <= ${nowMs} OR number IN (SELECT key FROM old.sent))`;
   return [
     {
       name: "the audit",
@@ -139,19 +119,6 @@ function partsOfKeys(nowMs: number): Part[] {
       ],
     },
     { name: "expiries of keys", merges: [takeOverEnds("keys", "expires_at")] },
-    {
-      name: "days of usage",
-      // The counts only grow, so the larger one is the later one.
-      merges: [
-        sql`
-          INSERT INTO main.usage (key, day, requests)
-          SELECT key.number, counted.day, counted.requests
-          FROM old.usage AS counted JOIN old.keys AS replaced ON replaced.number = counted.key
-          JOIN main.keys AS key ON key.digest = replaced.digest
-          WHERE TRUE
-          ON CONFLICT DO UPDATE SET requests = excluded.requests WHERE excluded.requests > requests`,
-      ],
-    },
   ];
 }
 
@@ -174,11 +141,6 @@ const sources: Part = {
         replaced.created_at, replaced.revoked_at
       FROM old.sources AS replaced ${withAccount} ORDER BY replaced.number`,
   ],
-};
-
-const subscriptions: Part = {
-  name: "subscriptions",
-  merges: [followLast("active", "act = 'account.activate'", "'account.activate', 'account.deactivate'")],
 };
 
 const erasures: Part = {
@@ -212,71 +174,23 @@ const erasures: Part = {
   ],
 };
 
-const undoneImports: Part = {
-  name: "undone imports",
-  prepares: [sql`DELETE FROM main.stored_leads WHERE import IN (SELECT number FROM (${undoneSince}))`],
-  merges: [
-    sql`
-      UPDATE main.imports SET undone_at = undone.undone_at FROM (${undoneSince}) AS undone
-      WHERE undone.number = main.imports.number`,
-  ],
-};
+const ledger: Part[] = [
+  { name: "the ledger of recipients", merges: [], alsoReads: ["sent", "ledger_gaps", "keys"], alsoMerges: carryLedger },
+  {
+    name: "recipients of lost leads",
+    merges: [],
+    alsoReads: ["sent", "keys", "accounts", "stored_leads", "former_numbers"],
+    alsoMerges: rememberLostLeads,
+  },
+];
 
-const ledger: Part = {
-  name: "the ledger of recipients",
-  // The span of a page that may hold leads which the restore does not have says nothing about imports to come.
-  prepares: [
-    sql`
-      INSERT INTO main.ledger_gaps (node, begins_at, ends_at, reason)
-      SELECT node, begins_at, ends_at, reason FROM old.ledger_gaps AS gap WHERE NOT EXISTS (
-        SELECT 1 FROM main.ledger_gaps AS known WHERE known.node = gap.node AND known.begins_at = gap.begins_at)`,
-    sql`
-      UPDATE main.ledger_gaps SET ends_at = gap.ends_at FROM old.ledger_gaps AS gap
-      WHERE gap.node = main.ledger_gaps.node AND gap.begins_at = main.ledger_gaps.begins_at
-        AND main.ledger_gaps.ends_at IS NULL`,
-  ],
-  merges: [
-    sql`
-      INSERT INTO main.disclosures (key, day, filter, oldest, newest, seen)
-      SELECT key.number, page.day, page.filter, page.oldest, page.newest,
-        iif(page.seen / 2 <= (SELECT max(number) FROM main.imports), page.seen, NULL)
-      FROM old.disclosures AS page JOIN old.keys AS replaced ON replaced.number = page.key
-      JOIN main.keys AS key ON key.digest = replaced.digest
-      WHERE NOT EXISTS (
-        SELECT 1 FROM main.disclosures AS known WHERE known.key = key.number AND known.day = page.day
-          AND known.filter = page.filter AND known.oldest = page.oldest AND known.newest >= page.newest)
-      ON CONFLICT DO UPDATE SET newest = excluded.newest, seen = excluded.seen`,
-  ],
-};
-
-const recordOfImports = (nowMs: number): Part => ({
-  name: "the record of imports",
-  merges: [
-    // An import that ran during the backup went on. The restore has reverted what it added since, as if it was cut
-    // short.
-    sql`
-      UPDATE main.imports SET oldest = reach.oldest, newest = reach.newest FROM (
-        SELECT replaced.number, replaced.at, replaced.oldest, replaced.newest, account.number AS account
-        FROM old.imports AS replaced ${withAccount} WHERE replaced.newest IS NOT NULL
-      ) AS reach
-      WHERE reach.number = main.imports.number AND reach.at = main.imports.at
-        AND reach.account = main.imports.account AND main.imports.finished_at IS NULL
-        AND reach.newest > ifnull(main.imports.newest, ${Number.MIN_SAFE_INTEGER})`,
-    // The restore reverts imports since the backup. Usually their files are imported again, and then the ledger
-    // still says who has received their leads before.
-    sql`
-      INSERT INTO main.imports (number, account, at, finished_at, file, "by", rejects_file, read, imported,
-        duplicates, replaced, overwritten, moved, late, suppressed, rejected, oldest, newest, undone_at)
-      SELECT replaced.number, account.number, replaced.at, finished_at, file, "by", rejects_file, read, imported,
-        duplicates, replaced, overwritten, moved, late, suppressed, rejected, oldest, newest,
-        coalesce(undone_at, ${nowMs})
-      FROM old.imports AS replaced ${withAccount}
-      WHERE replaced.number NOT IN (SELECT number FROM main.imports)`,
-  ],
-});
-
-/** Even if it keeps everything: an older setting would erase what the owner wants. */
+/** The last retention of each account, by the audit of both files: it is an erasure that goes on. Other settings are those of the backup. */
 const retention: Part = {
   name: "retention",
-  merges: [followLast("retain_days", "detail ->> '$.days'", "'retain.set'")],
+  merges: [
+    sql`
+      UPDATE main.accounts SET retain_days = last.days FROM (
+        SELECT account, detail ->> '$.days' AS days, max(number) FROM main.audit WHERE act = 'retain.set' GROUP BY account
+      ) AS last WHERE last.account = main.accounts.id AND last.days IS NOT main.accounts.retain_days`,
+  ],
 };

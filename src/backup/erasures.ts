@@ -10,6 +10,7 @@ import type { Connection } from "../db/connection.ts";
 import { readText } from "../db/database-files.ts";
 import { orElse } from "../db/failure.ts";
 import { accounts, leads } from "../db/schema.ts";
+import { withHyphens } from "../db/uuid.ts";
 import { DeletionReceipt } from "../privacy/delete-account.ts";
 import { digestsOf, identifiersOf } from "../privacy/identifiers.ts";
 import { RepeatableErasure, storeReceipt } from "../privacy/receipts.ts";
@@ -52,8 +53,12 @@ const allErasures = sql`
   FROM suppressions AS block JOIN instances AS instance ON instance.number = block.instance
   UNION ALL SELECT account, 'digest', lower(hex(digest)) FROM suppressed_digests`;
 
-/** Records the erasures that the backup contains. They were applied before it was made, and are not repeated. */
+/**
+ * Records the erasures that the backup contains, which were applied before it was made and are not repeated, and the former
+ * numbers of leads that it knows: an erasure since forgets those, but none that a lead got after it.
+ */
 export function rememberErasures(database: Connection): void {
+  database.run(sql`CREATE TEMP TABLE known_former_numbers AS SELECT number FROM former_numbers`);
   database.run(sql`CREATE TEMP TABLE known_erasures AS ${allErasures}`);
 }
 
@@ -115,6 +120,13 @@ function eraseAgain(database: Connection, number: number, { removed, given, dige
     if (!identifiersOf(lead).some(isErased)) continue;
     remove.run({ ms });
     erased++;
+  }
+  const known = database.values<[number, string]>(sql`
+    SELECT number, hex(uuid) FROM former_numbers
+    WHERE account = ${number} AND number IN (SELECT number FROM known_former_numbers)`);
+  for (const [former, uuid] of known) {
+    if (isErased({ kind: "id", value: withHyphens(uuid) }))
+      database.run(sql`DELETE FROM former_numbers WHERE number = ${former}`);
   }
   return erased;
 }

@@ -4,8 +4,8 @@
  */
 import { copyFileSync, existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { eq, inArray, sql } from "drizzle-orm";
-import { dayMs } from "../contract/calendar.ts";
+import { and, eq, inArray, isNotNull, lt, sql } from "drizzle-orm";
+import { dayMs, oldestKeptMs } from "../contract/calendar.ts";
 import { formatTime } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import { type Connection, changedRows, connectTo } from "../db/connection.ts";
@@ -14,13 +14,14 @@ import { explainFailure, isDamaged, isFull, underlying } from "../db/failure.ts"
 import { isServed, takeLock } from "../db/locks.ts";
 import { migrateSchema, refuseUnusable } from "../db/migrate.ts";
 import { ensureInstance } from "../db/open.ts";
-import { accounts, deletedAccounts, ledgerGaps } from "../db/schema.ts";
+import { accounts, deletedAccounts, leads, ledgerGaps } from "../db/schema.ts";
 import { vacuum } from "../db/vacuum.ts";
 import { rowStatements } from "../privacy/delete-account.ts";
-import { lostInRestore } from "../privacy/disclosures/gaps.ts";
+import { forgetNumbers, forgetOlderNumbers } from "../privacy/sent/former-numbers.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { type Backup, makeBackup } from "./backup.ts";
+import { endGapsOfBackup, skipNumbers } from "./carry-ledger.ts";
 import { type CarriedPart, carryOver } from "./carry-over.ts";
 import { applyReceipts, readReceipts, rememberErasures, repeatErasures } from "./erasures.ts";
 import { contentOf, fileDigestOf, type Manifest, readManifest } from "./manifest.ts";
@@ -205,9 +206,10 @@ export function merge(database: Connection, { replaced, receipts, manifest, nowM
   const madeMs = Date.parse(manifest.made_at);
   const isContinuation = isContinued(database);
   const lostBefore = findLost(database, nowMs);
+  const unknownSinceMs = endGapsOfBackup(database, madeMs, nowMs);
   const { carried, unread } = replaced === "nothing there" ? { carried: [], unread: [] } : carryOver(database, nowMs);
   // The record of who received leads since the backup is in another file, or nowhere.
-  const gap = { from: madeMs, to: Math.max(madeMs, nowMs), reason: lostInRestore } as const;
+  const gap = { from: unknownSinceMs, to: Math.max(madeMs, nowMs), reason: "restore" } as const;
   if (!isContinuation || unread.length > 0) database.insert(ledgerGaps).values(gap).run();
   database.run(sql`BEGIN IMMEDIATE`);
   ensureInstance(database);
@@ -217,11 +219,12 @@ export function merge(database: Connection, { replaced, receipts, manifest, nowM
   database.run(sql`COMMIT`);
   const lost = { ...lostBefore, leads: findLostLeads(database) };
   const retainedOut = leaveOutOlder(database, nowMs);
-  const leads = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;
-  const detail = { leads, erased_again: erasedAgain, older: retainedOut };
+  skipNumbers(database);
+  const count = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;
+  const detail = { leads: count, erased_again: erasedAgain, older: retainedOut };
   insertAct(database, { atMs: nowMs, act: "restore", account: null, detail }).run();
   if (erasedAgain + retainedOut + deletedAccounts > 0) vacuum(database);
-  return { madeMs, leads, erasedAgain, retainedOut, deletedAccounts, lost, carried, unread, isContinuation };
+  return { madeMs, leads: count, erasedAgain, retainedOut, deletedAccounts, lost, carried, unread, isContinuation };
 }
 
 /** Removes accounts that were deleted since the backup, and returns their number. Their keys stay revoked (`deleted_keys`). */
@@ -239,6 +242,11 @@ function leaveOutDeletedAccounts(database: Connection): number {
 
 /** Removes leads that are older than their account keeps: the server would serve them until its retention has run. */
 function leaveOutOlder(database: Connection, nowMs: number): number {
+  for (const { number, retainDays } of database.select().from(accounts).where(isNotNull(accounts.retainDays)).all()) {
+    const oldestMs = oldestKeptMs(retainDays, nowMs);
+    database.run(forgetNumbers(and(eq(leads.account, number), lt(leads.identifiedAt, oldestMs))));
+    database.run(forgetOlderNumbers(database, number, oldestMs));
+  }
   database.run(sql`
     DELETE FROM main.stored_leads WHERE identified_at < (
       SELECT ${nowMs} - retain_days * ${dayMs} FROM main.accounts WHERE accounts.number = stored_leads.account)`);

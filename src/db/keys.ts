@@ -104,6 +104,8 @@ export function listKeys(read: Connection, where?: SQL) {
       createdMs: keys.createdAt,
       revokedMs: keys.revokedAt,
       expiresMs: keys.expiresAt,
+      /** The timestamp of the newest lead that it was sent. */
+      readUpToMs: keys.readUpTo,
       /** The last UTC day with a request, `2026-01-31`. */
       lastUsed: sql<string | null>`(SELECT max(${usage.day}) FROM ${usage} WHERE ${usage.key} = ${keys.number})`,
     })

@@ -8,7 +8,7 @@ import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 import { pixelOfAccount } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
-import { imports, leads, pixels } from "./schema.ts";
+import { leads, pixels } from "./schema.ts";
 
 /** Prepares the statement of one combination of filters, newest lead first. */
 export function preparePage(database: Connection, filters: readonly LeadFilter[]) {
@@ -17,18 +17,10 @@ export function preparePage(database: Connection, filters: readonly LeadFilter[]
   const beforeMs = placeholder.integer("beforeMs");
   // Drizzle does not know the columns of a source that is written as SQL.
   const identifiedAt = sql<number>`identified_at`;
-  // For the ledger of who received which leads: the newest import that the page can contain, in the same statement, so that no
-  // import can end in between. Twice its number, plus one if it is complete.
-  const newestImport = database
-    .select({ seen: sql<number>`2 * ${imports.number} + (${imports.finishedAt} IS NOT NULL)` })
-    .from(imports)
-    .where(eq(imports.account, placeholder.integer("account")))
-    .orderBy(desc(imports.number))
-    .limit(1);
   const select = (...conditions: SQL[]) =>
     database
       // The document is read as bytes, because it is sent as bytes. A text in between cost a tenth of a page.
-      .select({ doc: sql<Uint8Array>`CAST(doc AS BLOB)`, identifiedAt, seen: sql<number | null>`(${newestImport})` })
+      .select({ doc: sql<Uint8Array>`CAST(doc AS BLOB)`, identifiedAt, number: sql<number>`number` })
       .from(sourceFor(filters))
       .where(and(ofAccount, ...conditions, gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs)));
   const order = desc(identifiedAt);
@@ -84,18 +76,16 @@ export function openLeads(database: Connection) {
       });
       const hasMore = rows.length > limit;
       if (hasMore) rows.pop();
-      const [, newestMs = null, seen = null] = rows[0] ?? [];
-      const [, oldestMs = null] = rows.at(-1) ?? [];
+      const [, newestMs = null] = rows[0] ?? [];
       return {
         /** Stored documents in UTF-8, to be served as they are. */
         documents: rows.map(([document]) => document),
         /** The time of the last lead if there are more, in Unix milliseconds; otherwise null. */
-        nextMs: hasMore ? oldestMs : null,
-        /** The times of the first and the last lead; null for a page without leads. */
+        nextMs: hasMore ? (rows.at(-1)?.[1] ?? null) : null,
+        /** The time of the first lead; null for a page without leads. */
         newestMs,
-        oldestMs,
-        /** The newest import that the page can contain, as `newestImport` gives it; 0 without one. */
-        seen: seen ?? 0,
+        /** The numbers of the leads, for the ledger of what was sent. */
+        numbers: rows.map(([, , number]) => number),
       };
     },
   };

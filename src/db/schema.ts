@@ -81,6 +81,8 @@ export const keys = sqliteTable(
     revokedAt: integer("revoked_at"),
     /** The time at which the key expires; null if it never does. An expired key is a revoked one to whoever presents it. */
     expiresAt: integer("expires_at"),
+    /** The timestamp of the newest lead that it was sent; null if it was sent none. */
+    readUpTo: integer("read_up_to"),
   },
   (table) => [index("keys_by_account").on(table.account)],
 );
@@ -107,7 +109,8 @@ const filterIndex = (name: string, { account, hasEmail, identifiedAt }: Filtered
 export const leads = sqliteTable(
   "stored_leads",
   {
-    // In the order of insertion, which is oldest first within an import: the leads of a page are neighbors.
+    // In the order of insertion, which is oldest first within an import: the leads of a page are neighbors. No number is
+    // used again: a trigger keeps the largest of those that were deleted (`lead_numbers`), and inserts begin after it.
     number: integer().primaryKey(),
     account: ofAccount(),
     identifiedAt: integer("identified_at").notNull(),
@@ -198,8 +201,7 @@ export const receipts = sqliteTable(
     /** The receipt as JSON, as `receipt list` prints it. */
     receipt: text().notNull(),
     /**
-     * Until the recipients are complete: the timestamps, imports, and filter values of the removed leads, as JSON. Null
-     * from then on.
+     * Until the recipients are complete: the numbers and the times of the removed leads, as JSON. Null from then on.
      */
     pending: text(),
   },
@@ -247,37 +249,54 @@ export const imports = sqliteTable(
 );
 
 /**
- * The leads that each key has received (C-154/21): pages by key, UTC day and filter, merged where they touch. It holds times and
- * filters, nothing of a person, and outlives an erasure.
+ * The ledger of what was sent (C-154/21): one bit for each lead of each page that was answered, by key and UTC day. It holds
+ * numbers of leads, nothing of a person, and outlives an erasure.
  */
-export const disclosures = sqliteTable(
-  "disclosures",
+export const sent = sqliteTable(
+  "sent",
   {
     key: ofKey(),
     day: text().notNull(),
-    /** The filter as canonical JSON; empty for pages without one. */
-    filter: text().notNull(),
-    /** The timestamps of the oldest and the newest lead of the pages, both included. */
-    oldest: integer().notNull(),
-    newest: integer().notNull(),
-    /**
-     * Twice the number of the newest import that the pages can contain, plus one if it was complete when they were read.
-     * Null if it is unknown, as in rows of earlier versions.
-     */
-    seen: integer(),
+    /** The number of a lead divided by 8,192. */
+    block: integer().notNull(),
+    /** The node of a cluster that sent them; empty without a cluster. Each node writes its own rows. */
+    node: text().notNull().default(""),
+    /** Bit n is for the n-th number of the block; compressed by Zstandard. */
+    bits: blob({ mode: "buffer" }).notNull(),
   },
-  (table) => [primaryKey({ columns: [table.key, table.day, table.filter, table.oldest] })],
+  (table) => [primaryKey({ columns: [table.key, table.day, table.block, table.node] })],
 );
 
-/** Times in which the ledger of disclosures was not kept. */
+/**
+ * The numbers that leads had before they were undone or lost in a restore, if a key was sent them: a lead that is imported again
+ * keeps its recipients.
+ */
+export const formerNumbers = sqliteTable(
+  "former_numbers",
+  {
+    number: integer().primaryKey(),
+    account: ofAccount(),
+    uuid: blob({ mode: "buffer" }).notNull(),
+    identifiedAt: integer("identified_at").notNull(),
+  },
+  (table) => [index("former_numbers_by_uuid").on(table.account, table.uuid)],
+);
+
+/** One row: the largest number of a lead that was deleted. No lead gets a number that another one had. */
+export const leadNumbers = sqliteTable("lead_numbers", { last: integer().notNull() });
+
+/** The reason why the ledger was not kept for a time, or is not exact. */
+export type GapReason = "off" | "disk" | "stop" | "clock" | "restore" | "upgrade";
+
+/** Times in which the ledger was not kept. */
 export const ledgerGaps = sqliteTable("ledger_gaps", {
   number: integer().primaryKey(),
   /** The node of a cluster; empty without a cluster. */
   node: text().notNull().default(""),
   from: integer("begins_at").notNull(),
-  /** Null while it lasts. */
+  /** Null while it lasts. A gap `stop` that lasts is one only if its server is gone: it begins at the last write. */
   to: integer("ends_at"),
-  reason: text().$type<"DISCLOSURES=off" | "disk full" | "lost in a restore">().notNull(),
+  reason: text().$type<GapReason>().notNull(),
 });
 
 /** Addresses at which vendors deliver (webhooks): a token for writing alone, of which only the digest is kept. */

@@ -23,13 +23,13 @@ export function nextSize(size: number, tookMs: number, { min, max, shortMs, long
 const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };
 
 /**
- * Deletes the leads that meet a condition, oldest first, in batches. Each write also runs the statement of `alsoRun`.
- * Yields and returns the number of leads deleted so far. Also works on a cluster.
+ * Deletes the leads that meet a condition, oldest first, in batches. Each write begins with the statements of `before`, which
+ * gets the condition on its leads. Yields and returns the number of leads deleted so far. Also works on a cluster.
  */
 export async function* deleteLeads(
   database: LeadDatabase,
   those: SQL | undefined,
-  alsoRun: (read: LeadDatabase["read"]) => Statement,
+  before: (read: LeadDatabase["read"], some: SQL | undefined) => readonly Statement[],
 ): AsyncGenerator<number, number> {
   let deleted = 0;
   let size = steps.min;
@@ -48,7 +48,7 @@ export async function* deleteLeads(
     // By number, so that the lock is not held while leads that are kept are scanned.
     const numbers = found.map(({ number }) => number);
     const some = and(inArray(leads.number, numbers), those);
-    const statements = [read.delete(leads).where(some), changedExactly(numbers.length), alsoRun(read)];
+    const statements = [...before(read, some), read.delete(leads).where(some), changedExactly(numbers.length)];
     // If it is refused, others have deleted some of them, or added others.
     if (!(await tryToWrite(database, statements))) continue;
     const tookMs = performance.now() - startedMs;

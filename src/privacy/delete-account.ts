@@ -43,7 +43,10 @@ export async function* deleteAccount(
   await database.write([revoke, end, begin], "everywhere");
   await database.catchUp();
   const found = maxLeadsAtStart(database.read, id);
-  const count = Math.max(found, yield* deleteLeads(database, eq(leads.account, number), residueStatement));
+  const count = Math.max(
+    found,
+    yield* deleteLeads(database, eq(leads.account, number), (some) => [residueStatement(some)]),
+  );
   await database.write(
     [
       sql`INSERT INTO deleted_accounts (id, deleted_at, leads) VALUES (${id}, ${nowMs}, ${count})`,

@@ -5,8 +5,6 @@ import { formatTime } from "../contract/time.ts";
 import { insertAct } from "../db/audit.ts";
 import { type Connection, changedExactly, type LeadDatabase, type Statement, WriteRefused } from "../db/connection.ts";
 import { imports, leads, receipts } from "../db/schema.ts";
-import { filterStatements } from "./disclosures/ledger.ts";
-import { arrivedLead } from "./disclosures/recipients.ts";
 import {
   detailOf,
   type FoundLeads,
@@ -23,6 +21,8 @@ import { blockedWith, countPeople, identifiersIn, identifiersOf, isOf, type Pers
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
 import { completeReceipts, findReceipt, identityOf, type Receipt, readReceipt, storeReceipt } from "./receipts.ts";
 import { residueStatement } from "./retention.ts";
+import { forgetNumbers, forgetNumbersOf } from "./sent/former-numbers.ts";
+import { openLedgerLeads } from "./sent/recipients.ts";
 import { blockStatements, hashOf, listInstances, type SuppressedAccount } from "./suppressions.ts";
 
 /** The persons that are erased in one transaction: nobody waits for it longer than some tenths of a second. */
@@ -77,15 +77,13 @@ export class Erasure {
   }
 
   /**
-   * Completes the receipts by who received the leads, removes the persons from filters of the ledger, and returns the persons
-   * that were erased so far, in their order. Call it when the servers have recorded their last pages.
+   * Adds the recipients to the receipts, and returns the persons that were erased so far, in their order. Call it when the
+   * servers have recorded their last pages.
    */
   async complete(): Promise<ErasedPerson[]> {
     const { database, account, nowMs } = this;
     await database.catchUp();
     await completeReceipts(database, and(eq(receipts.account, account.number), eq(receipts.erasedAt, nowMs)));
-    const filters = filterStatements(database.read, this.matcher);
-    if (filters.length > 0) await database.write(filters);
     return [...this.#done].map(([person, { erased, people, identity }]) => {
       return { person, erased, people, receipt: findReceipt(database.read, identity)?.receipt ?? "{}" };
     });
@@ -153,6 +151,7 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
   const [instance] = listInstances(database);
   if (instance === undefined) throw new Error("the file has no key to hash with");
   const leadAt = openLeadAt(database, account.number);
+  const ledger = openLedgerLeads(database, account.number, nowMs);
   const rejectsFiles = listRejectsFiles(database, account.number);
   const hashesOf = (identifiers: readonly PersonIdentifier[]) =>
     identifiers.map((one) => hashOf(instance, account.id, one).toString("hex"));
@@ -168,6 +167,7 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
     const removed = [...own, ...others];
     for (const { lead } of removed) gone.add(lead.id);
     const given = identifiersIn(person);
+    const left = ledger.left(given.filter(({ value }) => !removed.some(({ lead }) => lead.id === value)));
     // Of leads that only mention the person, the IDs are blocked: their own persons may come again.
     const blocked = [...given, ...own.flatMap(({ lead }) => blockedWith(person, lead)), ...others.map(idOf)];
     const before = earlier === undefined ? null : findReceipt(database, earlier);
@@ -184,7 +184,8 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
       gaps: [],
       rejects_files: rejectsFiles,
     };
-    const arrived = [...(before?.removed ?? []), ...removed.map(({ lead, batch }) => arrivedLead(lead, batch))];
+    const known = removed.map(({ lead: { id }, number, ms, batch }) => ledger.of({ id, number, ms, batch }));
+    const all = [...(before?.removed ?? []), ...known, ...left.values()];
     return {
       person,
       leads: removed,
@@ -193,9 +194,10 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
       identity: identityOf(receipt),
       statements: [
         ...removed.flatMap((lead) => removalOf(database, account, lead)),
+        ...[...left.keys()].map((id) => forgetNumbersOf(database, account.number, id)),
         ...blockStatements(account.number, instance, receipt, nowMs, true),
         ...(earlier === undefined ? [] : [database.delete(receipts).where(eq(receipts.identity, earlier))]),
-        storeReceipt(database, account.number, receipt, arrived),
+        storeReceipt(database, account.number, receipt, all),
       ],
     };
   };
@@ -204,7 +206,7 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
 /** Returns the statements that delete a lead as it was read, and fail if somebody has changed it since. */
 function removalOf(database: Connection, { number }: SuppressedAccount, { ms, doc }: StoredLead): Statement[] {
   const asRead = and(eq(leads.account, number), eq(leads.identifiedAt, ms), eq(leads.doc, doc));
-  return [database.delete(leads).where(asRead), changedExactly(1)];
+  return [forgetNumbers(asRead), database.delete(leads).where(asRead), changedExactly(1)];
 }
 
 /** Returns what changes with each transaction of an import: it adds a row, and then counts what it has read. */

@@ -8,8 +8,6 @@ import { recordReading } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { placeholder } from "../db/placeholder.ts";
 import { accounts, imports, keys, leads, pixels, sources } from "../db/schema.ts";
-import type { Gap } from "./disclosures/gaps.ts";
-import { arrivedLead, discloseLeads, gapsOf, type Received } from "./disclosures/recipients.ts";
 import {
   blockedWith,
   countPeople,
@@ -19,6 +17,15 @@ import {
   type PersonReference,
 } from "./identifiers.ts";
 import { createMatcher, type Matcher, type Wanted } from "./mentions.ts";
+import type { Gap } from "./sent/gaps.ts";
+import {
+  type Disclosed,
+  discloseLeads,
+  gapsOf,
+  type LedgerLead,
+  openLedgerLeads,
+  type Received,
+} from "./sent/recipients.ts";
 import { openSuppressions, type SuppressedAccount } from "./suppressions.ts";
 
 /** The leads of a person, by their timestamps, which are unique in an account. */
@@ -112,13 +119,15 @@ function mentionedIn<Owner>(lead: Lead, matcher: Matcher<Owner>): Set<Owner> {
 }
 
 /** A stored lead, and the values of its document. */
-export type StoredLead = StoredDocument & { readonly lead: Lead };
+export type StoredLead = StoredDocument & { readonly number: number; readonly lead: Lead };
 
 /** Prepares reading the lead at a timestamp: one, or none. */
 export function openLeadAt(database: Connection, account: number): (ms: number) => StoredLead[] {
   const atTime = and(eq(leads.account, account), eq(leads.identifiedAt, placeholder.integer("ms")));
-  const one = database.select({ doc: leads.doc, batch: leads.import }).from(leads).where(atTime).prepare();
-  return (ms) => one.values({ ms }).map(([doc, batch]) => ({ ms, doc, batch, lead: readDocument(doc) }));
+  const columns = { doc: leads.doc, batch: leads.import, number: leads.number };
+  const one = database.select(columns).from(leads).where(atTime).prepare();
+  return (ms) =>
+    one.values({ ms }).map(([doc, batch, number]) => ({ ms, doc, batch, number, lead: readDocument(doc) }));
 }
 
 /** The personal data that is stored on one person. */
@@ -152,14 +161,27 @@ export async function* findPersons(
   await recordReading(database, "search", { atMs: nowMs, act: "lead.find", account: account.id, detail });
   const leadAt = openLeadAt(read, account.number);
   // The documents of a long list may not fit into memory together.
-  const arrived = timestamps.flatMap(leadAt).map(({ lead, batch }) => arrivedLead(lead, batch));
-  const disclosed = discloseLeads(read, account.number, arrived, nowMs);
-  const disclosedAt = new Map(disclosed.entries().map(([{ ms }, one]) => [ms, one]));
+  const ledger = openLedgerLeads(read, account.number, nowMs);
+  const known = new Map<string, LedgerLead>();
+  for (const { lead, ...stored } of timestamps.flatMap(leadAt))
+    known.set(lead.id, ledger.of({ ...stored, id: lead.id }));
+  // A lead that was undone is not stored, but its recipients are known.
+  const notStored = persons.flatMap(identifiersIn).filter(({ value }) => !known.has(value));
+  for (const [id, lead] of ledger.left(notStored)) known.set(id, lead);
+  const disclosed = discloseLeads(read, account.number, [...known.values()], nowMs);
+  const disclosedOf = (id: string): (Disclosed & { readonly id: string })[] => {
+    const one = known.get(id);
+    return one === undefined ? [] : [{ id, ...(disclosed.get(one) ?? { received: [], gaps: [] }) }];
+  };
   const byName = personsByName(persons);
   for (const person of persons) {
     const { own, mentions } = all.get(byName.get(nameOf(person)) ?? person) ?? noLeads;
     const found = own.toReversed().flatMap(leadAt);
-    const theirs = found.map(({ ms, lead }) => ({ id: lead.id, received: [], gaps: [], ...disclosedAt.get(ms) }));
+    const ids = [
+      ...found.map(({ lead }) => lead.id),
+      ...identifiersIn(person).flatMap((one) => (one.kind === "id" ? [one.value] : [])),
+    ];
+    const theirs = [...new Set(ids)].flatMap(disclosedOf);
     yield {
       person,
       people: countPeople(found.map(({ lead }) => lead)),

@@ -4,8 +4,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { and, asc, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
 import { receipts } from "../db/schema.ts";
-import type { Gap } from "./disclosures/gaps.ts";
-import { type ArrivedLead, discloseLeads, gapsOf, type Received } from "./disclosures/recipients.ts";
+import type { Gap } from "./sent/gaps.ts";
+import { discloseLeads, gapsOf, type LedgerLead, type Received } from "./sent/recipients.ts";
 
 /** An RFC 3339 timestamp, of which only the beginning is checked. */
 export const Timestamp = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT" });
@@ -33,7 +33,7 @@ export type RepeatableErasure = Static<typeof RepeatableErasure>;
 /** Proves an erasure, and repeats it after the loss of the machine. */
 export interface Receipt extends Required<RepeatableErasure> {
   /** The keys that received the leads, and on which UTC days. */
-  readonly received: readonly Pick<Received, "key" | "first" | "last" | "possibly">[];
+  readonly received: readonly Pick<Received, "key" | "first" | "last">[];
   /** The gaps of that record. */
   readonly gaps: readonly Gap[];
   /** The files of rejected rows that imports of the account wrote. Only the owner can delete them. */
@@ -56,7 +56,7 @@ export function storeReceipt(
   database: Pick<Connection, "insert">,
   account: number,
   receipt: Pick<Receipt, "erased_at">,
-  removed: readonly ArrivedLead[],
+  removed: readonly LedgerLead[],
 ) {
   const pending = removed.length === 0 ? null : JSON.stringify(removed);
   const erasedAt = Date.parse(receipt.erased_at);
@@ -67,7 +67,7 @@ export function storeReceipt(
 /** Returns the condition that an erasure was killed: one that runs completes its own receipts within seconds. */
 export function isAbandoned(nowMs: number): SQL {
   const runningForMs = 10_000;
-  // One of a wrong clock is not waited for.
+  // Ignores times dated by a wrong clock.
   return sql`${receipts.erasedAt} NOT BETWEEN ${nowMs - runningForMs} AND ${nowMs}`;
 }
 
@@ -76,7 +76,7 @@ export function areReceiptsPending(database: Connection, nowMs: number): boolean
   return readReceipts({ read: database }, and(isNotNull(receipts.pending), isAbandoned(nowMs))).next().done === false;
 }
 
-/** Completes receipts by who received the leads. */
+/** Adds the recipients to stored receipts. */
 export async function completeReceipts(database: LeadDatabase, those: SQL | undefined): Promise<void> {
   for (const rows of readReceipts(database, and(isNotNull(receipts.pending), those))) {
     const complete = withRecipients(database.read, rows).map(({ number, receipt }) =>
@@ -89,7 +89,8 @@ export async function completeReceipts(database: LeadDatabase, those: SQL | unde
 
 type StoredReceipt = typeof receipts.$inferSelect;
 
-const receiptsAtOnce = 100;
+/** The blocks of the ledger are read once for all of them. */
+const receiptsAtOnce = 1_000;
 
 /** Yields stored receipts, oldest first, some at a time. */
 function* readReceipts(database: Pick<LeadDatabase, "read">, those: SQL | undefined): Generator<StoredReceipt[]> {
@@ -122,7 +123,7 @@ function withRecipients(database: Connection, rows: readonly StoredReceipt[]) {
   });
 }
 
-function removedBy({ pending }: Pick<StoredReceipt, "pending">): ArrivedLead[] {
+function removedBy({ pending }: Pick<StoredReceipt, "pending">): LedgerLead[] {
   return JSON.parse(pending ?? "[]"); // As it was stored with the receipt.
 }
 
@@ -130,7 +131,7 @@ function removedBy({ pending }: Pick<StoredReceipt, "pending">): ArrivedLead[] {
 function daysByKey(received: readonly Received[]): Receipt["received"] {
   return [...Map.groupBy(received, ({ key }) => key)].map(([key, times]) => {
     const days = times.flatMap(({ first, last }) => [first, last]).toSorted();
-    return { key, first: days[0] ?? "", last: days.at(-1) ?? "", possibly: times.every(({ possibly }) => possibly) };
+    return { key, first: days[0] ?? "", last: days.at(-1) ?? "" };
   });
 }
 

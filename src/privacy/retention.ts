@@ -6,8 +6,9 @@ import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
 import { databaseOn, openConnection } from "../db/open.ts";
 import { type Act, accounts, audit, leads, residues, usage } from "../db/schema.ts";
 import { deleteLeads } from "../db/steps.ts";
-import { areDisclosuresOld, forgetOldDisclosures } from "./disclosures/ledger.ts";
 import { areReceiptsPending, completeReceipts, isAbandoned } from "./receipts.ts";
+import { forgetNumbers, forgetOlderNumbers, forgetUnsentNumbers, hasFormerNumbers } from "./sent/former-numbers.ts";
+import { areSentDaysOld, forgetOldSentDays } from "./sent/ledger.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
 
 interface Retention {
@@ -47,8 +48,12 @@ export async function* eraseOlder(
   nowMs: number,
 ): AsyncGenerator<number> {
   let erased = 0;
+  const before = (read: Connection, some: SQL | undefined) => [residueStatement(read), forgetNumbers(some)];
   try {
-    for await (erased of deleteLeads(database, isTooOld(retention, nowMs), residueStatement)) yield erased;
+    for await (erased of deleteLeads(database, isTooOld(retention, nowMs), before)) yield erased;
+    const oldestMs = oldestKeptMs(retention.retainDays, nowMs);
+    if (hasFormerNumbers(database.read))
+      await database.write([forgetOlderNumbers(database.read, retention.number, oldestMs)]);
   } finally {
     // Also if the caller asks for no further step. Nobody serves what is reported as gone.
     const detail = { days: retention.retainDays, erased };
@@ -69,13 +74,14 @@ export function areResiduesLeft(database: Connection): boolean {
 
 /**
  * Returns whether the daily work has anything to do: leads older than their account keeps, interrupted work to complete, or
- * a ledger with days that are too old.
+ * a ledger with days that are too old, or numbers of leads that left.
  */
 export function isRetentionDue(database: Connection, nowMs: number): boolean {
   return (
     areResiduesLeft(database) ||
     areReceiptsPending(database, nowMs) ||
-    areDisclosuresOld(database, nowMs) ||
+    areSentDaysOld(database, nowMs) ||
+    hasFormerNumbers(database) ||
     wasSetBack(database, nowMs) ||
     accountsKeeping(database).some((account) => isAny(database, isTooOld(account, nowMs)))
   );
@@ -92,10 +98,11 @@ export interface Retained {
 /** Does the daily work of a server: completes what was interrupted, and erases what is too old unless the clock may be wrong. */
 export async function applyRetention(database: LeadDatabase, nowMs: number, hasJumped: boolean): Promise<Retained> {
   await completeReceipts(database, isAbandoned(nowMs));
+  await forgetUnsentNumbers(database);
   const waitsUntilMs = await waitUntil(database, nowMs, hasJumped);
   let erased = 0;
   if (waitsUntilMs === null) {
-    if (areDisclosuresOld(database.read, nowMs)) await database.write([forgetOldDisclosures(nowMs)]);
+    if (areSentDaysOld(database.read, nowMs)) await database.write([forgetOldSentDays(nowMs)]);
     for (const account of accountsKeeping(database.read)) {
       let ofAccount = 0;
       for await (ofAccount of eraseOlder(database, account, nowMs));

@@ -11,10 +11,8 @@ import { openDatabase } from "../db/open.ts";
 import { openReader } from "../db/reader.ts";
 import { type CountedUsage, createUsageCounter, type Flushed, openUsageReader, usageStatement } from "../db/usage.ts";
 import { createSync, openWal, pagesUntilCopied, truncateWal } from "../db/wal.ts";
-import { gapEndStatements, gapStatementsAtStart, openGapMarker, recordGap } from "../privacy/disclosures/gaps.ts";
-import { type DisclosurePart, planPart, writeDisclosures } from "../privacy/disclosures/ledger.ts";
-import { createPendingPages } from "../privacy/disclosures/pending-pages.ts";
 import { type applyRetentionAt, isRetentionDue, type Retained, type RetentionWork } from "../privacy/retention.ts";
+import { openFileLedger } from "../privacy/sent/file-ledger.ts";
 import { UserError } from "../runtime/user-error.ts";
 
 /** The store of a server: counts are written while it runs, and all of them when it stops. extensions/cluster has another. */
@@ -71,8 +69,8 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   // Before anything is served: a damaged file may say so here first.
   reader.probe();
   const usage = createUsageCounter(openUsageReader(database));
-  const ledger = createPendingPages((pages) => planPart(database, pages));
-  const flush = createFlush(database, usage, ledger, { keepsLedger, startMs: now() });
+  const ledger = openFileLedger(database, keepsLedger, now);
+  const flush = () => flushSome(database, usage, ledger);
   const reserve = `${path}.reserve`;
   let othersWroteMs = Number.NEGATIVE_INFINITY;
   tryOnDisk(() => {
@@ -83,16 +81,13 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   });
 
   function writeLast(): void {
-    if (!tryOnDisk(() => writeAll(database, flush))) {
-      rmSync(reserve, { force: true });
-      writeAll(database, flush);
-    }
-    if (!keepsLedger) for (const statement of gapEndStatements(now())) database.run(statement);
+    writeAll(database, flush);
+    writeWhenFree(database.$client, ledger.stop);
   }
 
   return {
     ...reader,
-    disclosures: { note: keepsLedger ? ledger.note : () => undefined },
+    sent: { note: ledger.note },
     usage,
     // A wait would hold up every request, so the server tries again some milliseconds later.
     flush() {
@@ -108,14 +103,17 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
     listening: async () => {},
     close() {
       try {
-        writeLast();
+        if (!tryOnDisk(writeLast)) {
+          rmSync(reserve, { force: true });
+          writeLast();
+        }
         // Without room for it in the file, the log keeps what was written.
         if (!tryOnDisk(() => truncateWal(database))) wal.fsyncNow();
       } catch (cause) {
         throw isFull(cause) || isLocked(cause) ? lastCountsLost(innermost(cause)) : explainFailure(cause, path);
       } finally {
         // In this order SQLite keeps its locks until its files are closed.
-        database.$client.close();
+        database.$client.close(true);
         reader.close();
         wal.close();
         rmSync(reserve, { force: true });
@@ -160,54 +158,11 @@ function writeAll({ $client }: Connection, flush: () => Flushed): void {
   while (written !== "idle");
 }
 
-/**
- * Makes the function that writes a part of the counted requests or, when none is left, of the pages that were answered. When a
- * write fails, a file marks the beginning of a gap of the ledger. The mark is removed when all pages are written after all;
- * if the process ends before, the next one records the gap.
- */
-function createFlush(
-  database: Connection,
-  usage: CountedUsage,
-  ledger: ReturnType<typeof createPendingPages<DisclosurePart>>,
-  { keepsLedger, startMs }: { readonly keepsLedger: boolean; readonly startMs: number },
-): () => Flushed {
-  const marker = openGapMarker(database);
-  let isBegun = false;
-  const begin = database.$client.transaction(() => {
-    if (marker.sinceMs !== null) recordGap(database, marker.sinceMs, startMs);
-    for (const statement of gapStatementsAtStart(keepsLedger, startMs)) database.run(statement);
-  });
-  const flushParts = () => {
-    const counted = flushPart(usage, (part) => database.run(usageStatement(part)));
-    if (counted === "more") return counted;
-    const noted = flushPart(ledger, (part) => writeDisclosures(database, part));
-    return noted === "idle" ? counted : noted;
-  };
-  return () => {
-    try {
-      if (!isBegun) begin.immediate();
-      isBegun = true;
-      const flushed = flushParts();
-      if (ledger.pendingSince() === null) marker.end();
-      return flushed;
-    } catch (cause) {
-      const sinceMs = isBegun ? ledger.pendingSince() : startMs;
-      if (sinceMs !== null && !isLocked(cause)) marker.begin(sinceMs);
-      throw cause;
-    }
-  };
-}
-
-/** Pages or requests that are written in parts. */
-interface Pending<Part> {
-  next(): Part | null;
-  /** Returns true while more is left. */
-  drop(part: Part): boolean;
-}
-
-function flushPart<Part>(pending: Pending<Part>, write: (part: Part) => void): Flushed {
-  const part = pending.next();
-  if (part === null) return "idle";
-  write(part);
-  return pending.drop(part) ? "more" : "done";
+/** Writes a part of the counted requests or, when none is left, of the pages that were answered. */
+function flushSome(database: Connection, usage: CountedUsage, ledger: ReturnType<typeof openFileLedger>): Flushed {
+  const part = usage.next();
+  if (part !== null) database.run(usageStatement(part));
+  if (part !== null && usage.drop(part)) return "more";
+  const flushed = ledger.flush();
+  return part !== null && flushed === "idle" ? "done" : flushed;
 }

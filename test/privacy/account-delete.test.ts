@@ -97,11 +97,11 @@ test("what a server still has to write of a deleted key holds up nothing of the 
   const { admin, key } = await aFullAccount();
   const { key: other } = (await admin.run("key", "create", "other", "--json")).json;
   const store = openServedStore(admin.file);
-  const page = { oldestMs: 1, newestMs: 2, beforeMs: null, seen: 0, filter: "" };
+  const page = { numbers: [1], newestMs: 2 };
   for (const secret of [key, other]) {
     const number = store.keys.find(digestOf(secret))?.number ?? 0;
     store.usage.count(number, Date.now());
-    store.disclosures.note(number, page, Date.now());
+    store.sent.note(number, page, Date.now());
   }
   expect((await admin.run("account", "delete", "acme", "--yes")).status).toBe(0);
   await store.close();

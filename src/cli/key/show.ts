@@ -5,8 +5,7 @@ import { formatTime } from "../../contract/time.ts";
 import type { Account } from "../../db/accounts.ts";
 import { findKeyByDigest, isOfDeletedAccount, type KeyRecord, listKeysOf } from "../../db/keys.ts";
 import { requestsOfMonth } from "../../db/usage.ts";
-import { gapText, listGaps } from "../../privacy/disclosures/gaps.ts";
-import { readUpTo } from "../../privacy/disclosures/read-positions.ts";
+import { gapText, listGaps } from "../../privacy/sent/gaps.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
 import { commandOnAccount } from "../arguments.ts";
 import { type CommandContext, jsonCommand } from "../command.ts";
@@ -53,10 +52,9 @@ function stateOf(key: KeyRecord, nowMs: number): "active" | "revoked" {
 
 /** A key as the list shows it: never the key itself. */
 export function viewOf(context: CommandContext, record: KeyRecord) {
-  const { id, prefix, label, account, createdMs, revokedMs, expiresMs, lastUsed } = record;
+  const { id, prefix, label, account, createdMs, revokedMs, expiresMs, readUpToMs, lastUsed } = record;
   const nowMs = context.now();
   const { read } = context.database();
-  const readUpToMs = readUpTo(read, id, nowMs);
   return {
     id,
     prefix,

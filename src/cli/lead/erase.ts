@@ -2,15 +2,13 @@
 import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
 import type { Account } from "../../db/accounts.ts";
-import { isFileOfNode } from "../../db/database-files.ts";
-import { isServed } from "../../db/locks.ts";
 import { filesToSearch, searchFile } from "../../privacy/copies.ts";
-import { gapText } from "../../privacy/disclosures/gaps.ts";
-import { recordedWithinMs } from "../../privacy/disclosures/ledger.ts";
 import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";
 import { givenNamesWith, type RemainingLeads, type Survey, surveyErasure } from "../../privacy/find.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import { readReceipt } from "../../privacy/receipts.ts";
+import { gapText } from "../../privacy/sent/gaps.ts";
+import { untilRecorded } from "../../privacy/sent/ledger.ts";
 import { runSteps, stoppedBy } from "../../runtime/signals.ts";
 import { printable } from "../../runtime/user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
@@ -52,9 +50,7 @@ export function eraseCommand(context: CommandContext): Command {
       const { signal } = await runSteps(erasure.steps(), (done) =>
         say(() => `${grouped(done)} of ${grouped(persons.length)} erased`),
       );
-      // A server takes this long to record its last pages.
-      const isRead = isFileOfNode(database.path) || isServed(database.path);
-      if (erasure.hasRemoved && isRead) await Bun.sleep(recordedWithinMs);
+      if (erasure.hasRemoved) await untilRecorded(database.path);
       const erased = await erasure.complete();
       printReceipts(context, erased, options.list !== undefined);
       if (signal !== null) {

@@ -3,10 +3,10 @@
 import type { Command } from "commander";
 import { readDocument } from "../../contract/stored-lead.ts";
 import type { Account } from "../../db/accounts.ts";
-import { gapText } from "../../privacy/disclosures/gaps.ts";
-import { keptDays } from "../../privacy/disclosures/ledger.ts";
 import { findPersons, type PersonalData } from "../../privacy/find.ts";
 import { identifiersIn } from "../../privacy/identifiers.ts";
+import { gapText } from "../../privacy/sent/gaps.ts";
+import { keptDays } from "../../privacy/sent/ledger.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
 import { printable } from "../../runtime/user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
@@ -69,14 +69,14 @@ function printOne(output: Output, account: string, person: PersonalData, byPhone
   }
 }
 
-function recipientText(account: string, { label, prefix, first, last, possibly }: Received): string {
+function recipientText(account: string, { label, prefix, first, last }: Received): string {
   const key = `key ${printable(label ?? "without a label")} (${prefix}…) of ${printable(account)}`;
   const days = first === last ? `on ${first}` : `from ${first} to ${last}`;
-  return `  ${possibly ? "possibly received" : "received"} by ${key} ${days}`;
+  return `  received by ${key} ${days}`;
 }
 
-function withoutPrefix({ id, key, label, first, last, possibly }: Received) {
-  return { id, key, label, first, last, possibly };
+function withoutPrefix({ id, key, label, first, last }: Received) {
+  return { id, key, label, first, last };
 }
 
 /** Prints a line for each person at once: the result for a long list may not fit into memory. */

@@ -123,7 +123,8 @@ export class Merge implements Work {
 
   /** Writes the next leads in time order, and returns their number. */
   private writeSome(max: number): number {
-    let written = this.writeAtOnce(max);
+    // SQLite would take the numbers of leads that were deleted again.
+    let written = this.destination.leads.mustSkipNumbers() ? 0 : this.writeAtOnce(max);
     if (written === max) return written;
     for (const lead of this.material.staging.read(this.done + written, max - written)) {
       countOutcome(this.record, this.writer.write(lead));

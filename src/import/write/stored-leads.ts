@@ -36,6 +36,8 @@ export interface StoredLeads {
   find(id: string): StoredPlace | null;
   /** The first free millisecond after one that is taken. */
   firstFree(ms: number): number;
+  /** Returns true if the number that SQLite would choose for the next lead may have been that of another one. */
+  mustSkipNumbers(): boolean;
 }
 
 const account = placeholder.integer("account");
@@ -50,6 +52,11 @@ const content = {
   hasEmail: parameter("hasEmail"),
   doc: parameter("doc"),
 };
+
+const newestNumber = sql.raw("ifnull((SELECT max(number) FROM stored_leads), 0)");
+
+/** The number of the next lead. None is used twice, not even after the lead was deleted: the ledger of what was sent names leads by it. */
+export const nextNumber = sql`(SELECT 1 + max(last, ${newestNumber}) FROM lead_numbers)`;
 
 /** Prepares the statements on the stored leads of an account. */
 export function openStoredLeads(database: Connection, accountNumber: AccountNumber): StoredLeads {
@@ -69,6 +76,7 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
       return row === undefined ? null : { at: row[0], importNumber: row[1], pixel: row[2] };
     },
     firstFree: (ms) => firstFree.values({ account: accountNumber, at: ms })[0]?.[0] ?? ms + 1,
+    mustSkipNumbers: () => database.values(sql`SELECT 1 WHERE ${nextNumber} > 1 + ${newestNumber}`).length > 0,
   };
 }
 
@@ -76,7 +84,14 @@ export function openStoredLeads(database: Connection, accountNumber: AccountNumb
 function prepareInsert(database: Connection, accountNumber: AccountNumber): StoredLeads["insert"] {
   const { sql: text } = database
     .insert(leads)
-    .values({ account, identifiedAt: at, uuid: parameter("uuid"), import: parameter("import"), ...content })
+    .values({
+      number: nextNumber,
+      account,
+      identifiedAt: at,
+      uuid: parameter("uuid"),
+      import: parameter("import"),
+      ...content,
+    })
     .onConflictDoNothing()
     .toSQL();
   const insert = database.$client.prepare<unknown, (Buffer | string | number | null)[]>(text);

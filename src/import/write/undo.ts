@@ -5,6 +5,7 @@ import type { LeadDatabase } from "../../db/connection.ts";
 import { findImport, type StoredImport } from "../../db/imports.ts";
 import { audit, imports, leads } from "../../db/schema.ts";
 import { deleteLeads } from "../../db/steps.ts";
+import { forgetUnsentNumbers, rememberNumbers } from "../../privacy/sent/former-numbers.ts";
 import { UserError } from "../../runtime/user-error.ts";
 
 /**
@@ -20,12 +21,14 @@ export async function* undoImport(
   let record = asked;
   let removed = 0;
   // An undo that is interrupted must not be listed as if all leads were there.
-  const begin = (read: LeadDatabase["read"]) =>
-    read.update(imports).set({ finishedAt: null }).where(undoable(asked.number));
+  const before = (read: LeadDatabase["read"], some: SQL | undefined) => [
+    read.update(imports).set({ finishedAt: null }).where(undoable(asked.number)),
+    rememberNumbers(some),
+  ];
   while (record.undoneMs === null) {
     if (record.overwritten > 0) throw hasReplaced(record.number);
-    const before = removed;
-    for await (const some of deleteLeads(database, leadsOf(record, account), begin)) yield (removed = before + some);
+    const known = removed;
+    for await (const some of deleteLeads(database, leadsOf(record, account), before)) yield (removed = known + some);
     await database.write(
       undoneStatements(account, record, { nowMs, removed, finishedMs: asked.finishedMs }),
       "everywhere",
@@ -34,6 +37,7 @@ export async function* undoImport(
     // An import that still runs may have added leads since, or begun to replace others: then nothing was marked.
     record = findImport(database.read, account.number, record.number) ?? { ...record, undoneMs: nowMs };
   }
+  await forgetUnsentNumbers(database);
   yield removed;
 }
 

@@ -32,7 +32,7 @@ function damage(path: string, table: string): void {
   overwrite(path, (Number(page) - 1) * Number(size), Number(size));
 }
 
-const ofKeys = "revoked keys, expiries of keys, days of usage, the ledger of recipients";
+const ofKeys = "revoked keys, expiries of keys, the ledger of recipients, recipients of lost leads";
 
 test.each([
   ["the keys", "keys", { leads: 1, erased_again: 1 }, "active", `${ofKeys}\\. `],

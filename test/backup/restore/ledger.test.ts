@@ -1,83 +1,103 @@
-/** bun admin restore: the record of imports, and of the recipients of their leads, outlives it. */
+/** bun admin restore: the ledger of what was sent outlives it. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { dayMs } from "../../../src/contract/calendar.ts";
-import { anAdmin } from "../../support/admin.ts";
-import { backUp, header, printed, rows } from "./a-backup.ts";
+import { digestOf } from "../../../src/contract/key.ts";
+import { openServedStore, type ServedStore } from "../../../src/server/store.ts";
+import { type Admin, anAdmin } from "../../support/admin.ts";
+import { backUp, header, rows } from "./a-backup.ts";
 
-const threeDaysAgoMs = Date.now() - 3 * dayMs;
-const day = new Date(threeDaysAgoMs + dayMs).toISOString().slice(0, 10);
-
-/** A database with a key. */
-async function aLedger() {
-  const admin = anAdmin();
-  const { id } = (await admin.run("key", "create", "acme", "--json")).json;
-  const change = (...statements: readonly string[]) => {
-    using database = new Database(admin.file);
-    database.run("PRAGMA busy_timeout = 5000");
-    for (const statement of statements) database.run(statement);
-  };
-  /** Records that every key received all leads, two days ago. */
-  const disclose = () =>
-    change(`INSERT INTO disclosures SELECT number, '${day}', '', 0, ${Date.now()}, NULL FROM keys`);
-  const expectReceived = async (email: string) => {
-    const { received } = (await admin.run("lead", "find", "acme", "--email", email, "--json")).json;
-    expect(received).toMatchObject([{ key: id, first: day, last: day, possibly: true }]);
-  };
-  return { admin, change, disclose, expectReceived };
+/** Closes a store with all of its statements: a restore refuses a file that is open. */
+async function closed(store: ServedStore): Promise<void> {
+  await store.close();
+  Bun.gc(true);
 }
 
-test("imports since the backup are listed as undone, and the recipients of their leads are known when they are imported again", async () => {
-  const { admin, change, disclose, expectReceived } = await aLedger();
+const none = { city: undefined, has_email: undefined, pixel_id: undefined, state: undefined };
+
+/** A database with a key, and a server that answers one page of all leads. */
+async function aLedger() {
+  const admin = anAdmin();
+  const { id, key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const send = async (limit = 100, { file }: Pick<Admin, "file"> = admin) => {
+    const store = openServedStore(file);
+    const known = store.keys.find(digestOf(key));
+    if (known === null) throw new Error("the key is not there");
+    const page = store.leads.page(known.account, { limit, beforeMs: null, sinceMs: null, filters: none });
+    store.sent.note(known.number, page, Date.now());
+    await closed(store);
+  };
+  const find = async (email: string, { run }: Pick<Admin, "run"> = admin) =>
+    (await run("lead", "find", "acme", "--email", email, "--json")).json;
+  return { admin, key: id, send, find };
+}
+
+test("the recipients of leads that a restore lost are known when they are imported again", async () => {
+  const { admin, key, send, find } = await aLedger();
+  await admin.import(header + rows(0, 2));
   const file = await backUp(admin);
-  await admin.import(header + rows(0, 3));
-  change(`UPDATE imports SET at = ${threeDaysAgoMs}, finished_at = ${threeDaysAgoMs}`);
-  disclose();
-  expect((await admin.run("restore", file)).stderr).toContain("the record of imports (1)");
-  expect(await printed(admin, "import", "list", "acme")).toMatchObject([{ state: "undone" }]);
-  expect((await admin.import(header + rows(0, 3))).json).toMatchObject({ import: 2, imported: 3 });
-  await expectReceived("d1@example.com");
+  await admin.import(header + rows(2, 4));
+  await send(3);
+  expect((await admin.run("restore", file)).stderr).toContain("recipients of lost leads (2)");
+  expect((await admin.import(header + rows(0, 4))).json).toMatchObject({ duplicates: 2, imported: 2 });
+  const received = async (email: string) => (await find(email))["received"];
+  // The newest three were sent.
+  expect(await received("d0@example.com")).toEqual([]);
+  for (const email of ["d1", "d2", "d3"].map((name) => `${name}@example.com`))
+    expect(await received(email)).toMatchObject([{ key }]);
+  expect((await find("d3@example.com"))["gaps"]).toEqual([]);
 });
 
-test("the recipients of leads that an import added during a backup are known when they are imported again", async () => {
-  const { admin, change, disclose, expectReceived } = await aLedger();
-  await admin.import(header + rows(0, 3));
-  change(`UPDATE imports SET at = ${threeDaysAgoMs}, finished_at = NULL`);
+test("no lead gets the number of another one after a restore, here or on another machine", async () => {
+  const { admin, send, find } = await aLedger();
+  await admin.import(header + rows(0, 2));
   const file = await backUp(admin);
-  // It goes on.
-  await admin.import(header + rows(3, 6));
-  change(
-    "UPDATE imports SET finished_at = at, newest = (SELECT newest FROM imports WHERE number = 2)",
-    "DELETE FROM imports WHERE number = 2",
-  );
-  disclose();
-  expect((await admin.run("restore", file)).status).toBe(0);
-  expect((await admin.import(header + rows(0, 6))).json).toMatchObject({ duplicates: 3, imported: 3 });
-  await expectReceived("d4@example.com");
-});
-
-test("a running import keeps the newer of two positions after a restore", async () => {
-  const { admin, change } = await aLedger();
-  await admin.import(header + rows(0, 3));
-  const files: string[] = [];
-  for (const [oldest, newest] of [
-    [2000, 3000],
-    [1000, 4000],
-  ]) {
-    change(`UPDATE imports SET finished_at = NULL, oldest = ${oldest}, newest = ${newest}`);
-    files.push(await backUp(admin, `${newest}.db`));
+  await admin.import(header + rows(2, 4));
+  await send();
+  const other = anAdmin([]);
+  for (const machine of [admin, other]) {
+    expect((await machine.run("restore", file)).status).toBe(0);
+    await machine.import(header + rows(4, 6));
+    expect(await find("d5@example.com", machine)).toMatchObject({ received: [] });
   }
-  const machine = anAdmin([]);
-  for (const file of files) expect((await machine.run("restore", file)).status).toBe(0);
-  using restored = new Database(machine.file);
-  expect(restored.query("SELECT oldest, newest FROM imports").values()).toEqual([[1000, 4000]]);
+  const numbers = [admin, other].map(({ file: path }) => {
+    using database = new Database(path);
+    return database
+      .query("SELECT number FROM stored_leads WHERE number > 2 ORDER BY number")
+      .values()
+      .flat()
+      .map(Number);
+  });
+  expect(Math.min(...numbers.flat())).toBeGreaterThan(2 ** 32);
+  expect(new Set(numbers.flat()).size).toBe(4);
+  // A backup of the other branch comes back.
+  const later = await backUp(other);
+  await send(100, other);
+  expect((await admin.run("restore", later)).status).toBe(0);
+  expect(await find("d5@example.com")).toMatchObject({
+    received: [],
+    gaps: [{ reason: "restore" }, { reason: "restore" }],
+  });
 });
 
-test("a key that received leads since the backup is lost, also if a newer backup knows it", async () => {
-  const { admin, disclose } = await aLedger();
+test("a key that was sent leads since the backup is lost, also if a newer backup knows it", async () => {
+  const { admin, find } = await aLedger();
+  await admin.import(header + rows(0, 2));
   const file = await backUp(admin);
-  await admin.run("key", "create", "acme");
-  disclose();
+  const { key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const store = openServedStore(admin.file);
+  store.sent.note(store.keys.find(digestOf(key))?.number ?? 0, { numbers: [1], newestMs: 1 }, Date.now());
+  await closed(store);
   await backUp(admin, "newer.db");
   expect((await admin.run("restore", file, "--json")).json).toMatchObject({ lost: { keys: 1 } });
+  expect((await find("d0@example.com"))["received"]).toHaveLength(1);
+});
+
+test("a backup of a running server says nothing of a kill when it is restored", async () => {
+  const { admin, find } = await aLedger();
+  await admin.import(header + rows(0, 2));
+  const store = openServedStore(admin.file);
+  const file = await backUp(admin);
+  await closed(store);
+  expect((await admin.run("restore", file)).status).toBe(0);
+  expect(await find("d1@example.com")).toMatchObject({ received: [], gaps: [] });
 });

@@ -56,19 +56,12 @@ test("a restore names the file that it replaces, and the commands it prints copy
   expect(await admin.leads("birch & co")).toHaveLength(3);
 });
 
-test.each([
-  ["an undo", [["import", "undo", "acme", "1"]], 20],
-  [
-    "an erasure and an unblock",
-    ["erase", "unblock"].map((verb) => ["lead", verb, "acme", "--email", "d7@example.com"]),
-    1,
-  ],
-])("leads that were imported again after %s are reported as lost", async (_, commands, leads) => {
+test("leads that were imported again after an erasure and an unblock are reported as lost", async () => {
   const { admin, file } = await aBackup();
-  for (const words of commands) await admin.run(...words);
+  for (const verb of ["erase", "unblock"]) await admin.run("lead", verb, "acme", "--email", "d7@example.com");
   await admin.import(header + rows(0, 20));
   const { json, stderr } = await admin.run("restore", file, "--json");
-  expect(json).toMatchObject({ leads: 20 - leads, lost: { leads, imports: 1 } });
+  expect(json).toMatchObject({ leads: 19, lost: { leads: 1, imports: 1 } });
   expect(stderr).toContain("To carry over these leads: ");
 });
 

@@ -121,8 +121,8 @@ function aMachine(files: Readonly<Record<string, string>>): Admin {
  * the replaced file know of it. In the last place, what they said at the end of the history.
  */
 const facts: Readonly<Record<string, readonly unknown[]>> = {
-  "subscription of acme": ["active", "active", "active", "inactive", "inactive"],
-  "subscription of other": ["inactive", "inactive", "inactive", "active", "active"],
+  "subscription of acme": ["active", "active", "active", "active", "inactive"],
+  "subscription of other": ["inactive", "inactive", "inactive", "inactive", "active"],
   "retention of acme": [undefined, undefined, undefined, 365, 365],
   "retention of other": [300, 300, 300, undefined, undefined],
   "key revoked": ["active", "active", "revoked", "revoked", "revoked"],
@@ -138,8 +138,8 @@ const facts: Readonly<Record<string, readonly unknown[]>> = {
   "account birch": [undefined, undefined, "new", "new", "new"],
   "account cedar": [undefined, undefined, "new", "new", "new"],
   "account dill": [undefined, undefined, undefined, undefined, "new"],
-  "requests of the month": [12, 12, 12, 35, 35],
-  "lead d0, of an import undone since": [true, true, true, false, false],
+  "requests of the month": [12, 12, 12, 12, 33],
+  "lead d0, of an import undone since": [true, true, true, true, false],
   "lead d20, of an import since": [false, false, false, false, true],
   "lead d17, erased since": [true, false, false, false, false],
   "lead d18, erased and unblocked since": [true, false, false, false, false],
@@ -181,7 +181,7 @@ async function expectState(machine: Pick<Admin, "file">, place: number): Promise
 const actsOf = async (machine: Pick<Admin, "file">): Promise<string[]> =>
   (await printed(at(endMs, machine), "audit", "list")).map(({ act }: { act: string }) => act);
 
-const ofReplaced = { leads: 6, lost: { leads: 5, imports: 1, keys: 2, accounts: 4 } };
+const ofReplaced = { leads: 16, lost: { leads: 5, imports: 1, keys: 2, accounts: 4 } };
 
 test.each([
   ["nothing", 0, { leads: 21 }],
@@ -203,8 +203,7 @@ test.each([
   expect(stderr.includes("\nLeft out: 1 account deleted since the backup of ")).toBe(place > 0);
   expect(stderr.includes("No newer data was found on this machine. Erasures, revocations")).toBe(place === 0);
   if (place === 3) {
-    const parts = "revoked keys (4), expiries of keys (1), days of usage (2), subscriptions (3), erasures (15), ";
-    expect(stderr).toContain(`), ${parts}undone imports (1), the record of imports (1), retention (2).`);
+    expect(stderr).toContain("), revoked keys (4), expiries of keys (1), erasures (15), retention (2).");
     expect(await actsOf(machine)).toEqual(["restore", ...(await actsOf({ file: database }))]);
   }
   await expectState(machine, place);

@@ -91,7 +91,7 @@ function aFlush(
   countsInFile = () => [] as { day: string; requests: number }[],
 ) {
   const counted = createUsageCounter({ between: countsInFile });
-  const ledger = { next: () => null, drop: () => false };
+  const ledger = { next: () => ({ statements: [], isMoreLeft: false }), drop: () => false };
   return { counted, flush: createFlush("n1", { usage: counted, ledger }, { apply, isShown }) };
 }
 

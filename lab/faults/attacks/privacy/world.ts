@@ -236,10 +236,10 @@ function difference(model: Model, said: ReadonlyMap<string, Pick<PersonalData, "
   const unrecorded = model.unrecorded.filter(({ pair }) => isThere(pair));
   const missedInGaps = unrecorded.filter(({ id, ms }) => {
     const gaps = said.get(id)?.gaps ?? [];
-    return !gaps.some(({ from, to }) => Date.parse(from) <= ms && ms <= Date.parse(to));
+    return !gaps.some(({ from, to }) => Date.parse(from) <= ms && (to === null || ms <= Date.parse(to)));
   });
   const known = new Set([...received.map(([pair]) => pair), ...unrecorded.map(({ pair }) => pair)]);
-  const tooMuch = [...byPair].filter(([pair]) => !known.has(pair)).map(([, one]) => one);
+  const tooMuch = [...byPair].filter(([pair]) => !known.has(pair));
   return {
     /** Leads that a key received, as the model knows. */
     received: known.size,
@@ -247,8 +247,7 @@ function difference(model: Model, said: ReadonlyMap<string, Pick<PersonalData, "
     unrecorded: unrecorded.length,
     /** Leads that the ledger does not name as received, and times that no gap of the lead covers. */
     missed: missed.length + missedInGaps.length,
-    /** Leads that the ledger names and a key did not receive, as `possibly`, and without it. */
-    possiblyTooMuch: tooMuch.filter(({ possibly }) => possibly).length,
-    surelyTooMuch: tooMuch.filter(({ possibly }) => !possibly).length,
+    /** Leads that the ledger names and a key did not receive. */
+    tooMuch: tooMuch.length,
   };
 }

@@ -1,7 +1,7 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
 import { type Command, Option } from "commander";
 import { pathFromShell } from "../../../config.ts";
-import type { Passed } from "../../../privacy/disclosures/read-positions.ts";
+import type { Passed } from "../../../privacy/sent/missed.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { listenForSignals } from "../../../runtime/signals.ts";
 import { type CommandContext, jsonCommand } from "../../command.ts";

@@ -12,7 +12,7 @@ import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/write/import-record.ts";
 import type { MergeListener } from "../../../import/write/merge.ts";
-import { missedLeads, type PositionsAt, readPositions } from "../../../privacy/disclosures/read-positions.ts";
+import { missedLeads, type PositionsAt, readPositions } from "../../../privacy/sent/missed.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { stoppedBy } from "../../../runtime/signals.ts";
 import { lowerPriority } from "../../../server/child-process.ts";

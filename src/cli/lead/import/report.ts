@@ -5,7 +5,7 @@ import { emptyRow, warningLines } from "../../../import/map/lead.ts";
 import type { ImportCounts } from "../../../import/new-lead.ts";
 import type { FileRead } from "../../../import/reading.ts";
 import type { MergeProgress } from "../../../import/write/import-record.ts";
-import type { Passed } from "../../../privacy/disclosures/read-positions.ts";
+import type { Passed } from "../../../privacy/sent/missed.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { printable } from "../../../runtime/user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";

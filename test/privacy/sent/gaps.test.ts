@@ -25,23 +25,23 @@ test("a server with DISCLOSURES=off leaves a gap, which find, erase, receipts, a
   const admin = await anAccount();
   await serve(admin.file, false);
   await serve(admin.file, true);
-  const gap = { from: expect.stringMatching(/Z$/), to: expect.stringMatching(/Z$/), reason: "DISCLOSURES=off" };
+  const gap = { from: expect.stringMatching(/Z$/), to: expect.stringMatching(/Z$/), reason: "off" };
   const found = await admin.run(...find);
   expect(found.json).toMatchObject({ received: [], gaps: [gap] });
-  expect(found.stderr).toContain("it was not recorded who received leads (DISCLOSURES=off)");
+  expect(found.stderr).toContain("it was not recorded exactly who received leads (DISCLOSURES was off)");
   expect(found.stderr).not.toContain("no key is known");
   const keys = await admin.run("key", "list", "acme", "--json");
   expect(JSON.parse(keys.stdout)).toMatchObject([{ gaps: [gap] }]);
   const erased = await admin.run("lead", "erase", "acme", "--email", "dana@example.com", "--json");
   expect(erased.json).toMatchObject({ erased: 1, receipt: { gaps: [gap] } });
-  expect(erased.stderr).toContain("DISCLOSURES=off");
+  expect(erased.stderr).toContain("DISCLOSURES was off");
 });
 
 test("a gap lasts until a server keeps the ledger again, even after a kill", async () => {
   const admin = await anAccount();
   const killed = openServedStore(admin.file, false);
   const before = await admin.run(...find);
-  expect(before.json).toMatchObject({ gaps: [{ reason: "DISCLOSURES=off" }] });
+  expect(before.json).toMatchObject({ gaps: [{ reason: "off" }] });
   await killed.close();
 });
 
@@ -61,10 +61,10 @@ test("a disk that was full when the server was killed is a gap before and after 
   const sinceMs = Date.now() - 60_000;
   writeFileSync(`${admin.file}.gap`, "");
   utimesSync(`${admin.file}.gap`, sinceMs / 1000, sinceMs / 1000);
-  expect((await admin.run(...find)).json).toMatchObject({ gaps: [{ reason: "disk full" }] });
+  expect((await admin.run(...find)).json).toMatchObject({ gaps: [{ to: null, reason: "disk" }] });
   await serve(admin.file, true);
   const { json } = await admin.run(...find);
-  expect(json).toMatchObject({ gaps: [{ from: new Date(sinceMs).toISOString(), reason: "disk full" }] });
+  expect(json).toMatchObject({ gaps: [{ from: new Date(sinceMs).toISOString(), reason: "disk" }] });
 });
 
 test.each([
@@ -89,7 +89,7 @@ test.each([
     await machine.import(later);
     for (const email of ["dana@example.com", "robin@example.com"]) {
       const { json } = await machine.run("lead", "find", "acme", "--email", email, "--json");
-      expect(json).toMatchObject({ received: [], gaps: Array(gaps).fill({ reason: "lost in a restore" }) });
+      expect(json).toMatchObject({ received: [], gaps: Array(gaps).fill({ reason: "restore" }) });
     }
   },
 );
