@@ -318,6 +318,11 @@ export function pathFromShell(path: string, environment: Environment = ownEnviro
   return resolve(isInside ? realpathSync(shell) : root, path);
 }
 
+/** Returns the environment for another process of this program. */
+export function processEnvironment(environment: Environment = process.env): Environment {
+  return environment;
+}
+
 /** Returns whether the terminal understands no control sequences. */
 export function isDumbTerminal(environment: Environment = ownEnvironment()): boolean {
   return environment["TERM"] === "dumb";

@@ -26,11 +26,7 @@ export function startChild(args: readonly string[], say: (line: string) => void)
   function start() {
     const startedMs = performance.now();
     // Its standard input closes when this process ends, even by a kill, which tells it to end.
-    const started = Bun.spawn([...program(), ...args, childOption], {
-      stdin: "pipe",
-      stdout: "inherit",
-      stderr: "inherit",
-    });
+    const started = Bun.spawn(commandOf(args), { stdin: "pipe", stdout: "inherit", stderr: "inherit" });
     void started.exited.then((status) => {
       if (isStopped) return;
       if (performance.now() - startedMs > healthyMs) exits = 0;
@@ -66,8 +62,10 @@ export function startChild(args: readonly string[], say: (line: string) => void)
   };
 }
 
-function program(): string[] {
-  return Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, join(import.meta.dir, "../admin.ts")];
+/** Returns the command line that runs an admin command of this build as a child process. */
+export function commandOf(args: readonly string[]): string[] {
+  const program = Bun.isStandaloneExecutable ? [] : [join(import.meta.dir, "../admin.ts")];
+  return [process.execPath, ...program, ...args, childOption];
 }
 
 /** Lowers the priority of all threads of this process. Later threads inherit it. */

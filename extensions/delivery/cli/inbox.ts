@@ -1,6 +1,6 @@
 /** bun admin inbox: imports files that are dropped into a folder. */
 import { join, resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
@@ -9,12 +9,15 @@ import { takeLock } from "../../../src/db/locks.ts";
 import { statusOfService, stopSignal } from "../../../src/runtime/signals.ts";
 import { UserError } from "../../../src/runtime/user-error.ts";
 import { stillMs } from "../inbox/drop-folder.ts";
+import { ImportProcess, importCommandOf } from "../inbox/import-process.ts";
 import { Inbox } from "../inbox/inbox.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
-import { importWith } from "./unattended.ts";
+import { importWith, serveImports } from "./unattended.ts";
 
 interface InboxOptions {
   readonly once?: boolean;
+  /** Runs as the process that imports. */
+  readonly import?: boolean;
 }
 
 const lookEveryMs = 1_000;
@@ -25,6 +28,7 @@ export function inboxCommand(context: CommandContext): Command {
   return jsonCommand("inbox")
     .argument("<DIR>", "folder that contains a folder for each account, named by its ID or exact name")
     .option("--once", "import the files that are there, then exit; for a timer")
+    .addOption(new Option("--import").hideHelp())
     .addHelpText(
       "after",
       `
@@ -38,7 +42,9 @@ done/ and rejected/ are deleted after INBOX_KEEP_DAYS. --once ends with status 1
 if a file was not imported.`,
     )
     .examples("inbox /srv/leads", "inbox /srv/leads --once")
-    .action((dir: string, options: InboxOptions) => run(context, dir, options));
+    .action((dir: string, options: InboxOptions) =>
+      options.import === true ? serveImports(context) : run(context, dir, options),
+    );
 }
 
 async function run(context: CommandContext, named: string, options: InboxOptions): Promise<void> {
@@ -53,12 +59,13 @@ async function run(context: CommandContext, named: string, options: InboxOptions
   }
   context.database("create");
   const counts = { done: 0, failed: 0, later: 0 };
+  const imports = new ImportProcess(importCommandOf(dir), context.now);
   const inbox = new Inbox(dir, {
     importOf(name, path) {
       const { read } = context.database();
       const account = findAccount(read, name) ?? listAccounts(read).find((one) => isFolderOf(one, name));
       if (account === undefined) return { fault: "no account has this ID or name; its files wait." };
-      return importWith(context, account.id, settingsIn(path), "uploads");
+      return importWith(context, account.id, settingsIn(path), "uploads", imports);
     },
     source: "uploads",
     keepDays: readInboxKeepDays(),
@@ -69,8 +76,9 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     },
   });
   try {
-    await lookOn(inbox, context, stopSignal(), options.once);
+    await lookOn(inbox, imports, context, stopSignal(), options.once);
   } finally {
+    imports.end();
     release();
   }
   context.output.result(counts, "");
@@ -78,7 +86,14 @@ async function run(context: CommandContext, named: string, options: InboxOptions
 }
 
 /** Looks until it is told to stop, or once: until the files that are there now have been complete and were imported. */
-export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortSignal, once = false): Promise<void> {
+export async function lookOn(
+  inbox: Inbox,
+  imports: ImportProcess,
+  context: CommandContext,
+  stop: AbortSignal,
+  once = false,
+): Promise<void> {
+  stop.addEventListener("abort", imports.stop, { once: true });
   const startMs = context.now();
   let isAnnounced = false;
   do {
@@ -90,6 +105,7 @@ export async function lookOn(inbox: Inbox, context: CommandContext, stop: AbortS
       context.output.say("Files are imported when they have not changed for 30 seconds.");
       isAnnounced = true;
     }
+    if (!isBusy) imports.end();
     await context.sleep(isBusy ? 0 : lookEveryMs, stop);
   } while (!stop.aborted);
   if (!once) context.setExitStatus(statusOfService(stop.reason));

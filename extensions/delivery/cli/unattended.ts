@@ -14,6 +14,7 @@ import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-le
 import { inOneLine, UserError } from "../../../src/runtime/user-error.ts";
 import { type FileSource, type Outcome, rejectedFolder } from "../inbox/archive.ts";
 import type { ImportFile } from "../inbox/drop-folder.ts";
+import type { ImportNews, ImportOrder, ImportProcess } from "../inbox/import-process.ts";
 import { type ImportSettings, requestOf } from "../inbox/settings.ts";
 
 /** The inbox says what became of a file in one line. */
@@ -22,24 +23,45 @@ const silent: Output = { json: false, result: () => true, say: () => undefined }
 /** Returns the import of files that are read with some settings, or what is wrong with the settings. */
 export function importWith(
   context: CommandContext,
-  idOrName: string,
+  account: string,
   settings: ImportSettings | { readonly fault: string },
   source: FileSource,
+  imports: ImportProcess,
 ): ImportFile | { readonly fault: string } {
   if ("fault" in settings) return settings;
   try {
-    checkOptions(context, accountOf(context, idOrName), settings);
+    checkOptions(context, accountOf(context, account), settings);
   } catch (cause) {
     if (!(cause instanceof UserError) || cause instanceof DatabaseUnavailable) throw cause;
     return { fault: `the options of its import are wrong, and its files wait: ${cause.sentence}` };
   }
-  const options = { ...requestOf(settings), mode: source === "deliveries" ? "delivery" : "inbox" } as const;
-  return (file, rejects) => {
-    const request = { ...options, rejects, rejectsKept: join(dirname(file), rejectedFolder) };
-    // An inbox that is told to stop stops after this file.
-    const stop = new AbortController().signal;
-    return outcomeOf(importFile({ ...context, output: silent }, { idOrName, file, request, stop }));
-  };
+  return (file, rejects) => imports.run({ account, settings, source, file, rejects });
+}
+
+/** Runs as the process that imports: takes orders from its parent until that ends. */
+export async function serveImports(context: CommandContext): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  // The parent gets the signal as well, and decides when the import of the file ends.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
+  process.once("disconnect", ended.resolve);
+  process.on("message", async (order: ImportOrder) => process.send?.(await obey(context, order)));
+  await ended.promise;
+}
+
+/** Imports a file, and returns what became of it. */
+function obey(
+  context: CommandContext,
+  { account: idOrName, settings, source, file, rejects, nowMs }: ImportOrder,
+): Promise<Outcome> {
+  const startedMs = performance.now();
+  const now = () => Math.floor(nowMs + performance.now() - startedMs);
+  const own = { rejects, rejectsKept: join(dirname(file), rejectedFolder) };
+  const mode = source === "deliveries" ? "delivery" : "inbox";
+  const request = { ...requestOf(settings), ...own, mode } as const;
+  // An inbox that is told to stop stops after this file.
+  const stop = new AbortController().signal;
+  const onRead = () => void process.send?.("read" satisfies ImportNews);
+  return outcomeOf(importFile({ ...context, now, output: silent }, { idOrName, file, request, stop, onRead }));
 }
 
 /** Throws a UserError if an account cannot import with these settings. */
@@ -50,7 +72,7 @@ export function checkOptions(context: CommandContext, account: Account, settings
   checkPixel(context, account, request);
 }
 
-/** Returns what became of a file. Throws only for a mistake of Leadfile itself. */
+/** Returns what became of a file. A mistake of Leadfile that it has triggered must not keep others from being imported. */
 async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outcome> {
   try {
     const { counts, passed, warnings, rejectedFor } = await importing;
@@ -59,12 +81,20 @@ async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outc
     const remarks = [...why, importedText(counts), ...passed.map(passedText), ...warnings.map(warningText)];
     return { kind: "done", rejected, remarks };
   } catch (cause) {
-    if (!(cause instanceof UserError)) throw cause;
+    if (!(cause instanceof UserError)) return outcomeOfMistake(cause);
     // The file is not at fault if the database or the disk failed.
     const isFileAtFault = !(cause instanceof DatabaseUnavailable || cause instanceof ImportInterrupted);
     if (!isFileAtFault) return { kind: "later", reason: cause.sentence };
     return { kind: "failed", reason: inOneLine(cause.message), advice: inOneLine(cause.advice) };
   }
+}
+
+function outcomeOfMistake(cause: unknown): Outcome {
+  const what = cause instanceof Error ? `${cause.name}: ${cause.message}` : "unknown";
+  const isOfSystem = cause instanceof Error && "syscall" in cause;
+  return isOfSystem
+    ? { kind: "later", reason: cause.message }
+    : { kind: "failed", reason: `Leadfile failed (${inOneLine(what)}).`, advice: "Please report this." };
 }
 
 /** Says what became of the rows that were not rejected. */

@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   type Stats,
@@ -21,7 +22,8 @@ import { codeOf } from "../../../src/db/failure.ts";
  */
 export type Outcome =
   | { readonly kind: "done"; readonly rejected: number; readonly remarks?: readonly string[] }
-  | { readonly kind: "failed"; readonly reason: string; readonly advice?: string }
+  /** `isLate` if it took too long: one of its rows may be at fault, and not the others. */
+  | { readonly kind: "failed"; readonly reason: string; readonly advice?: string; readonly isLate?: boolean }
   | { readonly kind: "later"; readonly reason: string };
 
 /**
@@ -101,6 +103,21 @@ export function archive(folder: string, name: string, outcome: Outcome, source: 
   }
   renameSync(file, place);
   return place;
+}
+
+/** Divides a file of deliveries into two, and removes it. Returns false if it has only one delivery. */
+export function divide(folder: string, name: string): boolean {
+  const lines = readFileSync(join(folder, name), "utf8").split(/(?<=\n)/);
+  if (lines.length < 2) return false;
+  const half = Math.ceil(lines.length / 2);
+  const { name: stem, ext } = parse(name);
+  for (const [number, some] of [lines.slice(0, half), lines.slice(half)].entries()) {
+    const path = join(folder, `${stem}-${number + 1}`);
+    writeFileSync(`${path}.part`, some.join(""), { mode: 0o600, flush: true });
+    renameSync(`${path}.part`, `${path}${ext}`);
+  }
+  rmSync(join(folder, name));
+  return true;
 }
 
 /** Returns a path in one of the three folders without a file, and without one next to it for the text that says why. */

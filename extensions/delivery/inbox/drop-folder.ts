@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { codeOf } from "../../../src/db/failure.ts";
 import {
   archive,
+  divide,
   entryAt,
   type FileSource,
   failedFolder,
@@ -95,7 +96,7 @@ export class DropFolder {
     const path = join(this.path, name);
     const obstacle = obstacleIn(this.path, name);
     if (obstacle !== null) return { kind: "later", reason: obstacle };
-    const imported = file.outcome ?? (await importFile(path, rejectsDraft(this.path, name)));
+    const imported = file.outcome ?? (await this.#import(name, importFile));
     // Each pause is twice as long as the last one.
     const ms = this.#pause === null ? firstPauseMs : Math.min(2 * this.#pause.ms, maxPauseMs);
     this.#pause = imported.kind === "later" ? { sinceMs: this.now(), ms } : null;
@@ -108,6 +109,14 @@ export class DropFolder {
     const place = archive(this.path, name, outcome, this.source);
     if (place !== null) this.#archived.add(place, name, this.now());
     return outcome;
+  }
+
+  /** Imports a file. Deliveries that take too long are divided until the one at fault is alone. */
+  async #import(name: string, importFile: ImportFile): Promise<Outcome> {
+    const outcome = await importFile(join(this.path, name), rejectsDraft(this.path, name));
+    const isLate = outcome.kind === "failed" && outcome.isLate === true;
+    if (!isLate || this.source === "uploads" || !divide(this.path, name)) return outcome;
+    return { kind: "later", reason: `${outcome.reason} Its deliveries are imported in two parts.` };
   }
 }
 

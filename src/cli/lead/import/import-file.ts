@@ -33,6 +33,8 @@ export interface Asked {
   readonly request: ImportRequest;
   /** Ends the import in order when it is aborted, with the signal of the system as its reason. */
   readonly stop: AbortSignal;
+  /** Called when the file was read to its end, before the first lead is written. */
+  readonly onRead?: () => void;
 }
 
 /** Reads a file to its end, then writes its leads. */
@@ -58,6 +60,7 @@ export async function importFile(context: CommandContext, asked: Asked) {
     const sample = staged.sample(context.now());
     const planned = { output: context.output, request, columns, known, isUnknown, sample };
     const { leads, doubts } = await beforeWriting(stop, announcePreview(planned, staged, fileRead));
+    asked.onRead?.();
     // Before the first lead: an import that is interrupted has its rejects file too.
     if (request.rejects !== undefined && request.dryRun !== true) {
       const titles = columns.all.map(({ title }) => title);

@@ -1,0 +1,16 @@
+/** A process of imports for tests, which does what the name of the file says. */
+import type { ImportNews, ImportOrder } from "../../../../extensions/delivery/inbox/import-process.ts";
+
+const answer = (news: ImportNews) => process.send?.(news);
+
+process.on("message", async ({ file }: ImportOrder) => {
+  if (file.includes("endless") || (file.includes("deliveries") && (await Bun.file(file).text()).includes("endless"))) {
+    for (;;) /(?:a|a)+$/.test(`${"a".repeat(40)}b`);
+  }
+  if (file.includes("fatal")) process.kill(process.pid, "SIGKILL");
+  if (file.includes("waits")) {
+    answer("read");
+    await Bun.sleep(1500);
+  }
+  answer({ kind: "done", rejected: 0 });
+});
