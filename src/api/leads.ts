@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { ErrorResponse, errorResponses, plainError } from "../contract/errors.ts";
 import { LeadList } from "../contract/lead.ts";
-import { LeadParameters, type LeadQuery, toLeadQuery } from "../contract/parameters.ts";
+import { decoders, LeadParameters, type LeadQuery, toLeadQuery } from "../contract/parameters.ts";
 import { paths } from "../contract/paths.ts";
 import { formatTime } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
@@ -27,7 +27,7 @@ export function leadRoute(store: RequestStore) {
       return context.respondJson({ status: 200, body: page.body });
     },
     {
-      ...strictQuery(LeadParameters),
+      ...strictQuery(LeadParameters, decoders),
       response: { 200: LeadList, ...errorResponses, 404: ErrorResponse },
       detail: {
         operationId: "listLeads",
@@ -43,7 +43,7 @@ export function leadRoute(store: RequestStore) {
 
 function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query: LeadQuery): Page {
   const { pixel_id } = query.filters;
-  if (pixel_id !== undefined && !pixels.has(account, pixel_id)) throw plainError("unknown_pixel");
+  if (pixel_id !== undefined && !pixels.has(account, String(pixel_id))) throw plainError("unknown_pixel");
   const page = leads.page(account, query);
   return { body: writeEnvelope(page), numbers: page.numbers, newestMs: page.newestMs };
 }

@@ -2,16 +2,15 @@
 import { and, desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/sqlite-core";
 import { afterLatestMs, earliestMs } from "../contract/calendar.ts";
-import { namesOf } from "../contract/names.ts";
-import type { LeadFilter, LeadQuery } from "../contract/parameters.ts";
+import { filterNames, filters, indexOf, type LeadFilter } from "../contract/filters.ts";
+import type { LeadQuery } from "../contract/parameters.ts";
 import type { AccountNumber } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
-import { pixelOfAccount } from "./pixels.ts";
 import { placeholder } from "./placeholder.ts";
-import { leads, pixels } from "./schema.ts";
+import { leads } from "./schema.ts";
 
 /** Prepares the statement of one combination of filters, newest lead first. */
-export function preparePage(database: Connection, filters: readonly LeadFilter[]) {
+export function preparePage(database: Connection, used: readonly LeadFilter[]) {
   const ofAccount = eq(leads.account, placeholder.integer("account"));
   const sinceMs = placeholder.integer("sinceMs");
   const beforeMs = placeholder.integer("beforeMs");
@@ -21,38 +20,34 @@ export function preparePage(database: Connection, filters: readonly LeadFilter[]
     database
       // The document is read as bytes, because it is sent as bytes. A text in between cost a tenth of a page.
       .select({ doc: sql<Uint8Array>`CAST(doc AS BLOB)`, identifiedAt, number: sql<number>`number` })
-      .from(sourceFor(filters))
+      .from(sourceFor(used))
       .where(and(ofAccount, ...conditions, gte(leads.identifiedAt, sinceMs), lt(leads.identifiedAt, beforeMs)));
   const order = desc(identifiedAt);
   const limit = placeholder.limit("rows");
-  if (filters.length === 0) return select().orderBy(order).limit(limit).prepare();
-  const conditions = filterConditions(database, filters);
+  if (used.length === 0) return select().orderBy(order).limit(limit).prepare();
+  const conditions = used.filter((name) => name !== "has_email").map(conditionOf);
   // In an index, the leads with an email address and those without are apart, each half from the oldest to the newest.
   const half = (hasEmail: SQL) => select(...conditions, eq(leads.hasEmail, hasEmail));
-  if (filters.includes("has_email")) return half(sql`1`).orderBy(order).limit(limit).prepare();
+  if (used.includes("has_email")) return half(sql`1`).orderBy(order).limit(limit).prepare();
   return unionAll(half(sql`1`), half(sql`0`)).orderBy(order).limit(limit).prepare();
 }
 
-/** The condition of each filter. The one on the email address chooses a half of the index instead. */
-function filterConditions(database: Connection, filters: readonly LeadFilter[]): SQL[] {
-  const pixel = database.select({ number: pixels.number }).from(pixels).where(pixelOfAccount);
-  const all: Readonly<Record<LeadFilter, SQL | null>> = {
-    pixel_id: eq(leads.pixel, pixel),
-    state: eq(leads.state, placeholder.text("state")),
-    city: eq(leads.cityKey, placeholder.text("city")),
-    has_email: null,
-  };
-  return filters.flatMap((filter) => all[filter] ?? []);
+/** Returns the condition of a filter. */
+function conditionOf(name: LeadFilter): SQL {
+  const { column, equals } = filters[name];
+  const parts = equals.split(/(:account|:key)/).map((part) => {
+    if (part === ":account") return placeholder.integer("account");
+    return part === ":key" ? placeholder.text(name) : sql.raw(part);
+  });
+  return sql`${sql.raw(column)} = ${sql.join(parts)}`;
 }
 
 /**
- * The index that a combination of filters is made for. By itself the planner takes the key of the table for any of them and
- * reads the whole account: it does not know how rare a state is, and should not guess.
+ * The source of a page: the leads through the index that their filters are made for. By itself the planner takes the key of
+ * the table and reads the whole account: it does not know how rare a state is, and should not guess.
  */
-function sourceFor(filters: readonly LeadFilter[]): SQL {
-  const columns = filters.filter((filter) => filter !== "has_email").map((filter) => filter.replace("_id", ""));
-  const name = columns.length > 0 ? columns.join("_") : filters.length > 0 ? "email" : "time";
-  return sql.raw(`${getTableName(leads)} INDEXED BY leads_by_${name}`);
+function sourceFor(used: readonly LeadFilter[]): SQL {
+  return sql.raw(`${getTableName(leads)} INDEXED BY ${indexOf(used)}`);
 }
 
 /** A page as it was read. */
@@ -63,13 +58,13 @@ export function openLeads(database: Connection) {
   const statements = new Map<string, ReturnType<typeof preparePage>>();
 
   return {
-    page(account: AccountNumber, { limit, beforeMs, sinceMs, filters }: LeadQuery) {
-      const used = namesOf(filters).filter((name) => filters[name] !== undefined);
+    page(account: AccountNumber, { limit, beforeMs, sinceMs, filters: keys }: LeadQuery) {
+      const used = filterNames.filter((name) => keys[name] !== undefined);
       const statement = statements.getOrInsertComputed(used.join(), () => preparePage(database, used));
       // One row more than requested determines has_more without a second query. It is never served.
       const rows = statement.values({
         account,
-        ...filters,
+        ...keys,
         sinceMs: sinceMs ?? earliestMs,
         beforeMs: beforeMs ?? afterLatestMs,
         rows: limit + 1,

@@ -2,6 +2,7 @@
  * The tables of the one file. The migrations under drizzle/ are generated from here, with STRICT and WITHOUT ROWID
  * added by hand, which Drizzle cannot say. Timestamps are Unix milliseconds, days `2026-01-31`, both in UTC.
  */
+import { type SQL, sql } from "drizzle-orm";
 import {
   blob,
   index,
@@ -12,6 +13,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import { filterIndexes, filters } from "../contract/filters.ts";
 
 /** The owners of leads. The subscription of one that is not active has lapsed, and its keys get 403 (§3). */
 export const accounts = sqliteTable("accounts", {
@@ -98,12 +100,9 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.key, table.day] })],
 );
 
-/** The columns that each index of a filter has in addition to those of the filter. */
-type Filtered = Readonly<Record<"account" | "hasEmail" | "identifiedAt", SQLiteColumn>>;
-
-/** The index of a filter. It ends with the timestamp, so that matching leads are sorted by time. */
-const filterIndex = (name: string, { account, hasEmail, identifiedAt }: Filtered, ...filters: SQLiteColumn[]) =>
-  index(`leads_by_${name}`).on(account, ...filters, hasEmail, identifiedAt);
+/** Returns the column of a name, or an expression of SQL as it is. */
+const columnOf = (table: Readonly<Record<string, SQLiteColumn>>, column: string): SQLiteColumn | SQL =>
+  Object.values(table).find(({ name }) => name === column) ?? sql.raw(column);
 
 /** The leads as they are stored. Whoever reads the file with an SQLite tool finds every field in the view `leads`. */
 export const leads = sqliteTable(
@@ -132,16 +131,13 @@ export const leads = sqliteTable(
     // The cursor of the list: one lead per account and millisecond, read from the newest.
     uniqueIndex("leads_by_time").on(table.account, table.identifiedAt),
     uniqueIndex("leads_by_uuid").on(table.account, table.uuid),
-    // One index for each way to filter by pixel, state and city. Where no e-mail is asked for, the two halves of an
-    // index are merged. Twice as many indexes would cost more, in bytes and at import.
-    filterIndex("email", table),
-    filterIndex("pixel", table, table.pixel),
-    filterIndex("state", table, table.state),
-    filterIndex("city", table, table.cityKey),
-    filterIndex("pixel_state", table, table.pixel, table.state),
-    filterIndex("pixel_city", table, table.pixel, table.cityKey),
-    filterIndex("state_city", table, table.state, table.cityKey),
-    filterIndex("pixel_state_city", table, table.pixel, table.state, table.cityKey),
+    // One index for each way to filter (contract/filters.ts). Each ends with the timestamp, so that matching leads are sorted
+    // by time. Where no email address is asked for, the two halves of an index are merged. Twice as many indexes would cost
+    // more, in bytes and at import.
+    ...filterIndexes.map(([name, names]) => {
+      const columns = names.map((filter) => columnOf(table, filters[filter].column));
+      return index(name).on(table.account, ...columns, table.hasEmail, table.identifiedAt);
+    }),
   ],
 );
 

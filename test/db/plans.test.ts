@@ -2,8 +2,7 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { getTableName } from "drizzle-orm";
-import { namesOf } from "../../src/contract/names.ts";
-import type { LeadFilter } from "../../src/contract/parameters.ts";
+import { filterNames, filters, type LeadFilter } from "../../src/contract/filters.ts";
 import { preparePage } from "../../src/db/leads.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
@@ -12,16 +11,8 @@ import { newLead, noonMs, someLeads } from "../support/builders.ts";
 import { anAccount, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
 
-const columnOf: Readonly<Record<LeadFilter, string>> = {
-  pixel_id: "pixel",
-  state: "state",
-  city: "city_key",
-  has_email: "has_email",
-};
-
-const filters = namesOf(columnOf);
-const combinations = Array.from({ length: 2 ** filters.length }, (_, bits) => {
-  const chosen = filters.filter((_, place) => (bits >> place) & 1);
+const combinations = Array.from({ length: 2 ** filterNames.length }, (_, bits) => {
+  const chosen = filterNames.filter((_, index) => (bits >> index) & 1);
   return [chosen.join(", ") || "nothing", chosen] as const;
 });
 
@@ -38,7 +29,7 @@ test.each(combinations)("a page filtered by %s searches one index by all of it, 
   const searches = steps.filter((step) => step.startsWith(`SEARCH ${getTableName(leads)} `));
   expect(searches.length).toBeGreaterThan(0);
   for (const search of searches) {
-    for (const column of ["account", ...chosen.map((filter) => columnOf[filter])]) {
+    for (const column of ["account", ...chosen.map((filter: LeadFilter) => filters[filter].column)]) {
       expect(search).toContain(`${column}=?`);
     }
     expect(search).toContain("identified_at>? AND identified_at<?");
