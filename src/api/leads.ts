@@ -7,6 +7,7 @@ import { paths } from "../contract/paths.ts";
 import { formatTime } from "../contract/time.ts";
 import type { AccountNumber } from "../db/accounts.ts";
 import type { LeadPage } from "../db/leads.ts";
+import { leadExamples } from "./docs/examples.ts";
 import { createPageCache, type Page } from "./page-cache.ts";
 import { strictQuery } from "./query.ts";
 import { requestContext } from "./request-context.ts";
@@ -30,6 +31,7 @@ export function leadRoute(store: RequestStore) {
       ...strictQuery(LeadParameters, decoders),
       response: { 200: LeadList, ...errorResponses, 404: ErrorResponse },
       detail: {
+        "x-examples": leadExamples,
         operationId: "listLeads",
         tags: ["Leads"],
         summary: "List leads, newest first",

@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { PixelList } from "../contract/pixel.ts";
+import { pixelExamples } from "./docs/examples.ts";
 import { strictQuery } from "./query.ts";
 import { requestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
@@ -20,6 +21,7 @@ export function pixelRoute({ pixels }: RequestStore) {
       ...strictQuery(Type.Object({})),
       response: { 200: PixelList, ...errorResponses },
       detail: {
+        "x-examples": pixelExamples,
         operationId: "listPixels",
         tags: ["Pixels"],
         summary: "List pixels",

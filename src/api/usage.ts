@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { errorResponses } from "../contract/errors.ts";
 import { paths } from "../contract/paths.ts";
 import { Usage } from "../contract/usage.ts";
+import { usageExamples } from "./docs/examples.ts";
 import { strictQuery } from "./query.ts";
 import { requestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
@@ -26,6 +27,7 @@ export function usageRoute({ usage }: RequestStore) {
       ...strictQuery(Type.Object({})),
       response: { 200: Usage, ...errorResponses },
       detail: {
+        "x-examples": usageExamples,
         operationId: "getUsage",
         tags: ["Usage"],
         summary: "Count the requests of this key",

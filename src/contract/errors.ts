@@ -1,6 +1,6 @@
 /**
- * The responses other than 200: the redirect, and the twelve errors of §7 with their status and message. docs/api.md has
- * the condition of each error and the advice.
+ * The responses other than 200: the redirect, and the twelve errors of §7 with their status, condition, and message.
+ * docs/api.md has the advice.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { withoutKeys } from "./key.ts";
@@ -10,6 +10,8 @@ import { closestTo } from "./similar.ts";
 
 interface Definition {
   readonly status: 400 | 401 | 403 | 404 | 405 | 429 | 500;
+  /** The cause, in one sentence, as docs/api.md and /openapi.json state it. */
+  readonly condition: string;
   /** The text for the client, unless it depends on the parameter. */
   readonly message?: string;
 }
@@ -18,44 +20,60 @@ interface Definition {
 export const errors = {
   missing_api_key: {
     status: 401,
+    condition: "No Authorization header with a Bearer key was sent.",
     message: "No API key was sent; send the header Authorization: Bearer <API_KEY>.",
   },
   invalid_api_key: {
     status: 401,
+    condition: "The key does not exist.",
     message: "This API key does not exist. Check that the whole key was sent.",
   },
   revoked_api_key: {
     status: 401,
+    condition: "The key was revoked or has expired.",
     message: "This API key was revoked or has expired. Ask the owner of the server for a new one.",
   },
   subscription_required: {
     status: 403,
+    condition: "The key is valid, but its account has no active subscription.",
     message: "The account of this API key has no active subscription. The owner of the server can activate it.",
   },
-  invalid_parameter: { status: 400 },
-  invalid_cursor: { status: 400 },
+  invalid_parameter: {
+    status: 400,
+    condition: "A query parameter is unknown, repeated, empty, or malformed.",
+  },
+  invalid_cursor: {
+    status: 400,
+    condition: "The cursor (the parameter `before`) is malformed.",
+  },
   unknown_pixel: {
     status: 404,
+    condition: "The account has no pixel with this `pixel_id`.",
     message: `The account has no pixel with this pixel_id; GET ${paths.pixels} lists them.`,
   },
   not_found: {
     status: 404,
+    condition: "There is no endpoint at this path.",
     message: `There is no endpoint here; the endpoints are ${Object.values(paths).join(", ")}.`,
   },
   method_not_allowed: {
     status: 405,
+    condition: "The method is not GET.",
     message: "This API is read-only; the only method is GET.",
   },
   rate_limit_exceeded: {
     status: 429,
+    condition: "The key has used up its requests for this minute.",
     message: "The limit of requests per minute is used up; wait for the next minute.",
   },
   internal_error: {
     status: 500,
+    condition: "The server failed; the request did not cause it.",
     message: "The server failed. Try again in a moment.",
   },
   query_failed: {
     status: 500,
+    condition: "The database could not be read.",
     message: "The database could not be read. Try again in a moment.",
   },
 } as const satisfies Record<string, Definition>;

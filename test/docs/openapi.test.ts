@@ -2,9 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import type { TSchema } from "@sinclair/typebox";
 import type { RequestStore } from "../../src/api/request-store.ts";
-import { errorCodes } from "../../src/contract/errors.ts";
+import { ErrorResponse, errorCodes, Redirect } from "../../src/contract/errors.ts";
+import { Lead, LeadList } from "../../src/contract/lead.ts";
 import { LeadParameters } from "../../src/contract/parameters.ts";
+import { Pixel, PixelList } from "../../src/contract/pixel.ts";
+import { Usage } from "../../src/contract/usage.ts";
 import { DatabaseUnavailable } from "../../src/db/connection.ts";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
@@ -45,6 +49,41 @@ test("it describes the three operations at the public address, and every paramet
     expect({ name, length: description.length }).toEqual({ name, length: expect.any(Number) });
     expect(description).toMatch(/ Takes .+\. Anything else is 40[04] `\w+`\.$/);
     expect("examples" in schema || schema.type === "boolean").toBe(true);
+  }
+});
+
+/** A schema of the contract as OpenAPI writes it: named schemas as references, and unions with null as a list of types. */
+function asDescribed(schema: TSchema, isNested = true): unknown {
+  if (isNested && schema.$id !== undefined) return { $ref: `#/components/schemas/${schema.$id}` };
+  const { $id, anyOf, properties, items, ...rest } = schema;
+  const options: TSchema[] | undefined = anyOf;
+  const isNullable = options?.some(({ type }) => type === "null") === true;
+  return {
+    ...(isNullable ? { ...options?.[0], ...rest, type: ["string", "null"] } : rest),
+    ...(options === undefined || isNullable ? {} : { type: "string", enum: options.map((option) => option["const"]) }),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries<TSchema>(properties).map(([name, one]) => [name, asDescribed(one)]),
+          ),
+        }),
+    ...(items === undefined ? {} : { items: asDescribed(items) }),
+  };
+}
+
+test("its schemas are those of the contract, field by field and in their order", async () => {
+  const { document } = await describedBy((await serve()).url);
+  const contract = [Lead, LeadList, Pixel, PixelList, Usage, ErrorResponse, Redirect, ErrorResponse.properties.error];
+  // The description of a response is next to its schema.
+  const expected = Object.fromEntries(
+    contract.map(({ description, ...schema }) => [schema.$id, asDescribed(schema as TSchema, false)]),
+  );
+  expect(document.components.schemas).toEqual(JSON.parse(JSON.stringify(expected)));
+  const fields = (schema: object | undefined) => Object.keys(Object(schema).properties);
+  expect(fields(document.components.schemas["Lead"])).toEqual(Object.keys(Lead.properties));
+  for (const name of ["Lead", "LeadList", "PixelList", "Usage", "ErrorResponse"]) {
+    expect(fields(document.components.schemas[name]).length).toBeGreaterThan(0);
   }
 });
 

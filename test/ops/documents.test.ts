@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import type { Command } from "commander";
 import { engines, scripts } from "../../package.json";
+import { leadExamples, pixelExamples, usageExamples } from "../../src/api/docs/examples.ts";
 import { responseHeaders } from "../../src/api/docs/openapi.ts";
 import { settings } from "../../src/config.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
@@ -132,10 +133,16 @@ describe("the API in detail has, as the contract has them,", () => {
 
   test("the errors", () => {
     // The sentence after the status is the condition of the error in openapi.json.
-    const sections = [...read("docs/api.md").matchAll(/^### (\w+)\n\n\*\*(\d+)\.\*\* .+?\.\s/gm)];
-    const listed = sections.map(([, code, status]) => [code, status]);
-    const known = errorCodes.map((code) => [code, String(errors[code].status)]);
+    const sections = [...read("docs/api.md").matchAll(/^### (\w+)\n\n\*\*(\d+)\.\*\* (.+?\.)\s/gms)];
+    const listed = sections.map(([, code, status, text = ""]) => [code, status, text.replaceAll(/\s+/g, " ")]);
+    const known = errorCodes.map((code) => [code, String(errors[code].status), errors[code].condition]);
     expect(listed).toEqual(known);
+  });
+
+  test("the responses", () => {
+    const shown = [...read("docs/api.md").matchAll(/^```json\n([\s\S]*?)^```$/gm)];
+    const described = [leadExamples.page, pixelExamples.pixels, usageExamples.usage].map(({ value }) => value);
+    expect<unknown[]>(shown.map(([, text = ""]) => JSON.parse(text))).toEqual(described);
   });
 
   test("the headers", () => {

@@ -1,7 +1,6 @@
 /** The description at /openapi.json: what @elysiajs/swagger derives from the routes, completed to valid OpenAPI 3.1. */
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
-import markdown from "../../../docs/api.md" with { type: "text" };
 import { version } from "../../../package.json";
 import { type ErrorCode, errorBody, errorCodes, errors, invalidValue, plainError } from "../../contract/errors.ts";
 import { retryAfterSeconds } from "../../contract/limits.ts";
@@ -115,26 +114,6 @@ const statusOfHeader: Readonly<Record<string, number>> = {
   "Retry-After": 429,
 };
 
-/** The responses that docs/api.md shows, in its order. A test compares each with its schema. */
-const [page, pixels, usage] = [...markdown.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, text = ""]): object =>
-  JSON.parse(text),
-);
-
-/** The condition of each error: the first sentence of its section in docs/api.md. */
-const conditions = new Map(
-  [...markdown.matchAll(/^### (\w+)\n\n\*\*\d+\.\*\* (.+?\.)\s/gm)].map(([, code, condition]) => [code, condition]),
-);
-
-/** The examples of responses that are not errors, by the name of their schema. */
-const examplesOf: Readonly<Record<string, object>> = {
-  LeadList: {
-    page: { summary: "A page with more after it: request the next one with before=next_cursor.", value: page },
-    last_page: { summary: "The last page.", value: { ...page, has_more: false, next_cursor: null } },
-  },
-  PixelList: { pixels: { summary: "Every pixel has an ID and a status.", value: pixels } },
-  Usage: { usage: { summary: "This request is counted as well.", value: usage } },
-};
-
 /** Returns the error of a code. For a 400, it is one of several. */
 function exampleOf(code: ErrorCode) {
   const { limit, before } = LeadParameters.properties;
@@ -153,16 +132,16 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
 
   function response(status: number, schema: string, described: Json | undefined, codes: readonly ErrorCode[]) {
     const failures = codes.map((code) => {
-      return [code, { summary: conditions.get(code), value: errorBody(exampleOf(code), baseUrl) }];
+      return [code, { summary: errors[code].condition, value: errorBody(exampleOf(code), baseUrl) }];
     });
     const carried = names.filter((name) => (statusOfHeader[name] ?? status) === status);
     return {
-      description: described ?? codes.map((code) => `\`${code}\`: ${conditions.get(code)}`).join("\n\n"),
+      description: described ?? codes.map((code) => `\`${code}\`: ${errors[code].condition}`).join("\n\n"),
       headers: Object.fromEntries(carried.map((name) => [name, reference("headers", name)])),
       content: {
         "application/json": {
           schema: reference("schemas", schema),
-          examples: examplesOf[schema] ?? Object.fromEntries(failures),
+          examples: Object.fromEntries(failures),
         },
       },
     };
@@ -171,8 +150,9 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
   // JSON.parse knows no types. Of the document that the plugin derives, only the components are changed here.
   const document: { readonly components: Record<string, object> } = JSON.parse(derived, (key, value: Json) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-    const { $id, content, in: place, ...rest } = flatten(value);
-    if (place === "query") return { in: place, ...completeParameter(rest) };
+    const { $id, content, in: location, "x-examples": examples, ...rest } = flatten(value);
+    if (location === "query") return { in: location, ...completeParameter(rest) };
+    if (examples !== undefined) return withExamples(rest, examples);
     if (typeof $id !== "string") return { ...rest, content };
     if (content === undefined) {
       schemas[$id] = rest;
@@ -189,6 +169,13 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
     MethodNotAllowed: response(405, "ErrorResponse", undefined, ["method_not_allowed"]),
   };
   return JSON.stringify(document);
+}
+
+/** Moves the examples of a route to its response 200, where OpenAPI has them. */
+function withExamples(operation: { [name: string]: Json }, examples: Json): object {
+  const { responses } = operation as unknown as { responses: { 200: { content: { "application/json": object } } } };
+  Object.assign(responses[200].content["application/json"], { examples });
+  return operation;
 }
 
 /** Parameters have their examples in the schema, and say which error an invalid value causes. */
