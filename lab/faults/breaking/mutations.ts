@@ -16,8 +16,8 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
       "spec/4-1-leads",
     ],
     "has_email=true with the leads that have none": [
-      'if (filters.includes("has_email")) return half(sql`1`)',
-      'if (filters.includes("has_email")) return half(sql`0`)',
+      'if (used.includes("has_email")) return half(sql`1`)',
+      'if (used.includes("has_email")) return half(sql`0`)',
       "spec/4-1-leads",
     ],
     "since without its own millisecond": [
@@ -45,10 +45,10 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
   },
   "src/api/limiter.ts": { "a window of 61": ["if (used >= limit)", "if (used > limit)", "spec/8-limits"] },
   "src/api/auth.ts": {
-    "a revoked key that passes": ["isActive(key, call.arrivedMs) ? key", "true ? key", "spec/3-states"],
+    "a revoked key that passes": ["isActive(key, context.arrivedMs) ? key", "true ? key", "spec/3-states"],
     "a refused request that counts as used": [
       "    if (!allowed) throw",
-      "    if (!allowed) usage.count(credential.number, call.arrivedMs);\n    if (!allowed) throw",
+      "    if (!allowed) usage.count(credential.number, context.arrivedMs);\n    if (!allowed) throw",
       "spec/7-precedence",
     ],
     "a key that reads the leads of the first account": [
@@ -87,7 +87,7 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
       'client.run("PRAGMA busy_timeout = 9000")',
       "db/usage-writing",
     ],
-    "a file that others may read": ["process.umask(0o077)", "process.umask(0o022)", "db/openings"],
+    "a lock that others may open": ['"wx", 0o600', '"wx", 0o644', "db/locks"],
   },
   "src/import/write/lead-writer.ts": {
     "leads that get the time of import counted as moved": [
@@ -120,13 +120,13 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
   },
   "src/api/host.ts": {
     "a redirect to the host that the client named": [
-      "const url = baseUrl + call.path",
-      'const url = "http://" + call.request.headers.get("host") + call.path',
+      "const url = baseUrl + context.path",
+      'const url = "http://" + context.request.headers.get("host") + context.path',
       "spec/1-host",
     ],
   },
   "src/api/ops/access-log.ts": {
-    "a path in the log as it came": ["path: call.route ?? safePath(call.path)", "path: call.path", "ops/log"],
+    "a path in the log as it came": ["path: context.route ?? safePath(context.path)", "path: context.path", "ops/log"],
   },
   "src/db/file-watch.ts": {
     "a file that is not looked at": [

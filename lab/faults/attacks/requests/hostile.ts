@@ -26,8 +26,8 @@ export const hostile: Fault = {
     broken(
       "a descriptor left open by each request",
       "src/api/ops/access-log.ts",
-      "  return (call, { status, code, cause }) => {\n",
-      '  return (call, { status, code, cause }) => {\nif (Math.random() < 0.1) require("node:fs").openSync("/dev/null");\n',
+      "  return (context, { status, code, cause }) => {\n",
+      '  return (context, { status, code, cause }) => {\nif (Math.random() < 0.1) require("node:fs").openSync("/dev/null");\n',
     ),
     broken(
       "text that cannot be decoded thrown on",
@@ -38,8 +38,8 @@ export const hostile: Fault = {
     broken(
       "a server that keeps something of every request",
       "src/api/ops/access-log.ts",
-      "  return (call, { status, code, cause }) => {\n",
-      "  return (call, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
+      "  return (context, { status, code, cause }) => {\n",
+      "  return (context, { status, code, cause }) => {\n(globalThis.kept ??= []).push(Buffer.alloc(16_384, 1));\n",
     ),
   ],
   missing: () => missingHere("/proc"),
