@@ -1,5 +1,5 @@
 /** bun admin account: accounts, and whether their subscription is active (§3). */
-import { existsSync, rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
@@ -54,7 +54,7 @@ function listCommand(context: CommandContext): Command {
     .action(() => {
       const path = readDatabasePath();
       // A script may ask before anything was set up.
-      if (!existsSync(path)) return void context.output.result([], noDatabase(path).sentence);
+      if (isMissing(path)) return void context.output.result([], noDatabase(path).sentence);
       const all = listAccounts(context.database().read).map(view);
       const rows = all.map(({ id, subscription, retain_days: days, name }) => [
         id,
@@ -65,6 +65,15 @@ function listCommand(context: CommandContext): Command {
       const text = table(["ID", "SUBSCRIPTION", "KEEPS", "NAME"], rows, noAccounts(path));
       context.output.result(all, text);
     });
+}
+
+/** Returns whether there is no file. Throws a UserError if this user cannot know. */
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    throw noDatabase(path);
+  }
 }
 
 function subscriptionCommand(context: CommandContext, verb: string, active: boolean): Command {

@@ -25,6 +25,13 @@ describe("account", () => {
     expect([keys.status, keys.stderr]).toEqual([1, expect.stringContaining(advice)]);
   });
 
+  test("list of a file that cannot be read prints the error, and exits with 1", async () => {
+    // A name that no file system takes stands for a folder without permission, which root may read.
+    const admin = anAdmin([], { DATABASE_PATH: `${"x".repeat(300)}.db` });
+    const { status, stdout, stderr } = await admin.run("account", "list", "--json");
+    expect([status, stdout, stderr]).toEqual([1, "", expect.stringMatching(/cannot be read \(ENAMETOOLONG\)/)]);
+  });
+
   test("activate and deactivate set the subscription, by ID or by name, and may be repeated", async () => {
     const admin = anAdmin([]);
     const { id } = (await admin.run("account", "create", "acme", "--json")).json;

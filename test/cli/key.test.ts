@@ -59,6 +59,13 @@ describe("key create", () => {
     expect((await check(admin, old.key)).status).toBe(0);
   });
 
+  test("cannot be exactly now, and can be a second later", async () => {
+    const admin = anAdmin(["acme"], {}, Date.parse("2026-05-20T12:00:00.000Z"));
+    const create = (time: string) => admin.run("key", "create", "acme", "--expires", time, "--json");
+    expect(await create("2026-05-20T12:00:00Z")).toMatchObject({ status: 2, stdout: "" });
+    expect(await create("2026-05-20T12:00:01Z")).toMatchObject({ status: 0 });
+  });
+
   test.each(["2020-01-31", "tomorrow", "2999-02-30", "2999-01-31T09:00:00", ""])(
     "--expires %p is a usage error, and creates no key",
     async (date) => {
