@@ -56,11 +56,11 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
       return "done";
     },
     fsync: flush.fsync,
-    async applyRetention(_, hasJumped) {
+    async applyRetention() {
       await untilValid(leased.lease, () => isClosed);
       const nowMs = leased.now();
-      if (!isRetentionDue(file.current().connection, nowMs)) return { erased: 0, waitsUntilMs: null };
-      return await applyRetention(database, nowMs, hasJumped);
+      if (!isRetentionDue(file.current().connection, nowMs)) return { erased: 0, waiting: [] };
+      return await applyRetention(database, nowMs);
     },
     async listening(url) {
       const statements = () => [registrationOf(node.name, process, url), ...ledger.startStatements()];

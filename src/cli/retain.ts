@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
 import type { Account } from "../db/accounts.ts";
-import { eraseOlder, type RetentionSurvey, setRetention, surveyRetention } from "../privacy/retention.ts";
+import { countDueLeads, type DueLeads, maxSilenceDays } from "../db/due-leads.ts";
+import { eraseOlder, setRetention } from "../privacy/retention.ts";
 import { runSteps, stoppedBy } from "../runtime/signals.ts";
 import { printable, UserError } from "../runtime/user-error.ts";
 import { commandOnAccount, wholeNumber } from "./arguments.ts";
@@ -26,13 +27,13 @@ export function retainCommand(context: CommandContext): Command {
     .requiredOption("--days <N>", "retention period in days, 1 to 36,500; off keeps all leads", (text) =>
       text === "off" ? text : numberOfDays(text),
     )
-    .option("--yes", "do not ask, even if every lead would be erased or the clock may be wrong")
+    .option("--yes", "do not ask, even if most leads would be erased or the clock may be wrong")
     .examples("retain acme --days 365", "retain acme --days off")
     .action(async (account: Account, options: Options) => {
       const days = options.days === "off" ? null : options.days;
       const database = context.database();
       const nowMs = context.now();
-      const survey = days === null ? null : surveyRetention(database.read, account.number, days, nowMs);
+      const survey = days === null ? null : countDueLeads(database.read, { ...account, retainDays: days }, nowMs);
       if (survey !== null && options.yes !== true) await confirmErasure(account.name, survey, nowMs);
       await setRetention(database, account, days, nowMs);
       const steps = days === null ? null : eraseOlder(database, { ...account, retainDays: days }, nowMs);
@@ -48,7 +49,7 @@ async function erase(steps: AsyncGenerator<number>, older: number, output: Outpu
   const { done: erased, signal } = await runSteps(steps, (count) => progress.update(count, count));
   if (signal === null) return erased;
   const gone = `${grouped(erased)} of ${grouped(older)} older leads are erased`;
-  const advice = "Run the command again to complete it, or let the server complete it within a day.";
+  const advice = "Run the command again to complete it.";
   throw stoppedBy(signal, `Stopped: ${gone}, but their bytes are not removed yet.`, advice);
 }
 
@@ -59,11 +60,12 @@ function textOf(name: string, days: number | null, erased: number): string {
 }
 
 /** Asks on a terminal before too much is erased. Throws a UserError where nobody can be asked, or the answer is no. */
-async function confirmErasure(name: string, { older, all, isFarAhead }: RetentionSurvey, nowMs: number): Promise<void> {
-  if (older === 0 || (older < all && !isFarAhead)) return;
-  const what = older < all ? `${leadsText(older)} of ${printable(name)}` : `all leads of ${printable(name)}`;
-  const clock = `The clock says ${dayOf(nowMs)}, which is far ahead of the newest data.`;
-  const why = isFarAhead ? ` ${clock}` : "";
+async function confirmErasure(name: string, { older, all, doubt }: DueLeads, nowMs: number): Promise<void> {
+  if (doubt === null) return;
+  const what =
+    older < all ? `${grouped(older)} of ${leadsText(all)} of ${printable(name)}` : `all leads of ${printable(name)}`;
+  const clock = ` The clock says ${dayOf(nowMs)}, and nothing was done in the ${maxSilenceDays} days before.`;
+  const why = doubt === "clock" ? clock : "";
   if (canAsk()) return confirm(`This erases ${what}.${why} Continue?`, {});
   throw new UserError(`Nothing was changed. This would erase ${what}.${why}`, "To confirm, pass --yes.");
 }

@@ -9,6 +9,7 @@ import { UserError } from "../runtime/user-error.ts";
 import { lastAct } from "./audit.ts";
 import { type Connection, connectTo } from "./connection.ts";
 import { isSqlite, shmOf, sizeOf, walOf } from "./database-files.ts";
+import { countDueLeads, listKeepingAccounts, listNewerLeads } from "./due-leads.ts";
 import { codeOf, isDatabaseFailure, noDatabase, underlying } from "./failure.ts";
 import { hasBrought } from "./imports.ts";
 import { listKeys } from "./keys.ts";
@@ -22,7 +23,7 @@ import { type Act, accounts, audit, imports, keys, leads, sources, usage } from 
 export class UnfinishedLog extends UserError {}
 
 /** Examines the file at a path; `full` compares every index with its table as well. Returns a UserError if it cannot be read. */
-export function examineFile(path: string, full: boolean): Contents | UserError {
+export function examineFile(path: string, full: boolean, nowMs: number): Contents | UserError {
   if (!existsSync(path)) return noDatabase(path);
   try {
     if (!isSqlite(path)) return notDatabase(path, "it has no SQLite header");
@@ -30,7 +31,7 @@ export function examineFile(path: string, full: boolean): Contents | UserError {
       const advice = `As the owner of the file, start the server, or run ${adminCommand} account list. Then run doctor again.`;
       return new UnfinishedLog(`${walOf(path)} has not been checkpointed, so the database was not read.`, advice);
     }
-    return examineUndisturbed(path, full);
+    return examineUndisturbed(path, full, nowMs);
   } catch (cause) {
     if (cause instanceof UserError) return cause;
     const failure = underlying(cause);
@@ -51,28 +52,28 @@ function notDatabase(path: string, reason: string): UserError {
 }
 
 /** If nobody has the file open, it is read without locks, and read again if somebody opened it in the meantime. */
-function examineUndisturbed(path: string, full: boolean): Contents {
+function examineUndisturbed(path: string, full: boolean, nowMs: number): Contents {
   const before = statSync(path).mtimeMs;
   const isOpen = existsSync(walOf(path));
-  const found = examineOnce(path, isOpen, full);
+  const found = examineOnce(path, isOpen, full, nowMs);
   const isDisturbed = !isOpen && (existsSync(walOf(path)) || statSync(path).mtimeMs !== before);
-  return isDisturbed ? examineOnce(path, true, full) : found;
+  return isDisturbed ? examineOnce(path, true, full, nowMs) : found;
 }
 
-function examineOnce(path: string, isOpen: boolean, full: boolean): Contents {
+function examineOnce(path: string, isOpen: boolean, full: boolean, nowMs: number): Contents {
   // Opened as usual, SQLite would create a log and its index next to the file, owned by whoever runs this.
   const url = pathToFileURL(path);
   if (!isOpen) url.searchParams.set("immutable", "1");
   using database = connectTo(url.href, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
   database.run(`PRAGMA busy_timeout = ${lockWaitMs.toLook}`);
-  return readContents(database, refuseUnusable(database, path), full);
+  return readContents(database, refuseUnusable(database, path), full, nowMs);
 }
 
 /** The contents of a file that can be read. */
 export type Contents = ReturnType<typeof readContents>;
 export type AccountInflow = Contents["inflows"][number];
 
-function readContents(database: Connection, migrationsBehind: number, full: boolean) {
+function readContents(database: Connection, migrationsBehind: number, full: boolean, nowMs: number) {
   const damage = check(database, full);
   const lost = migrationsBehind === 0 ? lostParts(database) : [];
   // A broken or older file may lack tables that these questions need.
@@ -93,10 +94,24 @@ function readContents(database: Connection, migrationsBehind: number, full: bool
     lastStoredMs: isWhole ? lastActMs("backup.verified") : null,
     inflows: isWhole ? listInflows(database) : [],
     keys: isWhole ? listKeys(database) : [],
+    /** The accounts with leads that their retention would erase now. */
+    due: isWhole ? listDue(database, nowMs) : [],
+    /** The accounts with leads that are newer than the clock, and how many they have. */
+    newer: isWhole ? listNewerLeads(database, nowMs + toleranceMs) : [],
   };
 }
 
+/** An import takes a time this far ahead of the clock as now. */
+export const toleranceMs = 5 * 60_000;
 const maxLines = 5;
+
+function listDue(database: Connection, nowMs: number) {
+  const keeping = listKeepingAccounts(database).map((account) => ({
+    ...account,
+    ...countDueLeads(database, account, nowMs),
+  }));
+  return keeping.filter(({ older }) => older > 0);
+}
 
 function check(database: Connection, full: boolean): string[] {
   const name = full ? "integrity_check" : "quick_check";
@@ -114,14 +129,16 @@ function lostParts(database: Connection): string[] {
   return needed.filter((name) => !found.has(name));
 }
 
-/** The newest lead of any account, the newest key, or the last day with requests. */
+/** The newest lead of any account, the newest key, the last day with requests, or the act that was recorded last. */
 function newestMs(database: Connection): number | null {
   const ofAccount = sql`SELECT max(${leads.identifiedAt}) FROM ${leads} WHERE ${leads.account} = ${accounts.number}`;
   const [row] = database.values<[number | null]>(sql`
     SELECT max(ms) FROM (
       SELECT (${ofAccount}) AS ms FROM ${accounts} UNION ALL SELECT max(${keys.createdAt}) FROM ${keys}
       UNION ALL SELECT unixepoch(max(${usage.day})) * 1000 FROM ${usage})`);
-  return row?.[0] ?? null;
+  const newest = row?.[0] ?? null;
+  const last = lastAct(database)?.atMs ?? newest;
+  return newest === null || last === null ? last : Math.max(newest, last);
 }
 
 /** Returns for every account when leads arrived last, and whether a source delivers to it that is not revoked. */

@@ -320,7 +320,7 @@ export type Act =
   | "import.undo"
   | `key.${"create" | "expire" | "revoke"}`
   | `lead.${"erase" | "export" | "find" | "unblock"}`
-  | `retain.${"clock-back" | "erase" | "set" | "wait"}`
+  | `retain.${"erase" | "set"}`
   | `source.${"create" | "revoke"}`
   | "backup"
   | "backup.verified"

@@ -1,33 +1,24 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
-import { and, count, eq, gte, isNotNull, lt, lte, type SQL, sql } from "drizzle-orm";
-import { dayMs, dayOf, oldestKeptMs } from "../contract/calendar.ts";
-import { insertAct, lastAct } from "../db/audit.ts";
+import { eq, type SQL } from "drizzle-orm";
+import { dayMs, oldestKeptMs } from "../contract/calendar.ts";
+import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
+import {
+  countDueLeads,
+  type DueLeads,
+  isClockProven,
+  isDue,
+  type KeepingAccount,
+  listKeepingAccounts,
+  maxSilenceDays,
+} from "../db/due-leads.ts";
 import { databaseOn, openConnection } from "../db/open.ts";
-import { type Act, accounts, audit, leads, residues, usage } from "../db/schema.ts";
+import { accounts, leads, residues } from "../db/schema.ts";
 import { deleteLeads } from "../db/steps.ts";
 import { areReceiptsPending, completeReceipts, isAbandoned } from "./receipts.ts";
 import { forgetNumbers, forgetOlderNumbers, forgetUnsentNumbers, hasFormerNumbers } from "./sent/former-numbers.ts";
-import { areSentDaysOld, forgetOldSentDays } from "./sent/ledger.ts";
+import { areSentDaysOld, forgetOldSentDays, keptDays } from "./sent/ledger.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
-
-interface Retention {
-  readonly number: number;
-  readonly retainDays: number;
-}
-
-/** The number of leads that a retention would erase, and whether the clock can be trusted. */
-export type RetentionSurvey = ReturnType<typeof surveyRetention>;
-
-/**
- * Counts the leads of an account, and those that would be erased if they were kept for some days. `isFarAhead` says that the
- * clock is so far ahead of the last write that it may be wrong.
- */
-export function surveyRetention(database: Connection, number: number, days: number, nowMs: number) {
-  const older = sql<number>`count(*) FILTER (WHERE ${isTooOld({ number, retainDays: days }, nowMs)})`;
-  const counts = database.select({ older, all: count() }).from(leads).where(eq(leads.account, number));
-  return { older: 0, all: 0, ...counts.get(), isFarAhead: isFarAhead(database, nowMs) };
-}
 
 /** Sets for how many days leads are kept; null keeps all. From now on, an import rejects older ones. */
 export async function setRetention(
@@ -44,20 +35,20 @@ export async function setRetention(
 /** Erases the leads of an account that are older than it keeps, some at each step, and yields how many are gone. */
 export async function* eraseOlder(
   database: LeadDatabase,
-  { id, ...retention }: Retention & Pick<SuppressedAccount, "id">,
+  account: Pick<KeepingAccount, "number" | "id" | "retainDays">,
   nowMs: number,
 ): AsyncGenerator<number> {
   let erased = 0;
   const before = (read: Connection, some: SQL | undefined) => [residueStatement(read), forgetNumbers(some)];
   try {
-    for await (erased of deleteLeads(database, isTooOld(retention, nowMs), before)) yield erased;
-    const oldestMs = oldestKeptMs(retention.retainDays, nowMs);
+    for await (erased of deleteLeads(database, isDue(account, nowMs), before)) yield erased;
+    const oldestMs = oldestKeptMs(account.retainDays, nowMs);
     if (hasFormerNumbers(database.read))
-      await database.write([forgetOlderNumbers(database.read, retention.number, oldestMs)]);
+      await database.write([forgetOlderNumbers(database.read, account.number, oldestMs)]);
   } finally {
     // Also if the caller asks for no further step. Nobody serves what is reported as gone.
-    const detail = { days: retention.retainDays, erased };
-    const act = insertAct(database.read, { atMs: nowMs, act: "retain.erase", account: id, detail });
+    const detail = { days: account.retainDays, erased };
+    const act = insertAct(database.read, { atMs: nowMs, act: "retain.erase", account: account.id, detail });
     if (erased > 0) await database.write([act], "everywhere");
   }
 }
@@ -82,8 +73,7 @@ export function isRetentionDue(database: Connection, nowMs: number): boolean {
     areReceiptsPending(database, nowMs) ||
     areSentDaysOld(database, nowMs) ||
     hasFormerNumbers(database) ||
-    wasSetBack(database, nowMs) ||
-    accountsKeeping(database).some((account) => isAny(database, isTooOld(account, nowMs)))
+    listKeepingAccounts(database).some((account) => isAny(database, isDue(account, nowMs)))
   );
 }
 
@@ -91,103 +81,55 @@ export function isRetentionDue(database: Connection, nowMs: number): boolean {
 export interface Retained {
   /** The number of leads that were erased. */
   readonly erased: number;
-  /** Unix milliseconds until which nothing is erased, because the clock may be wrong; null if it is trusted. */
-  readonly waitsUntilMs: number | null;
+  /** The accounts whose retention waits until a person repeats it. */
+  readonly waiting: readonly WaitingAccount[];
 }
 
-/** Does the daily work of a server: completes what was interrupted, and erases what is too old unless the clock may be wrong. */
-export async function applyRetention(database: LeadDatabase, nowMs: number, hasJumped: boolean): Promise<Retained> {
+/** An account with leads that are too old, and the reason why a server does not erase them. */
+export interface WaitingAccount extends DueLeads {
+  readonly account: string;
+  readonly days: number;
+}
+
+/** Does the daily work of a server: completes what was interrupted, and erases what is too old unless a person has to say so. */
+export async function applyRetention(database: LeadDatabase, nowMs: number): Promise<Retained> {
   await completeReceipts(database, isAbandoned(nowMs));
   await forgetUnsentNumbers(database);
-  const waitsUntilMs = await waitUntil(database, nowMs, hasJumped);
+  if (areSentDaysOld(database.read, nowMs) && isLedgerTimeProven(database.read, nowMs))
+    await database.write([forgetOldSentDays(nowMs)]);
   let erased = 0;
-  if (waitsUntilMs === null) {
-    if (areSentDaysOld(database.read, nowMs)) await database.write([forgetOldSentDays(nowMs)]);
-    for (const account of accountsKeeping(database.read)) {
+  const waiting: WaitingAccount[] = [];
+  for (const account of listKeepingAccounts(database.read)) {
+    const due = countDueLeads(database.read, account, nowMs);
+    if (due.doubt !== null) waiting.push({ ...due, account: account.id, days: account.retainDays });
+    else {
       let ofAccount = 0;
       for await (ofAccount of eraseOlder(database, account, nowMs));
       erased += ofAccount;
     }
   }
   if (areResiduesLeft(database.read)) await database.removeResidualBytes();
-  return { erased, waitsUntilMs };
+  return { erased, waiting };
+}
+
+function isLedgerTimeProven(database: Connection, nowMs: number): boolean {
+  return isClockProven(database, nowMs - (keptDays + maxSilenceDays) * dayMs, nowMs);
 }
 
 /** The daily work on a file. */
 export interface RetentionWork {
   readonly path: string;
   readonly nowMs: number;
-  /** The clock was set while the server ran. */
-  readonly hasJumped: boolean;
 }
 
 /** Applies retention in a worker thread, on a separate connection, so that rewriting the file blocks no request. */
-export async function applyRetentionAt({ path, nowMs, hasJumped }: RetentionWork): Promise<Retained> {
+export async function applyRetentionAt({ path, nowMs }: RetentionWork): Promise<Retained> {
   const database = databaseOn(openConnection(path));
   try {
-    return await applyRetention(database, nowMs, hasJumped);
+    return await applyRetention(database, nowMs);
   } finally {
     database.close();
   }
-}
-
-/** A server may have been off, or without requests, for this long. */
-const maxGapMs = 7 * dayMs;
-/** Time to set the clock right, or to see that it is. */
-const waitMs = dayMs;
-
-/**
- * Returns until when retention waits because the clock may be wrong, in Unix milliseconds: nothing brings back what it
- * erases. Null if it need not wait. It waits if the clock has jumped, or is far ahead of the file. The audit records the
- * wait, so it outlives a restart, and its end by a clock that was set back.
- */
-async function waitUntil(database: LeadDatabase, nowMs: number, hasJumped: boolean): Promise<number | null> {
-  const { read } = database;
-  const record = (act: Act) => database.write([insertAct(read, { atMs: nowMs, act, account: null, detail: {} })]);
-  if (wasSetBack(read, nowMs)) await record("retain.clock-back");
-  const begun = lastWait(read);
-  if (begun !== null && nowMs >= begun && nowMs < begun + waitMs) return begun + waitMs;
-  if (!hasJumped && !isFarAhead(read, nowMs)) return null;
-  await record("retain.wait");
-  return nowMs + waitMs;
-}
-
-/** Returns whether retention waited under a clock that was set back since, which the audit does not have yet. */
-function wasSetBack(database: Connection, nowMs: number): boolean {
-  const last = lastAct(database);
-  return last !== undefined && last.atMs > nowMs + waitMs && (lastWait(database) ?? nowMs) > nowMs;
-}
-
-/** Returns whether a clock is far ahead of what it has written. The writes of its last day prove nothing. */
-function isFarAhead(database: Connection, nowMs: number): boolean {
-  const before = nowMs - waitMs;
-  const last = lastAct(database, lte(audit.at, before));
-  if (last === undefined) return false;
-  let knownMs = last.atMs;
-  const since = and(gte(usage.day, dayOf(knownMs)), lte(usage.day, dayOf(before)));
-  for (const { day } of database.selectDistinct({ day: usage.day }).from(usage).where(since).orderBy(usage.day).all()) {
-    const begunMs = Date.parse(day);
-    if (begunMs - knownMs > maxGapMs) break;
-    knownMs = begunMs + dayMs;
-  }
-  return nowMs - knownMs > maxGapMs;
-}
-
-function lastWait(database: Connection): number | null {
-  return lastAct(database, eq(audit.act, "retain.wait"))?.atMs ?? null;
-}
-
-function accountsKeeping(database: Connection) {
-  return database
-    .select({ number: accounts.number, id: accounts.id, retainDays: sql<number>`${accounts.retainDays}` })
-    .from(accounts)
-    .where(isNotNull(accounts.retainDays))
-    .all();
-}
-
-/** Returns the condition that a lead of an account is older than it keeps. */
-function isTooOld({ number, retainDays }: Retention, nowMs: number): SQL | undefined {
-  return and(eq(leads.account, number), lt(leads.identifiedAt, oldestKeptMs(retainDays, nowMs)));
 }
 
 function isAny(database: Connection, those: SQL | undefined): boolean {

@@ -22,7 +22,7 @@ export interface ServedStore extends RequestStore {
   /** Resolves when what was flushed is on the disk, which may be slow. */
   fsync(): Promise<void>;
   /** Erases what is older than its account keeps, in another thread, unless the clock may be wrong. */
-  applyRetention(nowMs: number, hasJumped: boolean): Promise<Retained>;
+  applyRetention(nowMs: number): Promise<Retained>;
   /** Takes the address that the server listens on, so that `cluster status` can ask it. Throws a UserError if it must not serve. */
   listening(url: string): Promise<void>;
   /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
@@ -99,7 +99,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       return flushed;
     },
     fsync: createSync(database, wal),
-    applyRetention: (nowMs, hasJumped) => retain(database, { path, nowMs, hasJumped }),
+    applyRetention: (nowMs) => retain(database, { path, nowMs }),
     listening: async () => {},
     close() {
       try {
@@ -124,7 +124,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
 }
 
 async function retain(database: Connection, work: RetentionWork): Promise<Retained> {
-  if (!isRetentionDue(database, work.nowMs)) return { erased: 0, waitsUntilMs: null };
+  if (!isRetentionDue(database, work.nowMs)) return { erased: 0, waiting: [] };
   return await inThread<typeof applyRetentionAt>("applyRetentionAt", work);
 }
 

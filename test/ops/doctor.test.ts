@@ -100,6 +100,12 @@ describe("the status is 1 for a warning, and 0 for none:", () => {
     ],
     ["more expiring keys than are named", keysFor(9, 9, 9, 9), 1, /, key_\d of acc_\w+ and 1 more\.$/],
     ["a lead after the clock", ["UPDATE stored_leads SET identified_at = 4102444800000"], 1, /^The clock says/],
+    [
+      "a lead after the clock, of an account",
+      ["UPDATE stored_leads SET identified_at = 4102444800000"],
+      1,
+      /^The clock says .* is from 2100-01-01.* \(1 lead of acme\)\.$/,
+    ],
     ["requests after the clock", ["INSERT INTO usage VALUES (1, '2100-01-01', 1)"], 1, /^The clock says/],
     ["an old backup", [`UPDATE audit SET at = at - ${4 * dayMs} WHERE act = 'backup'`], 1, /^The last backup was made/],
     ["leads without a backup", ["DELETE FROM audit"], 1, /^No backup has been made\.$/],
@@ -108,6 +114,45 @@ describe("the status is 1 for a warning, and 0 for none:", () => {
     const admin = await aHealthy();
     change(admin, ...statements);
     expect(await examine(admin)).toMatchObject({ status, said: expect.stringMatching(says) });
+  });
+});
+
+describe("retention that waits for a person is a warning", () => {
+  const settings = ["UPDATE accounts SET retain_days = 30", "UPDATE stored_leads SET identified_at = 0"];
+  test("if it would erase more than half of the leads of an account", async () => {
+    const admin = await aHealthy();
+    change(admin, ...settings);
+    const { status, findings } = await examine(admin);
+    expect([status, findings]).toEqual([
+      1,
+      [
+        {
+          level: "warning",
+          what: "Retention would erase more than half of the leads of an account at once: 1 lead of acme is older than 30 days (of 1). They are kept.",
+          advice: expect.stringMatching(
+            /^Check the clock\. To erase the leads, repeat the retention: bun admin retain acc_\w+ --days 30$/,
+          ),
+        },
+      ],
+    ]);
+  });
+
+  test("from the first minute of a clock that is far ahead, whatever is done under it", async () => {
+    const healthy = await aHealthy();
+    change(healthy, ...settings);
+    const nowMs = inDays(5 * 365);
+    for (const act of [null, "key"]) {
+      const admin = await aHealthy({}, nowMs);
+      change(admin, ...settings);
+      if (act !== null) await admin.run("key", "create", "acme");
+      const { said, findings } = await examine(admin);
+      expect(said).toMatch(
+        /The clock says \d{4}-.*, but nothing was done in the 30 days before\. By this clock, 1 lead of acme is older/,
+      );
+      expect(findings.map(({ advice }) => advice).join("\n")).toMatch(
+        /If it is right, repeat the retention: bun admin retain acc_\w+ --days 30/,
+      );
+    }
   });
 });
 

@@ -62,14 +62,26 @@ test("a retention that would erase everything requires --yes without a terminal"
   expect((await admin.run("retain", "acme", "--days", "4")).status).toBe(0);
 });
 
-test("a clock far ahead of the last write requires --yes", async () => {
+test("more than half of the leads require --yes without a terminal, and half do not", async () => {
+  const admin = await aFile();
+  const refused = await admin.run("retain", "acme", "--days", "30");
+  expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/ erase 3 of 4 leads of acme\. .*--yes/) });
+  expect((await admin.run(...retain, "--json")).json).toMatchObject({ erased: 2 });
+});
+
+test("a clock far ahead of the last act requires --yes", async () => {
   const admin = await aFile();
   await admin.run("key", "create", "acme");
   // As if the key had been made a month ago, and nothing been done since.
   using file = new Database(admin.file);
-  file.run(`UPDATE audit SET at = at - ${30 * dayMs}`);
+  for (const change of ["audit SET at = at", "imports SET finished_at = finished_at"])
+    file.run(`UPDATE ${change} - ${31 * dayMs}`);
   const refused = await admin.run(...retain);
-  expect(refused).toMatchObject({ status: 1, stdout: "", stderr: expect.stringMatching(/ 2 leads .+ clock .+--yes/) });
+  expect(refused).toMatchObject({
+    status: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/ 2 of 4 leads .+ clock .+--yes/),
+  });
   expect(await emails(admin)).toHaveLength(4);
   expect((await admin.run("retain", "acme", "--days", "500")).status).toBe(0);
   expect((await admin.run(...retain, "--yes", "--json")).json).toMatchObject({ erased: 2 });
@@ -98,7 +110,7 @@ test("the server applies it at start while it answers, and leaves no residual by
   const admin = anAdmin();
   await admin.run(...retain);
   await admin.run("retain", "acme", "--days", "off");
-  await admin.import(header + [10, 50, 400].map(row).join(""));
+  await admin.import(header + [10, 20, 50, 400].map(row).join(""));
   // As if the days had passed: set without being applied.
   using file = new Database(admin.file);
   file.run("UPDATE accounts SET retain_days = 45");
@@ -109,36 +121,41 @@ test("the server applies it at start while it answers, and leaves no residual by
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   expect(filesWith(admin.folder, "visitor50@", "visitor400@")).toEqual([]);
   // Its locks are its own still: a command that comes and goes does not take the log away.
-  expect(await emails(admin)).toEqual(["visitor10@example.com"]);
+  expect(await emails(admin)).toEqual(["visitor20@example.com", "visitor10@example.com"]);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   expect(await server.end("SIGTERM")).toBe(0);
   const acts: { act: string; detail: object }[] = JSON.parse((await admin.run("audit", "list", "--json")).stdout);
   expect(acts.find(({ act }) => act === "retain.erase")?.detail).toEqual({ days: 45, erased: 2 });
 });
 
-test("the server erases nothing while its clock is far ahead of the last write, and says so", async () => {
+test("the server erases nothing while its clock is far ahead of the last act, and doctor names the account", async () => {
   const admin = anAdmin();
-  await admin.import(header + [10, 50].map(row).join(""));
+  await admin.import(header + [10, 20, 50].map(row).join(""));
   // As if everything had happened a month ago.
   using file = new Database(admin.file);
   file.run("UPDATE accounts SET retain_days = 45");
-  file.run(`UPDATE audit SET at = at - ${30 * dayMs}`);
-  file.run(`INSERT INTO audit (at, act, detail) VALUES (${Date.now() - 30 * dayMs}, 'key.create', '{}')`);
+  for (const change of ["audit SET at = at", "imports SET finished_at = finished_at"])
+    file.run(`UPDATE ${change} - ${31 * dayMs}`);
+  file.run(`INSERT INTO audit (at, act, detail) VALUES (${Date.now() - 31 * dayMs}, 'key.create', '{}')`);
   file.close();
   const server = start({ DATABASE_PATH: admin.file }, admin.folder);
   await server.listening();
-  await server.said(/retention waits for a day/);
-  expect(await emails(admin)).toEqual(["visitor50@example.com", "visitor10@example.com"]);
-  expect((await admin.run("audit", "list", "--json")).stdout).toContain("retain.wait");
+  await server.said(/retention waits for a person/);
+  expect(await emails(admin)).toHaveLength(3);
+  const { stdout } = await admin.run("doctor");
+  expect(plain(stdout).replaceAll(/\s+/g, " ")).toContain(
+    "By this clock, 1 lead of acme is older than 45 days (of 3).",
+  );
+  expect((await admin.run(...retain, "--yes", "--json")).json).toMatchObject({ erased: 1 });
 });
 
 const many = 20_000;
 
-test("on a terminal it shows its progress, Ctrl-C ends it with what is gone, and the server completes it", async () => {
+test("on a terminal it shows its progress, Ctrl-C ends it with what is gone, and a repetition completes it", async () => {
   const admin = anAdmin();
   await admin.import(`${header}${daysAgo(10)},px,young@example.com\n${daysAgo(50)},px,d0@example.com\n`);
   copyLead(admin, many - 1);
-  const terminal = onTerminal(admin.file, retain, { columns: 200 });
+  const terminal = onTerminal(admin.file, [...retain, "--yes"], { columns: 200 });
   await terminal.seen(/Erasing +\S+ \d+%/);
   terminal.type("\u0003");
   expect(await terminal.ended).toBe(130);
@@ -153,7 +170,8 @@ test("on a terminal it shows its progress, Ctrl-C ends it with what is gone, and
   );
   const server = start({ DATABASE_PATH: admin.file }, admin.folder);
   await server.listening();
-  await server.said(/older than the retention period of their account were erased/);
+  await server.said(/retention waits for a person/);
+  expect((await admin.run(...retain, "--yes", "--json")).json).toMatchObject({ erased: many - gone });
   expect(await admin.leads()).toMatchObject([{ email: "young@example.com" }]);
   expect(filesWith(admin.folder, "d1@", "d19999@")).toEqual([]);
   expect(await server.end("SIGTERM")).toBe(0);

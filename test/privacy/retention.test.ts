@@ -2,13 +2,14 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
+import fc from "fast-check";
 import { dayMs, dayOf } from "../../src/contract/calendar.ts";
 import { insertAct, listActs } from "../../src/db/audit.ts";
-import { openFileDatabase } from "../../src/db/open.ts";
+import { leads } from "../../src/db/schema.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
-import { applyRetention, isRetentionDue, setRetention, surveyRetention } from "../../src/privacy/retention.ts";
+import { applyRetention, isRetentionDue, setRetention } from "../../src/privacy/retention.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
-import { anAccount, documentsOf, importLeads, openTestDatabase } from "../support/database.ts";
+import { aKey, anAccount, documentsOf, importLeads, openTestDatabase } from "../support/database.ts";
 import { aFolder, filesWith } from "../support/folder.ts";
 import { retain } from "../support/privacy.ts";
 
@@ -38,18 +39,6 @@ test("a row exactly as old as the retention is imported, and an older one is rej
   expect(importLeads(database, account.number, leads).map(({ kind }) => kind)).toEqual(["imported", "rejected"]);
 });
 
-test("a survey counts all leads and those older than the retention", async () => {
-  const database = aFile();
-  const account = anAccount(database, { leads: [leadAt(oldestMs - 5), leadAt(oldestMs)] });
-  for (const [nowMs, older] of [
-    [noonMs, 1],
-    [noonMs + 1, 2],
-  ] as const) {
-    const survey = surveyRetention(database.read, account.number, days, nowMs);
-    expect(survey).toEqual({ older, all: 2, isFarAhead: false });
-  }
-});
-
 test("the next retention removes the residual bytes of a killed one, once", async () => {
   const folder = aFolder();
   const database = aFile(folder);
@@ -57,17 +46,18 @@ test("the next retention removes the residual bytes of a killed one, once", asyn
   expect(await retain(database, account, days, noonMs)).toEqual([1]);
   expect(filesWith(folder, "zefira@example.com")).not.toEqual([]);
   expect(isRetentionDue(database.read, noonMs)).toBe(true);
-  expect(await applyRetention(database, noonMs, false)).toEqual({ erased: 0, waitsUntilMs: null });
+  expect(await applyRetention(database, noonMs)).toEqual({ erased: 0, waiting: [] });
   expect([filesWith(folder, "zefira@example.com"), isRetentionDue(database.read, noonMs)]).toEqual([[], false]);
 });
 
 test("the daily work erases what is too old in each account, and records it once", async () => {
   const database = aFile();
   for (const count of [1, 2]) {
-    const leads = Array.from({ length: count }, (_, place) => leadAt(oldestMs - 1 - place));
-    await setRetention(database, anAccount(database, { leads }), days, noonMs);
+    const old = Array.from({ length: count }, (_, place) => leadAt(oldestMs - 1 - place));
+    const young = Array.from({ length: count }, (_, place) => leadAt(oldestMs + place));
+    await setRetention(database, anAccount(database, { leads: [...old, ...young] }), days, noonMs);
   }
-  const results = [await applyRetention(database, noonMs, false), await applyRetention(database, noonMs, false)];
+  const results = [await applyRetention(database, noonMs), await applyRetention(database, noonMs)];
   expect(results.map(({ erased }) => erased)).toEqual([3, 0]);
   const acts = listActs(database.read, 10, null).filter(({ act }) => act === "retain.erase");
   expect(acts.map(({ detail }) => detail)).toEqual([2, 1].map((erased) => ({ days, erased })));
@@ -83,76 +73,100 @@ test("the daily work completes the receipt of an erasure that was killed", async
   // A running one completes its receipt within ten seconds.
   const [runningMs, killedMs] = [noonMs + 10_000, noonMs + 10_001];
   expect([runningMs, killedMs].map((ms) => isRetentionDue(database.read, ms))).toEqual([false, true]);
-  await applyRetention(database, killedMs, false);
+  await applyRetention(database, killedMs);
   expect(isRetentionDue(database.read, killedMs)).toBe(false);
 });
 
-/** A file in which something was recorded at noon. */
-function aClock() {
-  const opened = openFileDatabase(join(aFolder(), "leadfile.db"));
-  onTestFinished(() => opened.close());
-  const database = opened.read;
-  const record = (atMs: number) => insertAct(database, { act: "key.create", account: null, detail: {}, atMs }).run();
-  record(noonMs);
-  const waits = async (nowMs: number, hasJumped: boolean) =>
-    (await applyRetention(opened, nowMs, hasJumped)).waitsUntilMs;
-  return { database, record, waits };
+/** A file with a retention that was set at noon, leads of some ages in days, and its acts. */
+async function aClock(...ages: readonly number[]) {
+  const database = aFile();
+  const leads = ages.map((age) => leadAt(noonMs - age * dayMs));
+  const account = anAccount(database, { leads });
+  await setRetention(database, account, days, noonMs);
+  const record = (atMs: number) =>
+    insertAct(database.read, { act: "key.create", account: null, detail: {}, atMs }).run();
+  return { database, account, record, apply: (nowMs: number) => applyRetention(database, nowMs) };
 }
-const ahead = noonMs + 400 * dayMs;
 
-test("a clock close to the last write is trusted", async () => {
-  const { waits } = aClock();
-  for (const days of [-400, 0, 7]) expect(await waits(noonMs + days * dayMs, false)).toBeNull();
+test.each([
+  ["half of the leads", [31, 31, 1, 1], { erased: 2, waiting: [] }],
+  ["more than half", [31, 31, 31, 1, 1], { erased: 0, waiting: [{ older: 3, all: 5, doubt: "half", days }] }],
+  ["the only lead", [31], { erased: 0, waiting: [{ older: 1, all: 1, doubt: "half" }] }],
+])("of %s that would go at once, a server decides as the contract says", async (_, ages, result) => {
+  const { apply, account } = await aClock(...ages);
+  const waiting = result.waiting.map((one) => ({ account: account.id, ...one }));
+  for (const atMs of [noonMs, noonMs + 1]) {
+    const erased = atMs === noonMs ? result.erased : 0;
+    expect(await apply(atMs)).toMatchObject({ erased, waiting });
+  }
 });
 
-test("a clock more than a week ahead is trusted after a day", async () => {
-  const { record, waits } = aClock();
-  expect(await waits(ahead, false)).toBe(ahead + dayMs);
-  record(ahead + 1);
-  expect(await waits(ahead + dayMs - 1, false)).toBe(ahead + dayMs);
-  expect(await waits(ahead + dayMs, false)).toBeNull();
+test("no lead goes at a clock that is more than 30 days ahead of everything in the file, until a person says so", async () => {
+  const { database, account, record, apply } = await aClock(31, 1, 1, 1);
+  const aheadMs = noonMs + 30 * dayMs + 1;
+  const waiting = [{ account: account.id, days: 60, older: 1, all: 4, doubt: "clock" }] as const;
+  await setRetention(database, account, 60, noonMs);
+  expect(await apply(aheadMs)).toEqual({ erased: 0, waiting });
+  // What is done under that clock does not prove it, however long it goes on.
+  for (const later of [0, 1, 2, 10]) record(aheadMs + later * dayMs);
+  expect(await apply(aheadMs + 10 * dayMs)).toMatchObject({ erased: 0, waiting });
+  await setRetention(database, account, 60, aheadMs + 10 * dayMs);
+  expect(await apply(aheadMs + 10 * dayMs)).toEqual({ erased: 1, waiting: [] });
 });
 
-test("a clock that jumps under a running server is trusted after a day, even with requests", async () => {
-  const { record, waits } = aClock();
-  record(ahead);
-  expect(await waits(ahead, true)).toBe(ahead + dayMs);
-  expect(await waits(ahead + 1, false)).toBe(ahead + dayMs);
-});
-
-test("a corrected clock is trusted immediately", async () => {
-  const { waits } = aClock();
-  expect(await waits(noonMs + 400 * dayMs, false)).not.toBeNull();
-  expect(await waits(noonMs + 1, false)).toBeNull();
-});
-
-test("a wrong clock that returns is not trusted for what was written under it", async () => {
-  const { database, record, waits } = aClock();
-  await waits(ahead, false);
-  record(ahead + 1);
-  expect(isRetentionDue(database, ahead + 2)).toBe(false);
-  expect(isRetentionDue(database, noonMs + 1)).toBe(true);
-  expect(await waits(noonMs + 1, false)).toBeNull();
-  expect(isRetentionDue(database, noonMs + 1)).toBe(false);
-  expect(await waits(ahead + 2 * dayMs, false)).toBe(ahead + 3 * dayMs);
-});
-
-test("a write under a wrong clock does not make a server trust it", async () => {
-  const { record, waits } = aClock();
-  record(ahead);
-  expect(await waits(ahead + 1, false)).toBe(ahead + 1 + dayMs);
+test("a clock that is exactly 30 days ahead is trusted, and one that was set back immediately", async () => {
+  const { apply } = await aClock(31, 1, 1);
+  expect(await apply(noonMs + 31 * dayMs)).toMatchObject({ erased: 0 });
+  expect(await apply(noonMs - dayMs)).toEqual({ erased: 0, waiting: [] });
+  expect(await apply(noonMs)).toEqual({ erased: 1, waiting: [] });
+  const other = await aClock(1, 1, -1, -1, -1);
+  expect(await other.apply(noonMs + 30 * dayMs)).toEqual({ erased: 2, waiting: [] });
 });
 
 test("days with requests show that the clock is right, up to a gap", async () => {
-  const { database, waits } = aClock();
-  database.run(sql`INSERT INTO accounts (number, id, name, active, created_at) VALUES (1, 'a', 'a', 1, 0)`);
-  database.run(
-    sql`INSERT INTO keys (number, account, id, digest, prefix, created_at) VALUES (1, 1, 'k', x'00', '', 0)`,
-  );
-  const use = (days: number) =>
-    database.run(sql`INSERT INTO usage (key, day, requests) VALUES (1, ${dayOf(noonMs + days * dayMs)}, 1)`);
-  // Each begins exactly a week after the end of the one before, apart from the last.
-  for (const days of [5, 13, 21, 300]) use(days);
-  expect(await waits(noonMs + 25 * dayMs, false)).toBeNull();
-  expect(await waits(noonMs + 301 * dayMs, false)).not.toBeNull();
+  const { database, account, apply } = await aClock(1, 1, -300, -301);
+  aKey(database, account);
+  for (const day of [25, 50, 75])
+    database.read.run(
+      sql`INSERT INTO usage (key, day, requests) SELECT number, ${dayOf(noonMs + day * dayMs)}, 1 FROM keys`,
+    );
+  expect(await apply(noonMs + 110 * dayMs)).toMatchObject({ erased: 0, waiting: [{ doubt: "clock" }] });
+  expect(await apply(noonMs + 100 * dayMs)).toEqual({ erased: 2, waiting: [] });
+});
+
+type Step = { readonly kind: "pass" | "ahead" | "back" | "act" | "lead" | "apply"; readonly days: number };
+const aStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("pass" as const), days: fc.integer({ min: 1, max: 20 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("ahead" as const), days: fc.integer({ min: 60, max: 2000 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("back" as const, "act" as const), days: fc.constant(0) }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom("lead" as const, "apply" as const), days: fc.nat(40) }) },
+);
+
+test("whatever the clock does, a server erases no lead that is younger than its account keeps", async () => {
+  const isSafe = fc.asyncProperty(fc.array(aStep, { maxLength: 40 }), async (steps) => {
+    const { database, account, record, apply } = await aClock();
+    let [trueMs, aheadMs, number] = [noonMs, 0, 0];
+    const young = () => {
+      const all = database.read.select({ ms: leads.identifiedAt }).from(leads).all();
+      return new Set(all.map(({ ms }) => ms).filter((ms) => ms >= trueMs - days * dayMs));
+    };
+    const acts: Readonly<Record<Step["kind"], (days: number) => unknown>> = {
+      pass: (count) => (trueMs += count * dayMs),
+      ahead: (count) => (aheadMs = count * dayMs),
+      back: () => (aheadMs = 0),
+      act: () => record(trueMs + aheadMs),
+      lead: (age) =>
+        importLeads(database, account.number, [newLead(leadAt(trueMs - age * dayMs - ++number))], { nowMs: trueMs }),
+      apply: () => apply(trueMs + aheadMs),
+    };
+    for (const { kind, days: count } of steps) {
+      const before = young();
+      await acts[kind](count);
+      if (kind === "apply") expect([...before.difference(young())]).toEqual([]);
+    }
+  });
+  await fc.assert(isSafe, { numRuns: 60 });
 });

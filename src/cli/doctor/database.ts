@@ -5,20 +5,20 @@ import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
 import { formatTime } from "../../contract/time.ts";
 import { isFileOfNode } from "../../db/database-files.ts";
-import { type Contents, UnfinishedLog } from "../../db/examine.ts";
+import { maxSilenceDays } from "../../db/due-leads.ts";
+import { type Contents, toleranceMs, UnfinishedLog } from "../../db/examine.ts";
 import type { KeyRecord } from "../../db/keys.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
 import { UserError } from "../../runtime/user-error.ts";
-import { bytesText, firstOf } from "../terminal/numbers.ts";
-import { broken, type Examined, type Finding, fine, orFine, warning } from "./finding.ts";
+import { bytesText, daysText, firstOf, grouped, leadsText } from "../terminal/numbers.ts";
+import { broken, type Examined, type Finding, fine, onlyFound, orFine, warning } from "./finding.ts";
 import { mayWrite } from "./storage.ts";
 
-/** An import takes a time this far ahead of the clock as now. */
-const toleranceMs = 5 * 60_000;
 const idleDays = 90;
 /** Replacing a key takes its owner some days. */
 const expiringDays = 14;
 const maxKeys = 3;
+const maxAccounts = 3;
 /** Backups by hand, or by a timer of the owner. Without one for this long they fail. */
 const backupWithinMs = 3 * dayMs;
 /** With BACKUP_TO: a day of 25 hours, and an hour for the backup itself and its repetitions. */
@@ -39,7 +39,8 @@ export function checkDatabase({ path, contents, config, full, nowMs }: Examined)
     fine("file", `${path}, ${bytesText(size)}.`),
     ...checkSchema(path, contents),
     checkIntegrity(path, contents, full),
-    checkClock(Math.max(contents.newestMs ?? 0, mtimeMs), nowMs),
+    ...checkClock(contents, Math.max(contents.newestMs ?? 0, mtimeMs), nowMs),
+    ...checkRetention(contents),
     ...checkKeys(contents.keys, nowMs),
     checkBackups(contents, config?.backups?.to ?? null, nowMs),
   ];
@@ -69,12 +70,47 @@ function checkIntegrity(path: string, { damage }: Contents, full: boolean): Find
   );
 }
 
-function checkClock(newestMs: number, nowMs: number): Finding {
-  if (newestMs <= nowMs + toleranceMs) return fine("clock", "No data in the file is newer than the clock.");
-  const what = `The clock says ${formatTime(nowMs)}, but the newest data in the file is from ${formatTime(Math.floor(newestMs))}.`;
-  const wrong = "Set the clock (timedatectl). Until then, polling clients may miss new leads.";
+/** Checks the clock in both directions: data that is newer, and leads that it alone makes too old. */
+function checkClock({ newer, due }: Contents, newestMs: number, nowMs: number): Finding[] {
+  const clock = `The clock says ${formatTime(nowMs)}, but`;
+  const doubted = due.filter(({ doubt }) => doubt === "clock");
+  const leads = newer.map((account) => `${leadsText(account.leads)} of ${account.name}`);
+  const behind = `${clock} the newest data in the file is from ${formatTime(Math.floor(newestMs))}${leads.length === 0 ? "" : ` (${firstOf(leads, maxAccounts)})`}.`;
   const right = `If the clock is right, undo the imports that were made while it was wrong: ${adminCommand} import undo ACCOUNT NUMBER`;
-  return warning("clock", what, `${wrong} ${right}`);
+  return orFine(
+    fine("clock", "No data in the file is newer than the clock."),
+    newestMs > nowMs + toleranceMs &&
+      warning("clock", behind, `Set the clock (timedatectl). Until then, polling clients may miss new leads. ${right}`),
+    doubted.length > 0 &&
+      warning(
+        "clock",
+        `${clock} nothing was done in the ${maxSilenceDays} days before. By this clock, ${dueText(doubted)}. They are kept.`,
+        `Set the clock (timedatectl). If it is right, ${repeatText(doubted)}`,
+      ),
+  );
+}
+
+/** Finds retention that waits because it would erase most leads of an account at once. */
+function checkRetention({ due }: Contents): Finding[] {
+  const most = due.filter(({ doubt }) => doubt === "half");
+  const what = `Retention would erase more than half of the leads of an account at once: ${dueText(most)}. They are kept.`;
+  return onlyFound(
+    most.length > 0 && warning("retention", what, `Check the clock. To erase the leads, ${repeatText(most)}`),
+  );
+}
+
+type Due = Contents["due"];
+
+function dueText(due: Due): string {
+  const texts = due.map(({ name, older, all, retainDays }) => {
+    return `${leadsText(older)} of ${name} ${older === 1 ? "is" : "are"} older than ${daysText(retainDays)} (of ${grouped(all)})`;
+  });
+  return firstOf(texts, maxAccounts, " and ");
+}
+
+function repeatText(due: Due): string {
+  const commands = due.map(({ id, retainDays }) => `${adminCommand} retain ${id} --days ${retainDays}`);
+  return `repeat the retention: ${firstOf(commands, maxAccounts, ", ")}`;
 }
 
 function checkKeys(keys: readonly KeyRecord[], nowMs: number): Finding[] {

@@ -49,7 +49,8 @@ export async function findAll(
   full: boolean,
 ): Promise<Finding[]> {
   const path = readDatabasePath();
-  const examined = { path, contents: examineFile(path, full), ...examineSettings(), full, nowMs: now() };
+  const nowMs = now();
+  const examined = { path, contents: examineFile(path, full, nowMs), ...examineSettings(), full, nowMs };
   return (await Promise.all(checks.map((check) => Promise.try(check, examined, installed).catch(failed)))).flat();
 }
 

@@ -1,6 +1,7 @@
 /** The size of the ledger, and what happens to pages that cannot be written at once. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { blockSize, hasNumber, unpackBits } from "../../../src/privacy/sent/bits.ts";
@@ -88,17 +89,23 @@ test("the pages that a busy server answers during a full disk stay in memory, an
 });
 
 test("days are kept for 400 days, and older ones are deleted daily unless the clock may be wrong", async () => {
-  const { note, write, rows, path } = aLedger();
+  const { note, write, rows, path, database } = aLedger();
   for (const days of [0, 2, 402]) {
     note([1], noonMs + days * dayMs);
     write();
   }
+  const use = (days: number) =>
+    database.run(sql`INSERT INTO usage (key, day, requests) VALUES (1, ${dayOf(noonMs + days * dayMs)}, 1)`);
+  for (let days = 0; days < 403; days += 20) if (days !== 200) use(days);
   const served = openServedStore(path);
   const daysLeft = async (nowMs: number) => {
-    await served.applyRetention(nowMs, false);
+    await served.applyRetention(nowMs);
     return rows().map((row) => (Date.parse(row.day) - Date.parse(dayOf(noonMs))) / dayMs);
   };
   expect(await daysLeft(noonMs + 401 * dayMs)).toEqual([0, 2, 402]);
+  // Forty days without a request leave open whether the clock is right.
+  expect(await daysLeft(noonMs + 402 * dayMs)).toEqual([0, 2, 402]);
+  use(200);
   expect(await daysLeft(noonMs + 402 * dayMs)).toEqual([2, 402]);
   await served.close();
 });
