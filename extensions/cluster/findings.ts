@@ -62,6 +62,7 @@ export function problemsOf({ nodes, has_majority: hasMajority, spread_keys: spre
   const unscrubbed = nodes.filter((node) => !node.is_scrubbed);
   const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
   const noMajority = `No majority of the ${nodes.length} nodes is reachable: nothing can be written, and no server serves.`;
+  const isComplete = nodes.every((node) => node.is_reachable && !node.is_stuck && node.server?.serves !== false);
   const hashing = "Configure the load balancer to hash Authorization, unless a node was just added or lost.";
   const found = [
     !hasMajority && broken("cluster", noMajority, "Start the other nodes, or restore the network."),
@@ -74,7 +75,9 @@ export function problemsOf({ nodes, has_majority: hasMajority, spread_keys: spre
         `The servers of these nodes do not respond: ${namesOf(silent)}.`,
         "Start them, or see the log of each for the reason.",
       ),
-    spreadKeys.length > 0 &&
+    // A load balancer moves the keys of a node that fails.
+    isComplete &&
+      spreadKeys.length > 0 &&
       warn(
         `Several nodes served the same key within a minute: ${spreadKeys.slice(0, 3).join(", ")}.`,
         `Each grants it a rate limit. ${hashing}`,

@@ -2,10 +2,12 @@
  * An import into a cluster. The leads are staged and merged as into a file, but each short step is only planned on top of the
  * local file, and the plan is written in one transaction. If others have written in between, it is planned again.
  */
+import { constants, Database } from "bun:sqlite";
 import { tmpdir } from "node:os";
 import { and, eq, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { AccountNumber } from "../../src/db/accounts.ts";
-import { assertInTransaction, type Statement, WriteRefused } from "../../src/db/connection.ts";
+import { assertInTransaction, DatabaseUnavailable, type Statement, WriteRefused } from "../../src/db/connection.ts";
 import { insertPixel } from "../../src/db/pixels.ts";
 import { placeholder } from "../../src/db/placeholder.ts";
 import { pixels, leads as stored } from "../../src/db/schema.ts";
@@ -16,7 +18,7 @@ import { type Destination, openDestination, writeLeads } from "../../src/import/
 import { nextNumber, type Placed, type StoredLeads } from "../../src/import/write/stored-leads.ts";
 import type { Work } from "../../src/import/write/transactions.ts";
 import type { ClusterDatabase } from "./database.ts";
-import { type Opening, openReadOnly } from "./node-file.ts";
+import { type NodeFile, type Opening, openReadOnly } from "./node-file.ts";
 import { revision } from "./tables.ts";
 
 /**
@@ -32,22 +34,57 @@ const maxPlans = 200;
 /** Returns what imports into the cluster. */
 export function clusterImporter(database: ClusterDatabase): Importer {
   return {
-    begin({ number }, ...asked) {
+    begin({ number }, options, origin) {
       const { open, write } = openPlans(database, number);
+      // The folder of temporary tables is not that of rqlite.
+      const [read, folder] = [database.read, tmpdir()];
+      if (options.dryRun) {
+        const place = { connection: openReadOnly(database.path), catchUp: () => database.catchUp() };
+        return beginImport(
+          { ...place, read, folder, open, transactions: (work) => inSteps(work, write) },
+          number,
+          options,
+          origin,
+        );
+      }
+      const { connection, attach, detach } = openStagingPlace(database.path);
       const place = {
-        read: database.read,
-        // A connection that cannot write the file of the node has temporary tables. Their folder is not that of rqlite.
-        connection: openReadOnly(database.path),
-        folder: tmpdir(),
-        catchUp: () => database.catchUp(),
-        open,
-        transactions: (work: Work) => inSteps(work, write),
+        connection,
+        async catchUp() {
+          await database.catchUp();
+          attach();
+        },
+        transactions(work: Work) {
+          detach();
+          return inSteps(work, write);
+        },
       };
-      return beginImport(place, number, ...asked);
+      return beginImport({ ...place, read, folder, open }, number, options, origin);
     },
     async writeLeads(account, leads, options) {
       const { open, write } = openPlans(database, account);
       return await write(() => writeLeads(open(options.nowMs), leads, options));
+    },
+  };
+}
+
+/**
+ * Opens a connection for staged leads, which has the file of the node only while they are compared with it. A node that
+ * restarts may keep the file, but not the index of its log: a connection that remains open would keep the old index in use.
+ */
+function openStagingPlace(path: string) {
+  const { SQLITE_OPEN_READWRITE: writable, SQLITE_OPEN_CREATE: created, SQLITE_OPEN_URI: withUrls } = constants;
+  const connection = drizzle({ client: new Database(":memory:", writable | created | withUrls) });
+  let isAttached = false;
+  return {
+    connection,
+    attach(): void {
+      if (!isAttached) connection.run(sql`ATTACH ${`${Bun.pathToFileURL(path)}?mode=ro`} AS node`);
+      isAttached = true;
+    },
+    detach(): void {
+      if (isAttached) connection.$client.run("DETACH node");
+      isAttached = false;
     },
   };
 }
@@ -83,11 +120,13 @@ function openPlans(database: Pick<ClusterDatabase, "file" | "write">, account: A
     /** Does the work again, after `rollBack`, until there was no other write since it began. */
     async write<Result>(work: () => Result, rollBack = () => {}): Promise<Result> {
       for (let plans = 0; plans < maxPlans; plans++) {
-        const result = work();
         try {
+          await untilReadable(database.file);
+          const result = work();
           await database.write(statements());
           return result;
         } catch (cause) {
+          if (cause instanceof DatabaseUnavailable) throw interruptedBy(cause);
           if (!(cause instanceof WriteRefused)) throw cause;
           rollBack();
         }
@@ -99,6 +138,28 @@ function openPlans(database: Pick<ClusterDatabase, "file" | "write">, account: A
       );
     },
   };
+}
+
+/** A node that restarts is back within this time, or needs help. */
+const maxRestartMs = 30_000;
+
+/** Waits while the local node rebuilds its file. */
+async function untilReadable(file: Pick<NodeFile, "current">): Promise<void> {
+  for (const endMs = performance.now() + maxRestartMs; ; await Bun.sleep(100)) {
+    try {
+      return void file.current();
+    } catch (cause) {
+      if (performance.now() > endMs) throw cause;
+    }
+  }
+}
+
+function interruptedBy(cause: DatabaseUnavailable): ImportInterrupted {
+  return new ImportInterrupted(
+    `The import was interrupted. ${cause.message} Leads that were added before are kept.`,
+    "Run the same command again, here or on another node: only the missing leads are added.",
+    cause,
+  );
 }
 
 /** A destination that collects the statements of a transaction. */

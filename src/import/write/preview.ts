@@ -41,7 +41,7 @@ export function readPreview(
   { onDuplicate, mayShareIds }: Pick<ImportOptions, "onDuplicate"> & { readonly mayShareIds: boolean },
 ): Preview {
   const count = (query: ReturnType<typeof sql>) => database.values<[number]>(query)[0]?.[0] ?? 0;
-  const newest = count(sql`SELECT max(identified_at) FROM main.stored_leads WHERE account = ${account}`) || null;
+  const newest = count(sql`SELECT max(identified_at) FROM stored_leads WHERE account = ${account}`) || null;
   const { moved: _, ...summary } = staging.summarize(0, Number.MAX_SAFE_INTEGER, newest);
   const sameVisits = (withinMs: number) => count(sameVisit(account, newest, withinMs));
   const hasSeconds = count(sql`SELECT EXISTS (SELECT 1 FROM temp.staged WHERE at % ${minuteMs} <> 0)`) === 1;
@@ -67,7 +67,7 @@ function takenId(account: AccountNumber) {
   return sql`
     WITH ${oldest}
     SELECT count(*) FROM oldest
-      CROSS JOIN main.stored_leads AS stored ON stored.account = ${account} AND stored.uuid = oldest.uuid
+      CROSS JOIN stored_leads AS stored ON stored.account = ${account} AND stored.uuid = oldest.uuid
     WHERE abs(oldest.at - stored.identified_at) > ${farMs}
       OR (oldest.at IS NULL AND lower(doc ->> '$.email') <> lower(document ->> '$.email'))`;
 }
@@ -80,20 +80,20 @@ function sameVisit(account: AccountNumber, newestMs: number | null, withinMs: nu
     SELECT count(*) FROM oldest
     WHERE oldest.at <= ${newestMs} AND EXISTS (
       SELECT 1 FROM (
-        SELECT doc FROM main.stored_leads AS stored
+        SELECT doc FROM stored_leads AS stored
         WHERE stored.account = ${account} AND identified_at >= oldest.at AND identified_at < oldest.at + ${withinMs}
         ORDER BY identified_at LIMIT ${maxComparedEach}
       )
       WHERE ${same("pixel_id")} AND doc ->> '$.page_url' IS document ->> '$.page_url'
         AND (${same("email")} OR ${same("name")})
-    ) AND NOT EXISTS (SELECT 1 FROM main.stored_leads AS stored WHERE account = ${account} AND stored.uuid = oldest.uuid)`;
+    ) AND NOT EXISTS (SELECT 1 FROM stored_leads AS stored WHERE account = ${account} AND stored.uuid = oldest.uuid)`;
 }
 
 function changedEmail(account: AccountNumber) {
   return sql`
     SELECT count(DISTINCT staged.uuid) FROM temp.staged
-      CROSS JOIN main.stored_leads AS stored ON stored.account = ${account} AND stored.uuid = staged.uuid
-      CROSS JOIN main.pixels ON pixels.number = stored.pixel AND pixels.id = staged.pixel
+      CROSS JOIN stored_leads AS stored ON stored.account = ${account} AND stored.uuid = staged.uuid
+      CROSS JOIN pixels ON pixels.number = stored.pixel AND pixels.id = staged.pixel
     WHERE doc ->> '$.email' IS NOT NULL AND lower(doc ->> '$.email') IS NOT lower(document ->> '$.email')`;
 }
 
