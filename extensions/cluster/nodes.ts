@@ -13,6 +13,7 @@ import type { ClusterDatabase } from "./database.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import { listMembers, stateOf, untilReady } from "./members.ts";
 import { NoAnswer, query, type RqliteNode, request } from "./node.ts";
+import { lastErasing, markScrubbed } from "./scrub.ts";
 import { nodes } from "./tables.ts";
 import { createTables } from "./transaction.ts";
 
@@ -35,6 +36,7 @@ export async function initCluster(node: RqliteNode, file: string): Promise<{ rea
   const database = openDatabase(file);
   try {
     database.run(sql`VACUUM INTO ${draft}`);
+    markScrubbed(draft, lastErasing(database));
     endGaps(draft);
     const all = database.select({ leads: count() }).from(leads).get()?.leads ?? 0;
     await request(node, "POST", "/boot", bootTimeoutMs, { body: Bun.file(draft) });

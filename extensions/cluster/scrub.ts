@@ -1,22 +1,26 @@
 /**
- * Removes the residual bytes of erased persons from the files of one node. A page that was split may keep a stale copy of a
- * lead, so the database is vacuumed, on all nodes. rqlite truncates its log after a snapshot, but free pages of the file keep
- * their bytes. So the log is copied while the node is stopped.
+ * Removes the residual bytes of erased persons from the files of one node, while it is stopped and the others serve. A page
+ * that was split may keep a stale copy of a lead, so the snapshot from which the node starts is vacuumed. rqlite truncates its
+ * log after a snapshot, but free pages of the file keep their bytes, so the log is copied without them.
+ *
+ * The vacuumed file carries the number of the last act before it, as its user version, which rqlite does not replicate. So a
+ * node that gets the file of another node also gets its number.
  */
-import { chmodSync, chownSync, renameSync, statSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { chmodSync, chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { and, eq, max, sql } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import { lastAct } from "../../src/db/audit.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { createDraftFolder, raftLogOf, sync } from "../../src/db/database-files.ts";
 import { takeLock } from "../../src/db/locks.ts";
-import { audit } from "../../src/db/schema.ts";
+import { type Act, audit } from "../../src/db/schema.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { checkLocalNode, stateOf, untilReady } from "./members.ts";
-import { execute, NoAnswer, type RqliteNode, reasonOf, request } from "./node.ts";
+import { NoAnswer, query, type RqliteNode, reasonOf, request } from "./node.ts";
 import { copyUsedPages } from "./raft-log.ts";
-import { locks, scrubs } from "./tables.ts";
+import { locks } from "./tables.ts";
 
 const patienceMs = 60_000;
 /** The time for a large file, which depends on the disk. Another node may take the lock of a scrub after that. */
@@ -73,8 +77,7 @@ async function scrub(database: ClusterDatabase, log: string, restarting: Restart
   const { node } = database;
   await refuseBehind(database);
   const upTo = lastAct(database.read)?.number ?? 0;
-  // All nodes apply nothing else until then: some seconds for a gigabyte.
-  if (hasStaleCopies(database.read)) await execute(node, [sql`VACUUM`], maxMs);
+  const isDue = (await scrubbedUpTo(node)) < lastErasing(database.read);
   // This entry remains in the log.
   await database.write([]);
   await truncateLog(node);
@@ -85,18 +88,34 @@ async function scrub(database: ClusterDatabase, log: string, restarting: Restart
     // A leader hands its role over before it stops.
     await restarting.stop();
     await untilStopped(node);
-    replaceLog(log);
+    replace(dirname(log), log, (draft) => copyUsedPages(log, draft));
+    if (isDue) vacuumSnapshot(dirname(log), upTo);
   } finally {
     await restarting.start();
   }
   await untilReady(node);
   const awayMs = Math.round(performance.now() - stoppedMs);
   await refuseBehind(database);
-  await database.write([
-    sql`INSERT INTO ${scrubs} (node, audit, at) VALUES (${node.name}, ${upTo}, ${Date.now()})
-      ON CONFLICT (node) DO UPDATE SET audit = excluded.audit, at = excluded.at`,
-  ]);
+  if ((await scrubbedUpTo(node)) < lastErasing(database.read)) {
+    throw new UserError(
+      `${node.name} received the file of a node that is not scrubbed, or persons were erased during the scrub.`,
+      "Run the command again.",
+    );
+  }
   return { node: node.name, bytesBefore, bytesAfter: diskBytesOf(log), awayMs };
+}
+
+/** Acts after which residual bytes are left. */
+const erasingActs: readonly Act[] = ["lead.erase", "retain.erase", "import.undo", "account.delete"];
+
+/** Returns the number of the last act that left residual bytes. */
+export function lastErasing(database: Connection): number {
+  return lastAct(database, inArray(audit.act, erasingActs))?.number ?? 0;
+}
+
+/** Asks a node for the last act whose residual bytes it does not have any more. */
+export async function scrubbedUpTo(node: RqliteNode, withinMs = patienceMs): Promise<number> {
+  return Number(await query(node, sql`SELECT user_version FROM pragma_user_version`, "none", withinMs));
 }
 
 async function refuseBehind(database: ClusterDatabase): Promise<void> {
@@ -108,16 +127,6 @@ async function refuseBehind(database: ClusterDatabase): Promise<void> {
   );
 }
 
-/** Returns true if persons were erased since any node was scrubbed: the first scrub after that vacuums for all nodes. */
-function hasStaleCopies(database: Connection): boolean {
-  const erased = and(eq(audit.act, "lead.erase"), sql`${audit.detail} ->> '$.erased' > 0`);
-  const done = database
-    .select({ number: max(scrubs.audit) })
-    .from(scrubs)
-    .get()?.number;
-  return (lastAct(database, erased)?.number ?? 0) > (done ?? 0);
-}
-
 /** Has the node make a snapshot, which removes all entries of its log but the last. */
 async function truncateLog(node: RqliteNode): Promise<void> {
   await request(node, "POST", "/snapshot?trailing_logs=1", patienceMs, { body: "" }).catch((cause) => {
@@ -126,17 +135,47 @@ async function truncateLog(node: RqliteNode): Promise<void> {
   });
 }
 
-function replaceLog(log: string): void {
-  using folder = createDraftFolder(dirname(log));
-  const draft = join(folder.path, "raft.db");
-  const before = statSync(log);
-  copyUsedPages(log, draft);
+/** Vacuums the snapshot of a stopped node, and makes the node start from it: it would keep its file otherwise. */
+function vacuumSnapshot(folder: string, upTo: number): void {
+  const snapshots = join(folder, "rsnapshots");
+  const [name, ...others] = readdirSync(snapshots).filter((each) => each.endsWith(".db"));
+  if (name === undefined || others.length > 0) {
+    throw new UserError(`${snapshots} has not exactly one snapshot.`, "Start the node, then run the command again.");
+  }
+  const snapshot = join(snapshots, name);
+  rmSync(join(folder, "clean_snapshot"), { force: true });
+  replace(folder, snapshot, (draft) => {
+    using from = new Database(snapshot, { readwrite: true });
+    from.run("VACUUM INTO ?", [draft]);
+    markScrubbed(draft, upTo);
+  });
+  const description = join(snapshots, name.slice(0, -".db".length), "meta.json");
+  const meta: object = JSON.parse(readFileSync(description, "utf8"));
+  replace(folder, description, (draft) =>
+    writeFileSync(draft, JSON.stringify({ ...meta, Size: statSync(snapshot).size })),
+  );
+}
+
+/** Records in a vacuumed file that it has no residual bytes of an act or an earlier one. */
+export function markScrubbed(path: string, upTo: number): void {
+  using vacuumed = new Database(path, { readwrite: true });
+  vacuumed.run(`PRAGMA user_version = ${upTo}`);
+  // rqlite puts the next changes into a log next to a snapshot.
+  vacuumed.run("PRAGMA journal_mode = WAL");
+}
+
+/** Replaces a file by a draft that is made in the folder of the node. */
+function replace(nodeFolder: string, path: string, make: (draft: string) => void): void {
+  using folder = createDraftFolder(nodeFolder);
+  const draft = join(folder.path, "draft");
+  const before = statSync(path);
+  make(draft);
   chmodSync(draft, before.mode & 0o777);
   if (process.getuid?.() === 0) chownSync(draft, before.uid, before.gid);
   sync(draft);
-  renameSync(draft, log);
-  // After a power cut, the old log must not come back under this name.
-  sync(dirname(log));
+  renameSync(draft, path);
+  // After a power cut, the old file must not come back under this name.
+  sync(dirname(path));
 }
 
 async function untilStopped(node: RqliteNode): Promise<void> {

@@ -1,21 +1,18 @@
 /** The status of a cluster: what its nodes report, and whether their servers answer. */
-import { gte, inArray, sql } from "drizzle-orm";
+import { gte, sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
-import { lastAct } from "../../src/db/audit.ts";
 import type { Connection } from "../../src/db/connection.ts";
-import { type Act, audit, keys } from "../../src/db/schema.ts";
+import { keys } from "../../src/db/schema.ts";
 import { askPosition } from "./lease/questions.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
 import { query, type RqliteNode } from "./node.ts";
 import { findLongReaders } from "./readers.ts";
+import { lastErasing, scrubbedUpTo } from "./scrub.ts";
 import { healthOf } from "./served-store.ts";
-import { flushes, nodes, scrubs, writes } from "./tables.ts";
+import { flushes, nodes, writes } from "./tables.ts";
 import type { Position } from "./transaction.ts";
 
 const timeoutMs = 3_000;
-/** Acts after which a log holds residual bytes. */
-const erasingActs: readonly Act[] = ["lead.erase", "retain.erase", "import.undo", "account.delete"];
-
 /** The status in the names of `cluster status --json`. */
 export type ClusterStatus = Awaited<ReturnType<typeof askCluster>>;
 export type NodeStatus = Awaited<ReturnType<typeof describe>>;
@@ -47,25 +44,22 @@ function medianOf(values: readonly number[]): number {
 
 type Asked = Awaited<ReturnType<typeof askNode>>;
 
-/** Asks a node for its state, and for its own last transaction and its clock; null if it does not answer. */
+/** Asks a node for its state, its last transaction and its clock, and its last scrub; null if it does not answer. */
 async function askNode(member: Member, isLocal: boolean, path: string) {
-  const asking = askPosition(member, null, timeoutMs).catch(() => null);
-  const readers = isLocal ? findLongReaders(path) : [];
-  const [state, position] = [await stateOf(member), await asking];
+  const reading = isLocal ? findLongReaders(path) : [];
+  const [state, position, scrubbed] = await Promise.all([
+    stateOf(member),
+    askPosition(member, null, timeoutMs).catch(() => null),
+    scrubbedUpTo(member, timeoutMs).catch(() => 0),
+  ]);
   // A node reports its state only between two transactions, but can always be read.
   const isStuck = state === null && position !== null;
-  if (isLocal || !isStuck) return { ...member, state, position, isStuck, file: path, readers: await readers };
+  const asked = { ...member, state, position, scrubbed, isStuck, file: path, readers: await reading };
+  if (isLocal || !isStuck) return asked;
   // On a machine with several nodes, their files have different paths.
   const question = sql`SELECT file FROM pragma_database_list WHERE name = 'main'`;
-  const other = String(await query(member, question, "none", timeoutMs).catch(() => path));
-  return {
-    ...member,
-    state,
-    position,
-    isStuck,
-    file: other,
-    readers: other === path ? [] : await findLongReaders(other),
-  };
+  const file = String(await query(member, question, "none", timeoutMs).catch(() => path));
+  return file === path ? asked : { ...asked, file, readers: await findLongReaders(file) };
 }
 
 /** Returns true if a node answered anything. */
@@ -80,13 +74,12 @@ async function collect(asked: readonly Asked[], file: Connection) {
     medianMs: medianOf(asked.flatMap(({ position }) => position?.clockOffMs ?? [])),
     lacking: await findLacking(asked),
     servers: file.select().from(nodes).all(),
-    scrubbed: file.select().from(scrubs).all(),
-    lastErasing: lastAct(file, inArray(audit.act, erasingActs))?.number ?? 0,
+    lastErasing: lastErasing(file),
   };
 }
 
 async function describe(
-  { name, url, isLeader, isVoter, state, position, isStuck, file, readers }: Asked,
+  { name, url, isLeader, isVoter, state, position, isStuck, scrubbed, file, readers }: Asked,
   known: Awaited<ReturnType<typeof collect>>,
 ) {
   const raft = state?.store?.raft;
@@ -114,8 +107,8 @@ async function describe(
     lacks_writes: known.lacking.has(name),
     /** The lead of its clock over that of the majority. */
     clock_off_ms: position === null ? null : Math.round(position.clockOffMs - known.medianMs),
-    /** True if its log holds no residual bytes. */
-    is_scrubbed: (known.scrubbed.find((one) => one.node === name)?.audit ?? 0) >= known.lastErasing,
+    /** True if its files have no residual bytes. */
+    is_scrubbed: scrubbed >= known.lastErasing,
     /** Null if none was ever registered. */
     server: server === undefined ? null : { url: server.url, version: server.version, serves },
   };

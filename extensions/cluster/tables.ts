@@ -39,13 +39,6 @@ export const nodes = sqliteTable("cluster_nodes", {
   leaving: integer({ mode: "boolean" }).notNull(),
 });
 
-/** The last act in the audit record whose residual bytes were removed from a node. */
-export const scrubs = sqliteTable("cluster_scrubs", {
-  node: text().primaryKey(),
-  audit: integer().notNull(),
-  at: integer().notNull(),
-});
-
 /** Locks that hold on all machines, by the name of what they protect. */
 export const locks = sqliteTable("cluster_locks", {
   name: text().primaryKey(),
@@ -54,7 +47,7 @@ export const locks = sqliteTable("cluster_locks", {
   expiresAt: integer("expires_at").notNull(),
 });
 
-const tables = [revision, writes, flushes, nodes, scrubs, locks].map(getTableConfig);
+const tables = [revision, writes, flushes, nodes, locks].map(getTableConfig);
 
 /** Creates the tables that are missing. */
 export const tableStatements: readonly string[] = tables.map(({ name, columns }) => {

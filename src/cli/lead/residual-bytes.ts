@@ -1,5 +1,5 @@
 /** Removes the bytes of deleted leads, and says which nodes still have them. */
-import { sizeOf } from "../../db/database-files.ts";
+import { isFileOfNode, sizeOf } from "../../db/database-files.ts";
 import { areResiduesLeft } from "../../privacy/retention.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
 import type { CommandContext } from "../command.ts";
@@ -13,7 +13,7 @@ export async function removeResidualBytes(context: CommandContext): Promise<void
   const database = context.database();
   if (!areResiduesLeft(database.read)) return;
   const bytes = sizeOf(database.path);
-  if (bytes >= manyBytes) {
+  if (bytes >= manyBytes && !isFileOfNode(database.path)) {
     context.output.say(
       `Rewriting the file to remove residual bytes (${bytesText(bytes)}). Ctrl-C is safe: the leads stay erased, and the same ` +
         "command, or the server within a day, removes the bytes.",
@@ -22,7 +22,8 @@ export async function removeResidualBytes(context: CommandContext): Promise<void
   const nodes = await database.removeResidualBytes();
   if (nodes.length > 0)
     context.output.say(
-      `No node serves the leads. The logs of ${nodes.join(", ")} keep residual bytes until you run there: ${adminCommand} cluster scrub`,
+      `Since ${(performance.now() / 1000).toFixed(1)} s after the start of this command, no node serves the leads. The files of ` +
+        `${nodes.join(", ")} keep residual bytes until each is scrubbed: ${adminCommand} cluster scrub`,
     );
   else context.output.say(`${database.path} was rewritten: it and its log have no bytes of the deleted leads.`);
 }
