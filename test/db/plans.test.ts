@@ -11,6 +11,15 @@ import { newLead, noonMs, someLeads } from "../support/builders.ts";
 import { anAccount, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
 
+/** The columns of the index for a combination. One with an index of its own is searched by it if it is the only one. */
+function columnsFor(chosen: readonly LeadFilter[]): string[] {
+  const own = chosen.filter((name) => filters[name].index === "own");
+  const others = chosen.filter((name) => !own.includes(name));
+  const isAlone = others.every((name) => filters[name].index === "everywhere");
+  const searched = [...(isAlone ? own.slice(0, 1) : []), ...others];
+  return searched.map((name) => filters[name].column).map((column) => (/^\w+$/.test(column) ? column : "<expr>"));
+}
+
 const combinations = Array.from({ length: 2 ** filterNames.length }, (_, bits) => {
   const chosen = filterNames.filter((_, index) => (bits >> index) & 1);
   return [chosen.join(", ") || "nothing", chosen] as const;
@@ -29,9 +38,7 @@ test.each(combinations)("a page filtered by %s searches one index by all of it, 
   const searches = steps.filter((step) => step.startsWith(`SEARCH ${getTableName(leads)} `));
   expect(searches.length).toBeGreaterThan(0);
   for (const search of searches) {
-    for (const column of ["account", ...chosen.map((filter: LeadFilter) => filters[filter].column)]) {
-      expect(search).toContain(`${column}=?`);
-    }
+    for (const column of ["account", ...columnsFor(chosen)]) expect(search).toContain(`${column}=?`);
     expect(search).toContain("identified_at>? AND identified_at<?");
   }
 });
