@@ -4,7 +4,7 @@ import { clusterKills } from "./attacks/cluster/kills.ts";
 import { clusterCutOff, clusterFullDisk, clusterRevocations } from "./attacks/cluster/revocations.ts";
 import { clusterRolling } from "./attacks/cluster/rolling.ts";
 import { killFollow } from "./attacks/follow/follow.ts";
-import { disclosures } from "./attacks/privacy/disclosures.ts";
+import { ledger } from "./attacks/privacy/ledger.ts";
 import { restores } from "./attacks/privacy/restores.ts";
 import { hostile } from "./attacks/requests/hostile.ts";
 import { revocation } from "./attacks/requests/revocation.ts";
@@ -18,7 +18,7 @@ import type { Fault } from "./fault.ts";
 export const faultsIn = {
   follow: [killFollow],
   storage: [powerCut],
-  privacy: [disclosures, restores],
+  privacy: [ledger, restores],
   requests: [revocation, hostile, slowClients],
   year: [year],
   cluster: [clusterRevocations, clusterCutOff, clusterFullDisk, clusterKills, clusterImports, clusterRolling],
