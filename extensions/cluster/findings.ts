@@ -14,6 +14,9 @@ import { askCluster, type ClusterStatus, type NodeStatus } from "./status.ts";
 /** A clock that is further off than this is reported. */
 const maxClockOffMs = 2_000;
 
+/** The longest round trip at which a cluster was tested. */
+const maxRoundTripMs = 300;
+
 /** Looks for problems of the cluster. Finds nothing if CLUSTER is not set. */
 export async function checkCluster({ path, config, nowMs }: Examined): Promise<Finding[]> {
   if (config === null || config.cluster === null) return [];
@@ -115,6 +118,12 @@ function problemsOfNode({ name, lacks_writes: lacks, wrong_flags: flags, clock_o
       reading !== null &&
       warning("cluster", `${reading}, which can stop the writes of ${name}.`, ending),
     lacks && broken("cluster", lacking, "Stop it, delete its folder, and start it with -join."),
+    (node.round_trip_ms ?? 0) > maxRoundTripMs &&
+      warning(
+        "cluster",
+        `The round trip from here to ${name} takes ${node.round_trip_ms} ms, but at most ${maxRoundTripMs} ms are supported.`,
+        "Move the nodes closer to each other, or look for what slows the network down.",
+      ),
     flags.length > 0 &&
       warning("cluster", `${name} was started without ${flags.join(" and ")}.`, "See docs/cluster.md."),
     Math.abs(offMs ?? 0) > maxClockOffMs &&

@@ -47,14 +47,16 @@ type Asked = Awaited<ReturnType<typeof askNode>>;
 /** Asks a node for its state, its last transaction and its clock, and its last scrub; null if it does not answer. */
 async function askNode(member: Member, isLocal: boolean, path: string) {
   const reading = isLocal ? findLongReaders(path) : [];
-  const [state, position, scrubbed] = await Promise.all([
-    stateOf(member),
-    askPosition(member, null, timeoutMs).catch(() => null),
-    scrubbedUpTo(member, timeoutMs).catch(() => 0),
-  ]);
+  const askingState = stateOf(member);
+  const position = await askPosition(member, null, timeoutMs).catch(() => null);
+  // The connection is there now, so that one round trip is measured.
+  const sentMs = performance.now();
+  const scrubbed = position === null ? 0 : await scrubbedUpTo(member, timeoutMs).catch(() => 0);
+  const roundTripMs = position === null ? null : Math.round(performance.now() - sentMs);
+  const state = await askingState;
   // A node reports its state only between two transactions, but can always be read.
   const isStuck = state === null && position !== null;
-  const asked = { ...member, state, position, scrubbed, isStuck, file: path, readers: await reading };
+  const asked = { ...member, state, position, scrubbed, roundTripMs, isStuck, file: path, readers: await reading };
   if (isLocal || !isStuck) return asked;
   // On a machine with several nodes, their files have different paths.
   const question = sql`SELECT file FROM pragma_database_list WHERE name = 'main'`;
@@ -79,7 +81,7 @@ async function collect(asked: readonly Asked[], file: Connection) {
 }
 
 async function describe(
-  { name, url, isLeader, isVoter, state, position, isStuck, scrubbed, file, readers }: Asked,
+  { name, url, isLeader, isVoter, state, position, isStuck, scrubbed, roundTripMs, file, readers }: Asked,
   known: Awaited<ReturnType<typeof collect>>,
 ) {
   const raft = state?.store?.raft;
@@ -98,6 +100,8 @@ async function describe(
     file,
     /** Entries of the Raft log that it has not applied yet; null if it did not report it. */
     lag: raft?.applied_index === undefined ? null : Math.max(0, known.newestEntry - raft.applied_index),
+    /** The time from here to the node and back; null if it does not answer. */
+    round_trip_ms: roundTripMs,
     /** The version of rqlite. */
     version: state?.build?.version ?? null,
     /** The size of its log in bytes, including free pages. */

@@ -9,6 +9,7 @@ import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
 import { type Answer, type Client, client } from "../../support/harness.ts";
 import { start } from "../../support/process.ts";
+import { delayed } from "./distance.ts";
 import {
   aHost,
   type LocalNode,
@@ -29,17 +30,20 @@ export type Place = Awaited<ReturnType<typeof placeOf>>;
 export type Cluster = Awaited<ReturnType<typeof aCluster>>;
 
 /** Three nodes with a server each, on a file with one account. They end with the test. */
-export async function aCluster(leads: readonly Lead[] = [], settings: Readonly<Record<string, string>> = {}) {
+export async function aCluster(
+  leads: readonly Lead[] = [],
+  settings: Readonly<Record<string, string>> = {},
+  roundTripMs = 0,
+) {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
   const database = openTestDatabase(file);
   const account = anAccount(database, { leads });
   const { secret: key, id: keyId } = aKey(database, account);
   database.close();
-  const engines = await startCluster(placeNodes(folder, ["n1", "n2", "n3"], aHost()), file, (node, others) =>
-    watched(startNode(node, { others })),
-  );
-  const places = await Promise.all(engines.map((engine) => placeOf(engine, key, settings)));
+  const startOne = roundTripMs === 0 ? startNear : startersFar(roundTripMs);
+  const engines = await startCluster(placeNodes(folder, ["n1", "n2", "n3"], aHost()), file, startOne);
+  const places = await Promise.all(engines.map((engine) => placeOf(engine, key, settings, startOne)));
   const [first, second, third] = places;
   if (first === undefined || second === undefined || third === undefined) throw new Error("there are three nodes");
   await Promise.all(places.map((place) => answerOf(place.as(), "/pixels")));
@@ -60,7 +64,26 @@ export async function aCluster(leads: readonly Lead[] = [], settings: Readonly<R
   };
 }
 
-async function placeOf(node: RunningNode, key: string, settings: Readonly<Record<string, string>>) {
+type StartOne = (node: LocalNode, others?: readonly LocalNode[]) => RunningNode;
+
+const startNear: StartOne = (node, others = []) => watched(startNode(node, { others }));
+
+/** Starts nodes that reach each other only through proxies, which delay everything by half of a round trip. */
+function startersFar(roundTripMs: number): StartOne {
+  const proxies = new Map<string, string>();
+  const far = (address: string) => proxies.getOrInsertComputed(address, () => delayed(address, roundTripMs / 2));
+  return (node, others = []) => {
+    const [http, raft] = [far(new URL(node.url).host), far(node.raftAddress)];
+    return watched(
+      startNode(node, {
+        others: others.map((other) => ({ ...other, raftAddress: far(other.raftAddress) })),
+        flags: ["-http-adv-addr", http, "-raft-adv-addr", raft],
+      }),
+    );
+  };
+}
+
+async function placeOf(node: RunningNode, key: string, settings: Readonly<Record<string, string>>, startOne: StartOne) {
   const server = start({ ...settingsOf(node), ...settings });
   const url = await server.listening();
   const place = {
@@ -80,7 +103,7 @@ async function placeOf(node: RunningNode, key: string, settings: Readonly<Record
     },
     async restart(): Promise<void> {
       // It knows the others. A node that is to join ends if it finds no leader.
-      place.engine = watched(startNode(node));
+      place.engine = startOne(node);
       await untilReady(node);
     },
   };
