@@ -101,9 +101,24 @@ const place = matching(
   /^(?![sS]3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^\s?#]*)?$/,
   "a folder, or s3://bucket/prefix with a bucket of 3 to 63 a-z, 0-9, dots, and hyphens",
 );
+/** Returns whether the last characters of an age recipient fit the others. Only then the library is loaded. */
+function hasChecksum(text: string): boolean {
+  const { bech32 }: typeof import("@scure/base") = require("@scure/base");
+  return bech32.decodeUnsafe(text) !== undefined;
+}
+
 /** A value of another form may be the secret identity itself. */
 const recipient: Kind<string> = {
-  ...matching(/^age1[02-9ac-hj-np-z]{58}$/, "an age recipient, which begins with age1 (age-keygen prints one)"),
+  accepts: "an age recipient without a typing error, which begins with age1 (age-keygen prints one)",
+  parse: (text) => (/^age1[02-9ac-hj-np-z]{58}$/.test(text) && hasChecksum(text) ? text : undefined),
+  isSecret: true,
+};
+const mailAddress = matching(/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/, "one email address");
+/** Its password is secret. */
+const mailServer: Kind<string> = {
+  accepts: "the address of a mail server, such as smtps://user:password@smtp.example.com",
+  // Options behind a ? could turn off the check of certificates.
+  parse: (text) => (/^smtps?:\/\/[^\s/?#]+\/?$/.test(text) && URL.canParse(text) ? text : undefined),
   isSecret: true,
 };
 
@@ -140,6 +155,8 @@ export const settings = {
   BACKUP_RECIPIENT: optional("age recipient (age1…) for whom backups are encrypted", recipient),
   ALERT_URL: optional("URL to which findings of doctor are posted", secretUrl),
   ALERT_PING_URL: optional("URL that is requested after each verified backup", secretUrl),
+  ALERT_MAIL_TO: optional("address to which the same is mailed; requires SMTP_URL", mailAddress),
+  SMTP_URL: optional("mail server that takes the mail (smtps://user:password@host)", mailServer),
 } satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof settings;
@@ -180,6 +197,7 @@ function ownVariables(): (name: string) => boolean {
 const partners: Partial<Record<SettingName, SettingName>> = {
   ...{ TLS_CERT: "TLS_KEY", TLS_KEY: "TLS_CERT" },
   ...{ CLUSTER: "NODE_NAME", NODE_NAME: "CLUSTER", CLUSTER_AUTH: "CLUSTER" },
+  ...{ ALERT_MAIL_TO: "SMTP_URL", SMTP_URL: "ALERT_MAIL_TO" },
 };
 
 /** Reads a setting. Throws a UserError if it is invalid, or if its partner is not set. */
@@ -201,6 +219,7 @@ function reader<Name extends SettingName>(name: Name) {
 }
 
 export const readDatabasePath = reader("DATABASE_PATH");
+export const readAlertUrl = reader("ALERT_URL");
 /** Reads INBOX_KEEP_DAYS; null is off. */
 export const readInboxKeepDays = reader("INBOX_KEEP_DAYS");
 
@@ -225,7 +244,8 @@ const readers = {
   receivePort: reader("RECEIVE_PORT"),
   cluster: readCluster,
   backups: readBackups,
-  alertUrl: reader("ALERT_URL"),
+  alertUrl: readAlertUrl,
+  alertMail: readAlertMail,
   alertPingUrl: reader("ALERT_PING_URL"),
 };
 
@@ -346,6 +366,12 @@ export function readBackups(environment: Environment = ownEnvironment()) {
   const [to, at] = [read("BACKUP_TO", environment), read("BACKUP_AT", environment)];
   const [keep, recipient] = [read("BACKUP_KEEP", environment), readRecipient(to, environment)];
   return to === null ? null : { to, at, keep, recipient, access: readS3Access(to, environment) };
+}
+
+/** Reads the address to which alerts are mailed, and the server that takes the mail; null if they are not set. */
+export function readAlertMail(environment: Environment = process.env) {
+  const [to, server] = [read("ALERT_MAIL_TO", environment), read("SMTP_URL", environment)];
+  return to === null || server === null ? null : { to, server };
 }
 
 /** Reads the recipient of backups in a place; null if they are not encrypted. Throws a UserError if they must be. */

@@ -1,46 +1,43 @@
-/** Posts each finding of the doctor to ALERT_URL once when it appears, and once when it ends. */
+/** Sends each finding of the doctor once when it appears, and once when it ends, in every configured way. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { orElse } from "../../src/db/failure.ts";
+import type { Alert, Way } from "./ways.ts";
 
 const checkEveryMs = 15 * 60_000;
-/** The pause after the first failed post; each later one is twice as long. */
+/** The pause after the first failed alert; each later one is twice as long. */
 const minPauseMs = 10_000;
-const timeoutMs = 10_000;
 
 interface Alerting {
-  readonly url: string;
-  /** Remembers across restarts which alerts were posted. */
+  readonly ways: readonly Way[];
+  /** Remembers across restarts which alerts were sent. */
   readonly file: string;
   readonly now: () => number;
   /** Waits, and returns true if it is time to end. */
   readonly pause: (ms: number) => Promise<boolean>;
   readonly find: () => Promise<readonly Finding[]>;
-  readonly onFailure: (cause: unknown) => void;
-}
-
-/** A finding, and when it appeared. */
-interface Alert extends Pick<Finding, "level" | "what" | "advice"> {
-  readonly since: string;
+  readonly onFailure: (way: Way["name"], cause: unknown) => void;
 }
 
 /** Alerts by the keys of their findings. */
 type Alerts = Map<string, Alert>;
+/** The alerts that were sent in each way. */
+type Sent = Map<Way["name"], Alerts>;
 
-/** Checks at once and every 15 minutes, and posts what has changed. Pauses for less time after a failed post. */
-export async function keepAlerting({ url, file, now, pause, find, onFailure }: Alerting): Promise<void> {
-  const posted = recall(file);
-  let current: Alerts = new Map(posted);
+/** Checks at once and every 15 minutes, and sends what has changed. Pauses for less time after a failure. */
+export async function keepAlerting({ ways, file, now, pause, find, onFailure }: Alerting): Promise<void> {
+  const sent = recall(file, ways);
+  let current: Alerts = new Map([...sent.values()].flatMap((alerts) => [...alerts]));
   let [waitMs, pauseMs] = [checkEveryMs, minPauseMs];
   do {
     current = alertsOf(await find(), current, now());
-    try {
-      await postChanges(url, file, posted, current);
-      [waitMs, pauseMs] = [checkEveryMs, minPauseMs];
-    } catch (cause) {
-      onFailure(cause);
-      [waitMs, pauseMs] = [pauseMs, Math.min(pauseMs * 2, checkEveryMs)];
+    const failures = await Promise.all(ways.map((way) => sendChanges(way, current, file, sent)));
+    for (const [place, cause] of failures.entries()) {
+      const way = ways[place];
+      if (cause !== null && way !== undefined) onFailure(way.name, cause);
     }
+    if (failures.every((cause) => cause === null)) [waitMs, pauseMs] = [checkEveryMs, minPauseMs];
+    else [waitMs, pauseMs] = [pauseMs, Math.min(pauseMs * 2, checkEveryMs)];
   } while (!(await pause(waitMs)));
 }
 
@@ -56,18 +53,24 @@ function alertsOf(findings: readonly Finding[], before: Alerts, nowMs: number): 
   );
 }
 
-/** Posts each alert that appeared or ended since the last posts, and remembers each at once. */
-async function postChanges(url: string, file: string, posted: Alerts, current: Alerts): Promise<void> {
-  for (const [key, alert] of current) {
-    if (posted.has(key)) continue;
-    await post(url, "firing", alert);
-    remember(file, posted.set(key, alert));
-  }
-  for (const [key, alert] of posted) {
-    if (current.has(key)) continue;
-    await post(url, "resolved", alert);
-    posted.delete(key);
-    remember(file, posted);
+/** Sends each alert that appeared or ended since the last ones, and remembers each at once. Returns the failure, or null. */
+async function sendChanges({ name, send }: Way, current: Alerts, file: string, sent: Sent): Promise<unknown> {
+  const alerts: Alerts = sent.get(name) ?? new Map();
+  try {
+    for (const [key, alert] of current) {
+      if (alerts.has(key)) continue;
+      await send("firing", alert);
+      remember(file, sent.set(name, alerts.set(key, alert)));
+    }
+    for (const [key, alert] of alerts) {
+      if (current.has(key)) continue;
+      await send("resolved", alert);
+      alerts.delete(key);
+      remember(file, sent);
+    }
+    return null;
+  } catch (cause) {
+    return cause;
   }
 }
 
@@ -79,43 +82,25 @@ function keyOf({ level, thing, what }: Finding): string {
   return `${level} ${thing} ${what.replaceAll(/(?<![^\s(])\d[\d.,:TZ-]*(?: (?:[kMGT]B|bytes|files?)\b)?/g, "#")}`;
 }
 
-/** The addresses of Slack and of servers that take its messages. They refuse a message without a text. */
-const slackHook = /^https:\/\/hooks\.slack\.com\/|\/hooks\/|\/slack$/;
-
-async function post(url: string, state: "firing" | "resolved", alert: Alert): Promise<void> {
-  const text = slackHook.test(url) ? { text: `${state} (${alert.level}): ${alert.what} ${alert.advice}` } : {};
-  const send = (redirect: "manual" | "follow") =>
-    fetch(url, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ state, ...alert, ...text }),
-      redirect,
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-  const first = await send("manual");
-  // After any other redirect, the POST becomes a GET without the alert.
-  const answer = first.status === 307 || first.status === 308 ? await send("follow") : first;
-  if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
+/** Returns the alerts that were sent before. If the file is missing or damaged, each current finding is sent again. */
+function recall(file: string, ways: readonly Way[]): Sent {
+  const stored: unknown = orElse(() => JSON.parse(readFileSync(file, "utf8")), null);
+  return new Map(ways.map(({ name }) => [name, alertsIn(Object(Object(stored)[name]))]));
 }
 
-/**
- * Returns the alerts that were posted before. If the file is missing or damaged, each current finding is posted again.
- */
-function recall(file: string): Alerts {
-  const entries: readonly [string, Alert | null][] = orElse(
-    () => Object.entries(JSON.parse(readFileSync(file, "utf8")) ?? {}),
-    [],
-  );
-  // Another program may have written the file.
-  return new Map(entries.filter((entry): entry is [string, Alert] => typeof entry[1]?.what === "string"));
+/** Another program may have written the file. */
+function alertsIn(stored: Readonly<Record<string, unknown>>): Alerts {
+  const isAlert = (entry: [string, unknown]): entry is [string, Alert] => typeof Object(entry[1]).what === "string";
+  return new Map(Object.entries(stored).filter(isAlert));
 }
 
-/** Stores the alerts that were posted. If that fails, as on a full disk, they are known until the process ends. */
-function remember(file: string, alerts: Alerts): void {
+/** Stores the alerts that were sent. If that fails, as on a full disk, they are known until the process ends. */
+function remember(file: string, sent: Sent): void {
+  const stored = Object.fromEntries([...sent].map(([name, alerts]) => [name, Object.fromEntries(alerts)]));
   try {
-    writeFileSync(`${file}.draft`, JSON.stringify(Object.fromEntries(alerts)), { mode: 0o600 });
+    writeFileSync(`${file}.draft`, JSON.stringify(stored), { mode: 0o600 });
     renameSync(`${file}.draft`, file);
   } catch {
-    // The alert was posted, which matters more.
+    // The alert was sent, which matters more.
   }
 }

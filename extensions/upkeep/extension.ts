@@ -8,6 +8,17 @@ export const extension: Contributions = {
       description: "make daily backups and send alerts, until Ctrl-C",
       load: async () => (await import("./watch.ts")).watchCommand,
     },
+    {
+      name: "alert",
+      description: "send a test alert, or an alert that a service failed",
+      examples: ["alert test", "alert unit leadfile.service"],
+      load: {
+        test: async () => (await import("./alert.ts")).testCommand,
+        unit: async () => (await import("./alert.ts")).unitCommand,
+      },
+    },
   ],
-  childOf: ({ backups, alertUrl }) => (backups === null && alertUrl === null ? null : ["watch"]),
+  findings: async (examined) => (await import("./findings.ts")).checkPlace(examined),
+  childOf: ({ backups, alertUrl, alertMail }) =>
+    backups === null && alertUrl === null && alertMail === null ? null : ["watch"],
 };

@@ -1,17 +1,24 @@
 /** bun admin watch: makes the daily backups, and sends the alerts, of a running server. */
 import type { Command } from "commander";
-import { openPlace } from "../../src/backup/places.ts";
+import { count } from "drizzle-orm";
+import { openPlace, type StoredBackup } from "../../src/backup/places.ts";
 import { untilStopped } from "../../src/backup/thread.ts";
 import { storeIn } from "../../src/cli/backup.ts";
 import { type CommandContext, jsonCommand } from "../../src/cli/command.ts";
 import { findAll } from "../../src/cli/doctor/doctor.ts";
 import { type BackupConfig, readConfig, readDatabasePath } from "../../src/config.ts";
+import { formatTime } from "../../src/contract/time.ts";
 import { innermost } from "../../src/db/failure.ts";
+import { instanceOf } from "../../src/db/open.ts";
+import { leads as storedLeads } from "../../src/db/schema.ts";
 import { openLog } from "../../src/runtime/log.ts";
 import { statusOfService, stopSignal } from "../../src/runtime/signals.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import { keepAlerting } from "./alerts.ts";
+import { recordAttempt } from "./attempt.ts";
 import { keepDaily, rotate } from "./daily.ts";
+import { findDoubt, type OwnDatabase, ownAmong } from "./owner.ts";
+import { readWays, type Way } from "./ways.ts";
 
 /** The longest time that the first alerts wait for the backup at the start. */
 const maxStartMs = 15_000;
@@ -26,17 +33,19 @@ interface Watch {
 /** `bun start` runs it as a child process, so that a backup delays no request. Throws a UserError if there is nothing to do. */
 export function watchCommand(context: CommandContext): Command {
   return jsonCommand("watch")
-    .addHelpText("after", "\nThe server does this itself if BACKUP_TO or ALERT_URL is set.")
+    .addHelpText("after", "\nThe server does this itself if BACKUP_TO, ALERT_URL, or ALERT_MAIL_TO is set.")
     .examples("watch")
     .action(async () => {
-      const { backups, alertUrl, alertPingUrl, logLevel } = readConfig();
-      if (backups === null && alertUrl === null) {
-        throw new UserError("Neither BACKUP_TO nor ALERT_URL is set.", "Set BACKUP_TO, ALERT_URL, or both.", 2);
+      const { backups, alertPingUrl, logLevel } = readConfig();
+      const ways = readWays();
+      if (backups === null && ways.length === 0) {
+        const advice = "Set BACKUP_TO, ALERT_URL, or ALERT_MAIL_TO and SMTP_URL.";
+        throw new UserError("Neither BACKUP_TO nor ALERT_URL is set.", advice, 2);
       }
       const stop = stopSignal();
       const watch = { context, log: openLog(logLevel), stop };
       const daily = backups === null ? null : startBackups(watch, backups, alertPingUrl);
-      const alerting = alertUrl === null ? null : startAlerts(watch, alertUrl, daily?.started ?? Promise.resolve());
+      const alerting = ways.length === 0 ? null : startAlerts(watch, ways, daily?.started ?? Promise.resolve());
       try {
         await untilStopped(Promise.all([daily?.working, alerting]), stop);
       } catch (cause) {
@@ -58,7 +67,11 @@ function startBackups(watch: Watch, config: BackupConfig, pingUrl: string | null
     at: config.at,
     lastMs: () => lastBackupMs(watch, config),
     run: () => (running = makeBackup(watch, config, pingUrl)),
-    onFailure: sayFailure(watch, "the backup failed; it is tried again in 15 minutes"),
+    onFailure(cause) {
+      const reason = cause instanceof UserError ? cause.sentence : innermost(cause);
+      if (!watch.stop.aborted) recordAttempt(readDatabasePath(), { at: formatTime(watch.context.now()), reason });
+      sayFailure(watch, "the backup failed; it is tried again in 15 minutes")(cause);
+    },
     pause(ms) {
       started.resolve();
       return pause(watch, ms);
@@ -68,16 +81,17 @@ function startBackups(watch: Watch, config: BackupConfig, pingUrl: string | null
 }
 
 /** Sends the alerts. The first ones wait for the backup at the start: it may resolve what they report. */
-async function startAlerts(watch: Watch, url: string, started: Promise<void>): Promise<void> {
+async function startAlerts(watch: Watch, ways: readonly Way[], started: Promise<void>): Promise<void> {
   const { now } = watch.context;
   await Promise.race([started, pause(watch, maxStartMs)]);
   await keepAlerting({
-    url,
+    ways,
     file: `${readDatabasePath()}.alerts`,
     now,
     pause: (ms) => pause(watch, ms),
     find: () => findAll(watch.context, false),
-    onFailure: sayFailure(watch, "the alert could not be sent to ALERT_URL; it is sent again later"),
+    onFailure: (name, cause) =>
+      sayFailure(watch, `the alert could not be sent (${name}); it is sent again later`)(cause),
   });
 }
 
@@ -94,22 +108,41 @@ function sayFailure({ log, stop }: Watch, what: string): (cause: unknown) => voi
   };
 }
 
-/** Makes and verifies a backup. It counts even if old ones cannot be deleted after it, or ALERT_PING_URL does not answer. */
+/**
+ * Makes and verifies a backup. It counts even if old ones cannot be deleted after it, or ALERT_PING_URL does not answer. In a
+ * place that may belong to another database, nothing is deleted, and nothing is pinged.
+ */
 async function makeBackup(watch: Watch, config: BackupConfig, pingUrl: string | null): Promise<void> {
+  const before = await listPlace(watch, config);
   const { file, bytes, leads } = await storeIn(watch.context, config.to, watch.stop);
-  const deleted = await deleteOld(watch, config);
+  recordAttempt(readDatabasePath(), null);
+  const doubt = findDoubt(before, { ...ownDatabase(watch), leads }, config.to);
+  const deleted = doubt === null ? await deleteOld(watch, config) : 0;
   watch.log.info({ file, bytes, leads, deleted }, "a backup was made and verified");
-  if (pingUrl === null) return;
+  if (doubt !== null) watch.log.error({ cause: `${doubt.what} ${doubt.advice}` }, "no old backup was deleted");
+  if (doubt !== null || pingUrl === null) return;
   await ping(pingUrl, watch.stop).catch(sayFailure(watch, "ALERT_PING_URL could not be requested"));
 }
 
 /** Returns the time of the newest backup; null if there is none. Deletes old ones that a stopped server has left. */
 async function lastBackupMs(watch: Watch, config: BackupConfig): Promise<number | null> {
-  const nowMs = watch.context.now();
-  const times = (await openPlace(config.to, config.access).list(nowMs)).map(({ made_at }) => Date.parse(made_at));
+  const backups = await listPlace(watch, config);
+  const own = ownDatabase(watch);
   // A clock that is behind must not decide which backups are old.
-  if (times.every((ms) => ms <= watch.context.now())) await deleteOld(watch, config);
-  return times[0] ?? null;
+  const isAhead = backups.some(({ made_at }) => Date.parse(made_at) > watch.context.now());
+  if (!isAhead && findDoubt(backups, own, config.to) === null) await deleteOld(watch, config);
+  const [newest] = ownAmong(backups, own);
+  return newest === undefined ? null : Date.parse(newest.made_at);
+}
+
+function listPlace({ context }: Watch, { to, access }: BackupConfig): Promise<StoredBackup[]> {
+  return openPlace(to, access).list(context.now());
+}
+
+function ownDatabase({ context }: Watch): OwnDatabase {
+  const { read, path } = context.database();
+  const [{ leads } = { leads: 0 }] = read.select({ leads: count() }).from(storedLeads).all();
+  return { path, instance: instanceOf(read), leads };
 }
 
 /** Deletes all but the newest backups, and returns how many; 0 if that fails, which is logged. */
@@ -124,6 +157,6 @@ async function deleteOld(watch: Watch, { to, keep, access }: BackupConfig): Prom
 }
 
 async function ping(url: string, stop: AbortSignal): Promise<void> {
-  const answer = await fetch(url, { signal: AbortSignal.any([AbortSignal.timeout(10_000), stop]) });
+  const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.any([AbortSignal.timeout(10_000), stop]) });
   if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
 }

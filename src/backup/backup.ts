@@ -5,9 +5,9 @@ import { sql } from "drizzle-orm";
 import { formatTime } from "../contract/time.ts";
 import { type Connection, closing, connectTo } from "../db/connection.ts";
 import { createDraftFolder, filesOf, sync } from "../db/database-files.ts";
-import { codeOf, explainFailure, isDamaged, noDatabase } from "../db/failure.ts";
+import { codeOf, explainFailure, isDamaged, noDatabase, orElse } from "../db/failure.ts";
 import { refuseUnusable, schemaVersion } from "../db/migrate.ts";
-import { openDatabase } from "../db/open.ts";
+import { instanceOf, openDatabase } from "../db/open.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { contentOf, fileDigestOf, type Manifest, manifestPath, writeManifest } from "./manifest.ts";
@@ -102,5 +102,8 @@ async function describe(file: string, nowMs: number): Promise<Manifest> {
   const digest = await fileDigestOf(file);
   using database = connectTo(file, "readonly");
   const schema = schemaVersion(database);
-  return { file: basename(file), ...digest, schema, made_at: formatTime(nowMs), ...contentOf(database) };
+  // A file of an earlier version has none until it is upgraded.
+  const instance = orElse(() => instanceOf(database), null) ?? undefined;
+  const made = { file: basename(file), ...digest, schema, made_at: formatTime(nowMs), ...contentOf(database) };
+  return instance === undefined ? made : { ...made, instance };
 }

@@ -22,6 +22,8 @@ const Manifest = Type.Object({
   made_at: Type.String({ pattern: "^\\d{4}-(0\\d|1[0-2])-[0-3]\\dT[0-2]\\d:[0-5]\\d:[0-5]\\d\\.\\d{3}Z$" }),
   counts: Type.Object({ accounts: Count, pixels: Count, keys: Count, leads: Count }),
   content: Digest,
+  /** The database that was backed up. Backups of earlier builds do not name it. */
+  instance: Type.Optional(Type.String()),
 });
 export type Manifest = Static<typeof Manifest>;
 

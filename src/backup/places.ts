@@ -27,6 +27,8 @@ export interface StoredBackup {
   readonly bytes: number;
   readonly leads: number;
   readonly encrypted: boolean;
+  /** The database that was backed up; null if the manifest does not name it. */
+  readonly instance: string | null;
 }
 
 /** The name of a backup made at a time, before it is encrypted. */
@@ -120,9 +122,9 @@ async function listMatching(storage: ReturnType<typeof openFolder>, fits: (name:
     const manifest = parseManifest(text);
     const file = storage.addressOf(name);
     if (manifest === null) return void unreadable.push(file);
-    const { made_at, counts } = manifest;
+    const { made_at, counts, instance = null } = manifest;
     const encrypted = name.endsWith(encryptedSuffix);
-    backups.push({ file, made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted });
+    backups.push({ file, made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted, instance });
   };
   await Promise.all([...sizes.keys()].filter(fits).map(read));
   return {
@@ -244,6 +246,7 @@ export async function findBackup(named: string, { folder, identity, access, nowM
   const { backups, unreadable } = await listAll();
   const wanted = isOne ? named : aheadLast(backups, nowMs)[0]?.file;
   if (wanted === undefined) throw new UserError(`There are no backups in ${named}.`, "Check its name.");
+  if (!isOne) refuseMixed(named, backups);
   const fetch = async (address: string, into: string) => decrypted(address, await bring(address, into), into, identity);
   const isWanted = ({ file }: StoredBackup) => basename(file) === basename(wanted);
   const made = backups.find(isWanted)?.made_at ?? "";
@@ -253,6 +256,18 @@ export async function findBackup(named: string, { folder, identity, access, nowM
     fetch,
     warnings: unreadable.map((address) => unreadText(address, "it has another manifest.")),
   };
+}
+
+/** Throws a UserError if a place has backups of several databases: the newest one may be that of an empty database. */
+function refuseMixed(named: string, backups: readonly StoredBackup[]): void {
+  const newest = new Map<string, StoredBackup>();
+  for (const one of backups) if (one.instance !== null && !newest.has(one.instance)) newest.set(one.instance, one);
+  if (newest.size < 2) return;
+  const listed = [...newest.values()].map(({ file, leads }) => `${file} (${leads} leads)`).join(", ");
+  throw new UserError(
+    `${named} has backups of ${newest.size} databases. The newest of each: ${listed}.`,
+    "Pass the full name of the backup to restore.",
+  );
 }
 
 /** Returns the warning that a backup next to the restored one was not read. */

@@ -104,7 +104,8 @@ function listCommand(context: CommandContext): Command {
       }
       const { backups } = await openPlace(wanted, readS3Access(wanted)).listAll();
       const header = ["FILE", "MADE", "LEADS", "SIZE", "ENCRYPTED"];
-      context.output.result(backups, table(header, backups.map(cellsOf), `There are no backups in ${wanted}.`));
+      const listed = backups.map(({ instance: _, ...one }) => one);
+      context.output.result(listed, table(header, backups.map(cellsOf), `There are no backups in ${wanted}.`));
     });
 }
 

@@ -2,7 +2,7 @@
 import { constants } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { and, eq, exists, getTableName, getViewName, inArray, is, isNull, max, sql } from "drizzle-orm";
+import { and, count, eq, exists, getTableName, getViewName, inArray, is, isNull, max, sql } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { adminCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
@@ -15,6 +15,7 @@ import { hasBrought } from "./imports.ts";
 import { listKeys } from "./keys.ts";
 import { lockWaitMs } from "./locks.ts";
 import { refuseUnusable } from "./migrate.ts";
+import { instanceOf } from "./open.ts";
 import { readableLeads } from "./readable-leads.ts";
 import * as schema from "./schema.ts";
 import { type Act, accounts, audit, imports, keys, leads, sources, usage } from "./schema.ts";
@@ -88,10 +89,10 @@ function readContents(database: Connection, migrationsBehind: number, full: bool
     lost,
     /** The newest timestamp in the file, in Unix milliseconds. */
     newestMs: isWhole ? newestMs(database) : null,
-    hasLeads: isWhole && database.select({ account: leads.account }).from(leads).limit(1).all().length > 0,
+    leads: isWhole ? (database.select({ count: count() }).from(leads).get()?.count ?? 0) : 0,
+    /** The ID of the instance whose database this is; null if it cannot be read. */
+    instance: isWhole ? instanceOf(database) : null,
     lastBackupMs: isWhole ? lastActMs("backup", "backup.verified") : null,
-    /** The time at which the last verified backup was stored in its place. */
-    lastStoredMs: isWhole ? lastActMs("backup.verified") : null,
     inflows: isWhole ? listInflows(database) : [],
     keys: isWhole ? listKeys(database) : [],
     /** The accounts with leads that their retention would erase now. */

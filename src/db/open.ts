@@ -111,6 +111,12 @@ export function ensureInstance(database: Connection): void {
   database.insert(instances).values(made).onConflictDoNothing().run();
 }
 
+/** Returns the ID of the instance whose database this is; null if the file has none yet. */
+export function instanceOf(database: Connection): string | null {
+  const [first] = database.select({ id: instances.id }).from(instances).orderBy(instances.number).limit(1).all();
+  return first?.id ?? null;
+}
+
 function run(connection: Connection, statement: Statement): void {
   const { sql, params } = new SQLiteSyncDialect().sqlToQuery(statement.getSQL());
   const bindings = params as SQLQueryBindings[]; // Drizzle has turned each value into one that SQLite takes.

@@ -200,19 +200,6 @@ describe("of the files of the database,", () => {
     }
     expect(await examine(copy)).toMatchObject({ status: 1, said: expect.stringContaining("was not read") });
   });
-
-  test.each<[string, number, number, RegExp]>([
-    [".", 25, 0, /^$/],
-    [".", 26.5, 1, /^The last backup was made at/],
-    ["none", 25, 1, /^This user cannot write to the folder none \(BACKUP_TO\)\.$/],
-  ])("with BACKUP_TO=%s, a verified backup %p hours ago has status %i", async (BACKUP_TO, hours, status, says) => {
-    const admin = await aHealthy({ BACKUP_TO });
-    // One by hand is in another place, and does not count.
-    const made = `(${inDays(-hours / 24)}, 'backup.verified', '{}'), (${inDays(0)}, 'backup', '{}')`;
-    change(admin, `INSERT INTO audit (at, act, detail) VALUES ${made}`);
-    const said = expect.stringMatching(says);
-    expect(await examine(admin)).toMatchObject({ status, said });
-  });
 });
 
 test("an index that differs from its table is found with --full", async () => {

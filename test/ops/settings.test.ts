@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { generateIdentity, identityToRecipient } from "age-encryption";
 import { readConfig, readDemoConfig } from "../../src/config.ts";
 import { isLoopback } from "../../src/runtime/loopback.ts";
 import { aCertificate } from "../support/certificate.ts";
@@ -9,7 +10,8 @@ import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
 import { start } from "../support/process.ts";
 
-const recipient = `age1${"q".repeat(58)}`;
+const recipient = await identityToRecipient(await generateIdentity());
+const mistyped = `${recipient.slice(0, -1)}${recipient.endsWith("q") ? "p" : "q"}`;
 
 const wrong: [name: string, value: string][] = Object.entries({
   HOST: ["no host", "a/b", "http://127.0.0.1"],
@@ -48,6 +50,11 @@ describe("an invalid setting", () => {
     [{ ALERT_URL: "hooks.example.com/secret" }, "ALERT_URL"],
     [{ ALERT_PING_URL: "ftp://example.com/secret" }, "ALERT_PING_URL"],
     [{ BACKUP_RECIPIENT: "AGE-SECRET-KEY-1secret" }, "BACKUP_RECIPIENT"],
+    [{ BACKUP_RECIPIENT: mistyped }, "BACKUP_RECIPIENT"],
+    [{ BACKUP_RECIPIENT: `age1${"q".repeat(58)}` }, "BACKUP_RECIPIENT"],
+    [{ ALERT_MAIL_TO: "owner@example.com" }, "SMTP_URL"],
+    [{ ALERT_MAIL_TO: "a@example.com,b@example.com", SMTP_URL: "smtp://localhost" }, "ALERT_MAIL_TO"],
+    [{ ALERT_MAIL_TO: "owner@example.com", SMTP_URL: "smtp://:secret@host:port" }, "SMTP_URL"],
   ])("with a secret is rejected without its value: %j", (environment, name) => {
     const message = expect.stringMatching(new RegExp(`^${name} (?!.*secret).* takes `));
     expect(() => readConfig(environment)).toThrow(expect.objectContaining({ status: 2, message }));
@@ -102,6 +109,7 @@ describe("a valid setting", () => {
       RECEIVE_PORT: { "0": { receivePort: 0 } },
       INBOX_KEEP_DAYS: { "1": { inboxKeepDays: 1 }, off: { inboxKeepDays: null } },
       BACKUP_TO: { "/backups": { backups } },
+      ALERT_MAIL_TO: { "": { alertMail: null } },
       ALERT_URL: { "https://hooks.example.com/x": { alertUrl: "https://hooks.example.com/x" } },
       BASE_URL: {
         "https://www.example.com/": { baseUrl: "https://www.example.com" },
@@ -141,6 +149,7 @@ describe("a valid setting", () => {
       cluster: null,
       backups: null,
       alertUrl: null,
+      alertMail: null,
       alertPingUrl: null,
     });
   });

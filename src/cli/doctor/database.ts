@@ -1,6 +1,5 @@
 /** Checks the database: its schema and integrity, and whether the clock, the keys, and the backups fit it. */
 import { statSync } from "node:fs";
-import { isS3 } from "../../config.ts";
 import { dayMs } from "../../contract/calendar.ts";
 import { isActive } from "../../contract/key.ts";
 import { formatTime } from "../../contract/time.ts";
@@ -12,7 +11,6 @@ import { adminCommand } from "../../runtime/program-name.ts";
 import { UserError } from "../../runtime/user-error.ts";
 import { bytesText, daysText, firstOf, grouped, leadsText } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, onlyFound, orFine, warning } from "./finding.ts";
-import { mayWrite } from "./storage.ts";
 
 const idleDays = 90;
 /** Replacing a key takes its owner some days. */
@@ -21,8 +19,6 @@ const maxKeys = 3;
 const maxAccounts = 3;
 /** Backups by hand, or by a timer of the owner. Without one for this long they fail. */
 const backupWithinMs = 3 * dayMs;
-/** With BACKUP_TO: a day of 25 hours, and an hour for the backup itself and its repetitions. */
-const dailyWithinMs = 26 * 3_600_000;
 
 const restoreAdvice = `restore a backup: ${adminCommand} restore FILE`;
 
@@ -42,7 +38,7 @@ export function checkDatabase({ path, contents, config, full, nowMs }: Examined)
     ...checkClock(contents, Math.max(contents.newestMs ?? 0, mtimeMs), nowMs),
     ...checkRetention(contents),
     ...checkKeys(contents.keys, nowMs),
-    checkBackups(contents, config?.backups?.to ?? null, nowMs),
+    ...(config?.backups == null ? [checkBackups(contents, nowMs)] : []),
   ];
 }
 
@@ -154,20 +150,11 @@ function named(keys: readonly KeyRecord[]): string {
   return firstOf(texts, maxKeys);
 }
 
-/** Checks the backups in BACKUP_TO; if that is not set, those by hand. */
-function checkBackups({ hasLeads, lastBackupMs, lastStoredMs }: Contents, to: string | null, nowMs: number): Finding {
-  const lastMs = to === null ? lastBackupMs : (lastStoredMs ?? lastBackupMs);
-  if (to !== null && !isS3(to) && !mayWrite(to)) {
-    const advice = "Create it for the user of the server, or set BACKUP_TO to another folder.";
-    return warning("backups", `This user cannot write to the folder ${to} (BACKUP_TO).`, advice);
-  }
-  const advice =
-    to === null
-      ? `Set BACKUP_TO for a daily backup (docs/operations.md), and make one now: ${adminCommand} backup FILE`
-      : `The server makes a backup in ${to} at start and every day. If that fails, see its log for the reason.`;
-  if (lastMs === null && !hasLeads) return fine("backups", "There is nothing to back up yet.");
-  if (lastMs === null) return warning("backups", "No backup has been made.", advice);
-  const made = `The last backup was made at ${formatTime(lastMs)}.`;
-  const isOld = nowMs - lastMs > (to === null ? backupWithinMs : dailyWithinMs);
-  return isOld ? warning("backups", made, advice) : fine("backups", made);
+/** Checks the backups by hand. The extension checks the place of daily backups. */
+function checkBackups({ leads, lastBackupMs }: Contents, nowMs: number): Finding {
+  const advice = `Set BACKUP_TO for a daily backup (docs/operations.md), and make one now: ${adminCommand} backup FILE`;
+  if (lastBackupMs === null && leads === 0) return fine("backups", "There is nothing to back up yet.");
+  if (lastBackupMs === null) return warning("backups", "No backup has been made.", advice);
+  const made = `The last backup was made at ${formatTime(lastBackupMs)}.`;
+  return nowMs - lastBackupMs > backupWithinMs ? warning("backups", made, advice) : fine("backups", made);
 }

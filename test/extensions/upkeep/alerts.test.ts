@@ -1,14 +1,22 @@
-/** ALERT_URL: each finding is posted once when it appears and once when it ends, also across restarts and failures. */
-import { expect, test } from "bun:test";
+/** Alerts: each finding is sent once when it appears and once when it ends, also across restarts and failures. */
+import { describe, expect, test } from "bun:test";
+import { lookup } from "node:dns/promises";
 import { writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { keepAlerting } from "../../../extensions/upkeep/alerts.ts";
+import { readWays } from "../../../extensions/upkeep/ways.ts";
 import { type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
+import { anAdmin } from "../../support/admin.ts";
 import { answering } from "../../support/answering.ts";
 import { aFolder } from "../../support/folder.ts";
+import { aFreePort } from "../../support/free-port.ts";
+import { aMailServer } from "../../support/mail-server.ts";
 
 const minuteMs = 60_000;
 const disk = (free: number): Finding => warning("disk", `Only ${free} MB are free.`, "Free some space.");
+
+const anAlert = { level: "warning", what: "A.", advice: "B.", since: "2026-05-20T12:00:00.000Z" } as const;
 
 interface Post {
   readonly state: string;
@@ -29,8 +37,6 @@ function aReceiver(path = "") {
   const minuteNow = () => Math.round((clock.nowMs - startMs) / minuteMs);
   const failures: string[] = [];
   const origin = answering(async (request) => {
-    const [, moved] = /\/moved-(\d+)$/.exec(request.url) ?? [];
-    if (moved !== undefined) return new Response("", { status: Number(moved), headers: { Location: "/" } });
     requests.push({ minute: minuteNow(), type: request.headers.get("Content-Type") });
     const body: Omit<Post, "minute"> = JSON.parse(await request.text());
     if (receiver.status === 200) posts.push({ ...body, minute: minuteNow() });
@@ -38,10 +44,10 @@ function aReceiver(path = "") {
   });
   const file = join(aFolder(), "leadfile.db.alerts");
   /** Runs for some minutes; what the doctor finds depends on the minute. */
-  const run = (minutes: number, find: (minute: number) => Finding[]) => {
+  const run = (minutes: number, find: (minute: number) => Finding[], more: Record<string, string> = {}) => {
     const endMs = clock.nowMs + minutes * minuteMs;
     return keepAlerting({
-      url: `${origin}/${path}`,
+      ways: readWays({ ALERT_URL: `${origin}/${path}`, ...more }),
       file,
       now: () => clock.nowMs,
       async pause(ms) {
@@ -49,7 +55,7 @@ function aReceiver(path = "") {
         return clock.nowMs >= endMs;
       },
       find: async () => find(minuteNow()),
-      onFailure: (cause) => failures.push(String(cause)),
+      onFailure: (name, cause) => failures.push(`${name}: ${cause}`),
     });
   };
   return { file, posts, requests, receiver, failures, run };
@@ -105,12 +111,16 @@ test("findings that differ in the digits of a name are posted each, and one whos
   ]);
 });
 
-test.each([503, 302])("a post that gets %i is repeated with growing pauses until it succeeds", async (status) => {
+test.each([
+  [503, "the answer was 503"],
+  [302, "the answer was 302, and redirects are not followed"],
+  [308, "the answer was 308, and redirects are not followed"],
+])("a post that gets %i is repeated with growing pauses until it succeeds", async (status, says) => {
   const { posts, requests, receiver, failures, run } = aReceiver();
   receiver.status = status;
   await run(60, () => [disk(900)]);
   expect(posts).toEqual([]);
-  expect(new Set(failures)).toEqual(new Set([`Error: the answer was ${status}`]));
+  expect(new Set(failures)).toEqual(new Set([`ALERT_URL: Error: ${says}`]));
   expect(requests.length).toBeGreaterThan(4);
   expect(requests.length).toBeLessThan(20);
   receiver.status = 200;
@@ -118,14 +128,122 @@ test.each([503, 302])("a post that gets %i is repeated with growing pauses until
   expect(posts.map(({ state }) => state)).toEqual(["firing"]);
 });
 
-test.each([
-  ["an address to which a 307 leads", "moved-307", {}],
-  ["an address to which a 308 leads", "moved-308", {}],
-  ["a Slack webhook, with a text", "hooks/T0/B0", { text: "firing (warning): Only 900 MB are free. Free some space." }],
-])("an alert is posted to %s", async (_, path, more) => {
-  const { posts, run } = aReceiver(path);
+test("an alert for Slack has a text", async () => {
+  const { posts, run } = aReceiver("hooks/T0/B0");
   await run(1, () => [disk(900)]);
-  expect(posts).toMatchObject([{ state: "firing", what: "Only 900 MB are free.", ...more }]);
+  expect(posts).toMatchObject([{ text: "firing (warning): Only 900 MB are free. Free some space." }]);
+});
+
+test.each([301, 302, 307, 308])("a %i to another host gets nothing of an alert", async (status) => {
+  const reached: string[] = [];
+  const other = answering(async (request) => {
+    reached.push(await request.text());
+    return new Response();
+  });
+  const origin = answering(() => new Response("", { status, headers: { Location: `${other}/` } }));
+  const [way] = readWays({ ALERT_URL: origin });
+  await expect(way?.send("firing", anAlert)).rejects.toThrow("redirects are not followed");
+  expect(reached).toEqual([]);
+});
+
+test("an alert is mailed as well, and each way repeats only what it could not send", async () => {
+  const mails = await aMailServer();
+  const { posts, receiver, run } = aReceiver();
+  receiver.status = 503;
+  const settings = { ALERT_MAIL_TO: "owner@example.com", SMTP_URL: mails.url };
+  await run(1, () => [disk(900)], settings);
+  receiver.status = 200;
+  await run(30, (minute) => (minute < 10 ? [disk(900)] : []), settings);
+  expect(posts.map(({ state }) => state)).toEqual(["firing", "resolved"]);
+  expect(mails.taken.map(({ to, subject }) => [to, subject])).toEqual([
+    ["owner@example.com", "[leadfile] firing (warning): Only 900 MB are free."],
+    ["owner@example.com", "[leadfile] resolved (warning): Only 900 MB are free."],
+  ]);
+  expect(mails.taken[0]?.body).toContain("Free some space.");
+});
+
+describe("alert test", () => {
+  const set = async (settings: Record<string, string>) => anAdmin([], settings).run("alert", "test");
+
+  test("sends one alert in each configured way, and says what each answered", async () => {
+    const mails = await aMailServer("user@example.com", "a secret");
+    const bodies: unknown[] = [];
+    const origin = answering(async (request) => {
+      bodies.push(await request.json());
+      return new Response("", { status: 202 });
+    });
+    const server = mails.url.replace("//", `//${encodeURIComponent("user@example.com")}:a%20secret@`);
+    const { status, stdout } = await set({ ALERT_URL: origin, ALERT_MAIL_TO: "owner@example.com", SMTP_URL: server });
+    expect(stdout).toMatch(/^ALERT_URL: sent \(the answer was 202\)\nALERT_MAIL_TO: sent \(250 [^\n]+\)\n$/);
+    expect(status).toBe(0);
+    expect(bodies).toMatchObject([{ state: "firing", level: "warning", what: expect.stringContaining("test alert") }]);
+    expect(mails.taken).toMatchObject([{ from: "user@example.com", to: "owner@example.com" }]);
+  });
+
+  test("fails if a way fails, and names its setting and the reason, but no password", async () => {
+    const mails = await aMailServer("user", "right");
+    const origin = answering(() => new Response("", { status: 410 }));
+    const settings = {
+      ALERT_URL: origin,
+      ALERT_MAIL_TO: "o@example.com",
+      SMTP_URL: mails.url.replace("//", "//user:hunter2@"),
+    };
+    const { status, stdout, stderr } = await set(settings);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^ALERT_URL: failed \(.*410\)\nALERT_MAIL_TO: failed \(.*535.*\)\n$/);
+    expect(stdout + stderr).not.toContain("hunter2");
+    expect(mails.taken).toEqual([]);
+  });
+
+  test.each([
+    [{}, "No way to send alerts is configured."],
+    [{ ALERT_MAIL_TO: "owner@example.com" }, "SMTP_URL is not set"],
+    [{ SMTP_URL: "smtp://localhost" }, "ALERT_MAIL_TO is not set"],
+    [{ ALERT_MAIL_TO: "owner", SMTP_URL: "smtp://localhost" }, "ALERT_MAIL_TO is"],
+    [
+      { ALERT_MAIL_TO: "o@example.com", SMTP_URL: "smtp://h/?tls.rejectUnauthorized=false" },
+      "SMTP_URL has an invalid value",
+    ],
+    [{ ALERT_MAIL_TO: "o@example.com", SMTP_URL: "https://secret@h" }, "SMTP_URL has an invalid value"],
+  ])("with the settings %j it is refused", async (settings, says) => {
+    const { status, stderr } = await set(settings);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(says)]);
+    expect(stderr).not.toContain("secret");
+  });
+
+  test("without a server for the mail, it says that none was reached, within seconds", async () => {
+    const settings = { ALERT_MAIL_TO: "o@example.com", SMTP_URL: `smtp://127.0.0.1:${await aFreePort()}` };
+    const { status, stdout } = await set(settings);
+    expect([status, stdout]).toEqual([1, expect.stringMatching(/^ALERT_MAIL_TO: failed \(.*ECONNREFUSED/)]);
+  });
+});
+
+test("a password is not sent to another machine without TLS", async () => {
+  const mails = await aMailServer("user", "secret", "127.0.0.1");
+  // A name that is not a loopback name, but leads to this machine.
+  const host = (await lookup(hostname()).catch(() => null))?.address ?? "";
+  if (host === "" || host.startsWith("127.")) return;
+  const url = mails.url.replace("127.0.0.1", `user:secret@${host}`);
+  const [way] = readWays({ ALERT_MAIL_TO: "o@example.com", SMTP_URL: url });
+  await expect(way?.send("firing", anAlert)).rejects.toThrow();
+  expect(mails.said.join("")).not.toContain("AUTH");
+});
+
+test("alert unit reports a unit that failed, without any other setting, and does nothing without a way", async () => {
+  const bodies: unknown[] = [];
+  const origin = answering(async (request) => {
+    bodies.push(await request.json());
+    return new Response();
+  });
+  const broken = { PORT: "wrong", BACKUP_RECIPIENT: "age1typo" };
+  const admin = anAdmin([], { ...broken, ALERT_URL: origin });
+  expect((await admin.run("alert", "unit", "leadfile.service")).status).toBe(0);
+  const [what, advice] = [
+    "The unit leadfile.service failed.",
+    expect.stringContaining("journalctl -u leadfile.service"),
+  ];
+  expect(bodies).toEqual([{ state: "firing", level: "broken", what, advice, since: expect.stringMatching(/Z$/) }]);
+  expect(await anAdmin([], broken).run("alert", "unit", "leadfile.service")).toMatchObject({ status: 0, stderr: "" });
 });
 
 test("a finding that ends before it could be posted is not posted at all", async () => {

@@ -157,6 +157,8 @@ unless(missing).describe("on a fresh Debian 12", () => {
         .join("\n")
         .replaceAll("YOUR.DOMAIN", "example.org")
         .replaceAll("leadfile-admin doctor", "leadfile-admin doctor || test $? = 1")
+        // No way is configured.
+        .replace("leadfile-admin alert test", "$& || test $? = 2")
         .replace(
           /^sh deploy\/install\.sh\n(?=leadfile-admin doctor)/m,
           `# The unpacked new release.
@@ -179,6 +181,12 @@ test -z "$(leadfile-admin account list | grep later)"
 sleep 5; leadfile-admin backup list /var/backups/leadfile
 echo 'export IGNORED=1' >> /etc/leadfile.env
 (cd / && leadfile-admin account list)
+BUN_BE_BUN=1 leadfile -e 'Bun.serve({ port: 9999, fetch: async (r) => (console.log(await r.text()), new Response()) })' > /root/alerts &
+echo ALERT_URL=http://127.0.0.1:9999/hooks/secret >> /etc/leadfile.env
+sleep 1
+systemctl start leadfile-failure@leadfile.service.service
+leadfile-admin alert test
+cat /root/alerts
 cd /
 sh /root/download/leadfile-*/deploy/install.sh --uninstall
 test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
@@ -187,6 +195,9 @@ test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
       expect([status, status === "0" ? "" : printed]).toEqual(["0", ""]);
       expect(printed).toMatch(/"status":"ok"/);
       expect(printed).toContain("through the proxy: 308");
+      const [unit, tested] = [...printed.matchAll(/^\{"state".*\}$/gm)].map(([text]) => JSON.parse(text));
+      expect(unit).toMatchObject({ state: "firing", level: "broken", what: "The unit leadfile.service failed." });
+      expect(tested).toMatchObject({ what: expect.stringContaining("test alert") });
       // Twice the same answers: before and after Leadfile is added.
       expect(printed.match(/^the shop/gm)).toHaveLength(2);
       expect(printed).toMatch(/1\. Set BASE_URL[\s\S]*2\. leadfile-admin account create NAME/);

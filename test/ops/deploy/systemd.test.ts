@@ -1,5 +1,5 @@
 /** deploy/systemd: systemd accepts the units, and their filter allows the system calls of the program. */
-import { beforeAll, describe, expect } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { theExecutable } from "../../support/executable.ts";
@@ -26,6 +26,14 @@ describe("the units of systemd", () => {
     }
     const files = services.map((name) => join(folder, name));
     expect(runNow("systemd-analyze", "verify", "--man=no", ...files)).toEqual({ status: 0, stdout: "", stderr: "" });
+  });
+
+  test("pass no setting on a command line, which every user of the machine can read", () => {
+    for (const name of readdirSync(units).filter((unit) => unit.endsWith(".service"))) {
+      const commands = readFileSync(join(units, name), "utf8").match(/^Exec\w+=.*$/gm) ?? [];
+      expect(commands.length).toBeGreaterThan(0);
+      for (const command of commands) expect(command).not.toContain("$");
+    }
   });
 
   const installing = needing("systemd-sysusers", "systemd-tmpfiles", "root");

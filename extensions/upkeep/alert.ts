@@ -1,0 +1,51 @@
+/** bun admin alert: sends one alert in every configured way, and says what happened. */
+import { hostname } from "node:os";
+import type { Command } from "commander";
+import { type CommandContext, jsonCommand } from "../../src/cli/command.ts";
+import { innermost } from "../../src/db/failure.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
+import { type Alert, readWays, type Way } from "./ways.ts";
+
+/** Throws a UserError if no way is configured. The exit status is 1 if a way failed. */
+export function testCommand(context: CommandContext): Command {
+  return jsonCommand("test")
+    .description("send a test alert to ALERT_URL and ALERT_MAIL_TO, and print what each answered")
+    .examples("alert test")
+    .action(async () => {
+      const ways = readWays();
+      if (ways.length === 0) {
+        const advice = "Set ALERT_URL, or ALERT_MAIL_TO and SMTP_URL.";
+        throw new UserError("No way to send alerts is configured.", advice, 2);
+      }
+      const what = `This is a test alert of Leadfile on ${hostname()}.`;
+      await sendAll(context, ways, { level: "warning", what, advice: "No action is needed." });
+    });
+}
+
+/** For leadfile-failure@.service, which systemd starts when a unit has failed. Without a way, it does nothing. */
+export function unitCommand(context: CommandContext): Command {
+  return jsonCommand("unit")
+    .description("send an alert that a systemd unit failed")
+    .argument("<NAME>", "name of the unit")
+    .examples("alert unit leadfile.service")
+    .action(async (name: string) => {
+      const advice = `To see the reason, run: journalctl -u ${name}`;
+      await sendAll(context, readWays(), { level: "broken", what: `The unit ${name} failed.`, advice });
+    });
+}
+
+async function sendAll(context: CommandContext, ways: readonly Way[], alert: Omit<Alert, "since">): Promise<void> {
+  const since = new Date(context.now()).toISOString();
+  const sent = await Promise.all(ways.map((way) => attempt(way, { ...alert, since })));
+  const lines = sent.map(({ way, ok, answer }) => `${way}: ${ok ? "sent" : "failed"} (${answer})`);
+  context.output.result(sent, lines.join("\n"));
+  if (sent.some(({ ok }) => !ok)) context.setExitStatus(1);
+}
+
+async function attempt({ name, send }: Way, alert: Alert) {
+  try {
+    return { way: name, ok: true, answer: await send("firing", alert) };
+  } catch (cause) {
+    return { way: name, ok: false, answer: innermost(cause) };
+  }
+}

@@ -1,0 +1,89 @@
+/** Checks the place of the daily backups: whether it can be reached, to whom it belongs, and how old its newest backup is. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { StoredBackup } from "../../src/backup/places.ts";
+import { broken, type Examined, type Finding, fine, warning } from "../../src/cli/doctor/finding.ts";
+import { mayWrite } from "../../src/cli/doctor/storage.ts";
+import { leadsText } from "../../src/cli/terminal/numbers.ts";
+import type { BackupConfig } from "../../src/config.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
+import { readFailedAttempt } from "./attempt.ts";
+import { findDoubt, type OwnDatabase, ownAmong } from "./owner.ts";
+
+/** A day of 25 hours, and an hour for the backup itself and its repetitions. */
+const maxAgeMs = 26 * 3_600_000;
+/** The doctor does not wait longer for a place. */
+const maxListMs = 10_000;
+
+/** Checks BACKUP_TO. Finds nothing if it is not set. */
+export async function checkPlace({ path, contents, config, nowMs }: Examined): Promise<Finding[]> {
+  if (config?.backups == null) return [];
+  const { to, access } = config.backups;
+  const listed = await listWithin(config.backups, nowMs);
+  if ("failure" in listed) {
+    const [what, advice] = listed.failure;
+    return [warning("backups", what, `${advice} BACKUP_TO names this place, and the daily backup needs it.`.trim())];
+  }
+  const own = ownDatabase(path, contents);
+  if (own === null) return [];
+  const { backups } = listed;
+  const doubt = findDoubt(backups, own, to);
+  const failed = readFailedAttempt(path);
+  return [
+    ...(doubt === null ? [] : [broken("backups", doubt.what, doubt.advice)]),
+    ...(access !== null || mayWrite(to)
+      ? []
+      : [warning("backups", `This user cannot write to the folder ${to} (BACKUP_TO).`, ownFolder)]),
+    ...(failed === null ? [] : [warning("backups", `The backup at ${failed.at} failed: ${failed.reason}`, retried)]),
+    ...(own.instance === null ? [] : [checkAge(ownAmong(backups, own), own, to, nowMs)]),
+  ];
+}
+
+const ownFolder = "Create it for the user of the server, or set BACKUP_TO to another folder.";
+const retried = "The server tries it again every 15 minutes. Its log has each failure.";
+
+function checkAge([newest]: readonly StoredBackup[], own: OwnDatabase, to: string, nowMs: number): Finding {
+  const advice = "The server makes a backup at start and every day. If that fails, see its log for the reason.";
+  if (newest === undefined && own.leads === 0) return fine("backups", "There is nothing to back up yet.");
+  if (newest === undefined) return warning("backups", `${to} (BACKUP_TO) has no backup of this database.`, advice);
+  const made = `The last backup was made at ${newest.made_at}.`;
+  if (nowMs - Date.parse(newest.made_at) > maxAgeMs) return warning("backups", made, advice);
+  return fine("backups", `${made} It has ${leadsText(newest.leads)}.`);
+}
+
+/** Returns null for a file that cannot be read: another check reports that. */
+function ownDatabase(path: string, contents: Examined["contents"]): OwnDatabase | null {
+  if (!(contents instanceof UserError)) return { path: resolve(path), ...contents };
+  return !existsSync(path) ? { path: resolve(path), instance: null, leads: 0 } : null;
+}
+
+/** The order for the thread. */
+export interface ListRequest extends Pick<BackupConfig, "to" | "access"> {
+  readonly nowMs: number;
+}
+
+/** The answer of the thread: the backups, or what is wrong and what to do. */
+export type ListReply =
+  | { readonly backups: readonly StoredBackup[] }
+  | { readonly failure: readonly [what: string, advice: string] };
+
+/** Lists a place, in a thread: a request to an object store that does not answer cannot be ended otherwise. */
+async function listWithin({ to, access }: BackupConfig, nowMs: number): Promise<ListReply> {
+  const thread = new Worker(new URL("./list-worker.ts", import.meta.url));
+  const { promise, resolve: reply } = Promise.withResolvers<ListReply>();
+  const seconds = maxListMs / 1000;
+  const timer = setTimeout(
+    () =>
+      reply({
+        failure: [`${to} did not answer within ${seconds} seconds.`, "Check the network and AWS_ENDPOINT_URL."],
+      }),
+    maxListMs,
+  );
+  thread.onmessage = ({ data }: MessageEvent<ListReply>) => reply(data);
+  thread.onerror = ({ message }) => reply({ failure: [`${to} cannot be listed (${message}).`, ""] });
+  thread.postMessage({ to, access, nowMs } satisfies ListRequest);
+  return await promise.finally(() => {
+    clearTimeout(timer);
+    thread.terminate();
+  });
+}
