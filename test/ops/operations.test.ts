@@ -1,6 +1,6 @@
 /** docs/operations.md and docs/operations-data.md: their commands run, and their lists are complete. */
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { aClone, argumentsOf, blocksOf } from "../docs/walkthrough.ts";
 import { anAdmin } from "../support/admin.ts";
@@ -27,6 +27,7 @@ test.each(blocks.filter(needsMore))("a block $info has no syntax error", ({ text
 test("the blocks that need only Bun run, one after the other, in a new folder", async () => {
   const folder = aClone();
   mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "secret.txt"), "the secret that a vendor signs with\n");
   symlinkSync(process.execPath, join(folder, "bin/bun"));
   const port = String(await aFreePort());
   const env = { PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`, HOME: folder };
