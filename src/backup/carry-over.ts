@@ -31,8 +31,14 @@ export interface CarriedPart {
  * file is damaged, which is why somebody restores. Call it outside a transaction: SQLite refuses to write in one that has
  * met damage.
  */
-export function carryOver(database: Connection, nowMs: number, names?: readonly string[]) {
-  const isSound = openSoundness(database);
+export function carryOver(
+  database: Connection,
+  nowMs: number,
+  {
+    names,
+    isSound = openSoundness(database),
+  }: { names?: readonly string[]; isSound?: (table: string) => boolean } = {},
+) {
   const carried: CarriedPart[] = [];
   const unread: string[] = [];
   for (const { name, prepares = [], merges, alsoMerges, alsoReads = [] } of partsAt(nowMs)) {
@@ -82,6 +88,10 @@ const newestDecision = sql.raw(`
   ON CONFLICT DO UPDATE SET erased_at = max(erased_at, excluded.erased_at),
     lifted_at = nullif(max(ifnull(lifted_at, -1), ifnull(excluded.lifted_at, -1)), -1)
   WHERE excluded.erased_at > erased_at OR ifnull(excluded.lifted_at, -1) > ifnull(lifted_at, -1)`);
+
+/** The parts that keep erased persons out, and those that keep revoked keys and sources revoked. */
+export const partsWithErasures: readonly string[] = ["names of deleted accounts", "erasures"];
+export const partsWithRevocations: readonly string[] = ["revoked keys", "expiries of keys"];
 
 /** The parts in an order in which each finds the rows to which it refers. */
 function partsAt(nowMs: number): readonly Part[] {

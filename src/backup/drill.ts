@@ -16,9 +16,15 @@ import { explainBackupFailure, merge, openDraft } from "./restore.ts";
 import { inThread } from "./thread.ts";
 
 /** Tests a backup. Throws a UserError that says how the restored file differs. Nothing is left behind. */
-export async function drill(file: string, nowMs: number, stop: AbortSignal): Promise<Backup> {
+export async function drill(file: string, nowMs: number, stop: AbortSignal): Promise<TestedBackup> {
   using folder = createDraftFolder(dirname(resolve(file)));
   return await inThread<typeof drillBackup>("drillBackup", { file, folder: folder.path, nowMs }, stop);
+}
+
+/** A backup that was restored into a temporary folder. */
+export interface TestedBackup extends Backup {
+  /** The number of leads that a restore on this day would leave out, because they are older than their account keeps. */
+  readonly retainedOut: number;
 }
 
 interface Trial {
@@ -27,16 +33,16 @@ interface Trial {
 }
 
 /** Restores a backup into a draft, in the worker thread, and checks it. */
-export async function drillBackup({ file, folder, nowMs }: Trial & { readonly file: string }): Promise<Backup> {
+export async function drillBackup({ file, folder, nowMs }: Trial & { readonly file: string }): Promise<TestedBackup> {
   try {
     const manifest = readManifest(file);
     using database = await openDraft(file, join(folder, "leadfile.db"), manifest);
     rememberErasures(database);
-    merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
+    const { retainedOut } = merge(database, { replaced: "nothing there", receipts: [], manifest, nowMs });
     const differing = countDiffering(database, file, nowMs);
     if (differing > 0)
       throw new UserError(`${file} was restored, but ${differing} leads differ from the backup.`, "Make a new backup.");
-    return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads };
+    return { file, sha256: manifest.sha256, bytes: manifest.bytes, leads: manifest.counts.leads, retainedOut };
   } catch (cause) {
     const failure = explainBackupFailure(cause, file, file);
     // A full disk says nothing about the backup.

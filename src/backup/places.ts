@@ -38,6 +38,7 @@ export function backupName(ms: number): string {
     .replaceAll(/[-:]/g, "")}.db`;
 }
 
+const timeOf = (name: string) => /\d{8}T\d{6}/.exec(name)?.[0] ?? "";
 const isOurs = (name: string) => /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/.test(name);
 
 const adviceByCode: Readonly<Record<string, string>> = {
@@ -243,18 +244,24 @@ export async function findBackup(named: string, { folder, identity, access, nowM
   if (!isRemote && isOne) readManifest(named);
   const place = isOne ? dirname(isRemote ? named : resolve(named)) : named;
   const { listAll, bring } = openPlace(place, access);
-  const { backups, unreadable } = await listAll();
+  const { backups, unreadable, incomplete } = await listAll();
   const wanted = isOne ? named : aheadLast(backups, nowMs)[0]?.file;
   if (wanted === undefined) throw new UserError(`There are no backups in ${named}.`, "Check its name.");
   if (!isOne) refuseMixed(named, backups);
   const fetch = async (address: string, into: string) => decrypted(address, await bring(address, into), into, identity);
-  const isWanted = ({ file }: StoredBackup) => basename(file) === basename(wanted);
+  const isWanted = ({ file }: Pick<StoredBackup, "file">) => basename(file) === basename(wanted);
   const made = backups.find(isWanted)?.made_at ?? "";
   return {
     file: await fetch(wanted, folder),
     newer: backups.filter((one) => !isWanted(one) && (one.made_at > made || made > formatTime(nowMs))),
     fetch,
-    warnings: unreadable.map((address) => unreadText(address, "it has another manifest.")),
+    /** The backups in the same place whose manifest is damaged, and those named after a later time that have none. */
+    unread: [
+      ...unreadable.filter((file) => !isWanted({ file })).map((file) => ({ file, reason: "it has another manifest." })),
+      ...incomplete
+        .filter((name) => isOurs(name) && made !== "" && timeOf(name) > timeOf(backupName(Date.parse(made))))
+        .map((name) => ({ file: `${place.replace(/\/$/, "")}/${name}`, reason: "it has no manifest." })),
+    ],
   };
 }
 

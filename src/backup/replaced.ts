@@ -111,6 +111,18 @@ function isUnreadable(failure: unknown): boolean {
 const readOld = <Row extends unknown[]>(database: Connection, query: SQL) =>
   attempt(() => database.values<Row>(query)) ?? [];
 
+type Soundness = ReturnType<typeof openSoundness>;
+
+/** Reads from tables of `old`; null if there is no such file, or if one of the tables is damaged. */
+function readSound<Row extends unknown[]>(
+  database: Connection,
+  isSound: Soundness,
+  tables: readonly string[],
+  query: SQL,
+) {
+  return tables.every(isSound) ? attempt(() => database.values<Row>(query)) : null;
+}
+
 /** Returns whether `old` has a history with the backup. */
 export function isOfSameInstance(database: Connection): boolean {
   return readOld(database, sql`SELECT 1 FROM old.instances JOIN main.instances USING (id)`).length > 0;
@@ -124,13 +136,13 @@ export function isContinued(database: Connection): boolean {
   return isOfSameInstance(database) && attempt(() => database.values(missing))?.length === 0;
 }
 
-/** The data that the replaced file has and the backup does not. */
+/** The data that the replaced file has and the backup does not; null if it cannot be known. */
 export interface Lost {
-  readonly accounts: readonly string[];
-  readonly keys: number;
-  readonly imports: readonly { readonly account: string; readonly file: string; readonly leads: number }[];
+  readonly accounts: readonly string[] | null;
+  readonly keys: number | null;
+  readonly imports: readonly { readonly account: string; readonly file: string; readonly leads: number }[] | null;
   /** The numbers of leads by the name of their account. */
-  readonly leads: readonly { readonly account: string; readonly leads: number }[];
+  readonly leads: readonly { readonly account: string; readonly leads: number }[] | null;
 }
 
 /** The accounts of the replaced file that were not deleted since. */
@@ -140,28 +152,39 @@ const theirs = sql`(SELECT * FROM old.accounts WHERE id NOT IN (SELECT id FROM m
  * Compares the replaced file with the backup, before it is merged into it. A newer backup may have been merged: a key created
  * since is revoked at the time of the restore.
  */
-export function findLost(database: Connection, nowMs: number): Omit<Lost, "leads"> {
-  const read = <Row extends unknown[]>(query: SQL) => readOld<Row>(database, query);
-  return {
-    accounts: read<[string]>(
-      sql`SELECT name FROM ${theirs} WHERE id NOT IN (SELECT id FROM main.accounts) ORDER BY number`,
-    ).map(([name]) => name),
-    keys: read(sql`
+export function findLost(database: Connection, isSound: Soundness, nowMs: number): Omit<Lost, "leads"> {
+  const read = <Row extends unknown[]>(tables: readonly string[], query: SQL) =>
+    readSound<Row>(database, isSound, tables, query);
+  const accounts = read<[string]>(
+    ["accounts"],
+    sql`SELECT name FROM ${theirs} WHERE id NOT IN (SELECT id FROM main.accounts) ORDER BY number`,
+  );
+  const keys = read(
+    ["accounts", "keys"],
+    sql`
       SELECT 1 FROM old.keys AS key JOIN ${theirs} ON theirs.number = key.account
       WHERE digest NOT IN (SELECT digest FROM main.keys WHERE revoked_at IS NOT ${nowMs})
-        AND revoked_at IS NULL AND ifnull(expires_at, ${nowMs} + 1) > ${nowMs}`).length,
-    imports: read<[string, string, number]>(sql`
+        AND revoked_at IS NULL AND ifnull(expires_at, ${nowMs} + 1) > ${nowMs}`,
+  );
+  const imports = read<[string, string, number]>(
+    ["accounts", "imports"],
+    sql`
       SELECT theirs.name, made.file, made.imported FROM old.imports AS made
       JOIN ${theirs} ON theirs.number = made.account
       WHERE made.undone_at IS NULL AND NOT EXISTS (
         SELECT 1 FROM main.imports AS known
         WHERE known.number = made.number AND known.at = made.at AND known.undone_at IS NULL)
-      ORDER BY made.number`).map(([account, file, leads]) => ({ account, file, leads })),
+      ORDER BY made.number`,
+  );
+  return {
+    accounts: accounts?.map(([name]) => name) ?? null,
+    keys: keys?.length ?? null,
+    imports: imports?.map(([account, file, leads]) => ({ account, file, leads })) ?? null,
   };
 }
 
 /** Compares the leads, after all is merged: an undo or an erasure may have removed leads that were imported again since. */
-export function findLostLeads(database: Connection): Lost["leads"] {
+export function findLostLeads(database: Connection, isSound: Soundness): Lost["leads"] {
   const lost = sql`
     SELECT theirs.name, count(*) FROM old.stored_leads AS lead
     JOIN ${theirs} ON theirs.number = lead.account
@@ -169,5 +192,6 @@ export function findLostLeads(database: Connection): Lost["leads"] {
     WHERE NOT EXISTS (
       SELECT 1 FROM main.stored_leads AS known WHERE known.account = ours.number AND known.uuid = lead.uuid)
     GROUP BY theirs.number ORDER BY theirs.number`;
-  return readOld<[string, number]>(database, lost).map(([account, leads]) => ({ account, leads }));
+  const rows = readSound<[string, number]>(database, isSound, ["accounts", "stored_leads"], lost);
+  return rows?.map(([account, leads]) => ({ account, leads })) ?? null;
 }

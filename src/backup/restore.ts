@@ -22,7 +22,7 @@ import { adminCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { type Backup, makeBackup } from "./backup.ts";
 import { endGapsOfBackup, skipNumbers } from "./carry-ledger.ts";
-import { type CarriedPart, carryOver } from "./carry-over.ts";
+import { type CarriedPart, carryOver, partsWithErasures, partsWithRevocations } from "./carry-over.ts";
 import { applyReceipts, readReceipts, rememberErasures, repeatErasures } from "./erasures.ts";
 import { contentOf, fileDigestOf, type Manifest, readManifest } from "./manifest.ts";
 import { type FetchOptions, type FoundBackup, findBackup, unreadText } from "./places.ts";
@@ -35,6 +35,7 @@ import {
   isContinued,
   isOfSameInstance,
   type Lost,
+  openSoundness,
   type Replaced,
   refuseOpen,
 } from "./replaced.ts";
@@ -65,6 +66,9 @@ export interface Restoration {
   readonly carried: readonly CarriedPart[];
   /** The parts that cannot be carried over, because the replaced file is damaged. */
   readonly unread: readonly string[];
+  /** The files whose erasures, or revoked keys and sources, cannot be read: the replaced one, and newer backups. */
+  readonly unreadErasures: readonly string[];
+  readonly unreadRevocations: readonly string[];
   /** True if the replaced file knows what was done since the backup. */
   readonly isContinuation: boolean;
   /** True if a newer backup in the same place knows what was erased and revoked since. */
@@ -147,7 +151,14 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
     const time = formatTime(nowMs).replaceAll(/[:.]/g, "-");
     const kept = existsSync(target) ? freeName(`${target}.replaced-${time}`) : null;
     const { isKnown: isNewerKnown, warnings } = newer;
-    const report = { ...merged, isNewerKnown, receipts: receipts.length, kept, warnings };
+    const report = {
+      ...merged,
+      isNewerKnown,
+      ...unreadFiles({ path, target, replaced }, merged.unread, newer.unread),
+      receipts: receipts.length,
+      kept,
+      warnings,
+    };
     if (dryRun) return report;
     sync(draft);
     await confirm(report);
@@ -163,12 +174,29 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
   }
 }
 
+/** Returns the files whose erasures and revocations cannot be read: a damaged file that is replaced, and newer backups. */
+function unreadFiles(
+  { path, target, replaced }: { readonly path: string; readonly target: string; readonly replaced: Replaced },
+  unreadParts: readonly string[],
+  newer: readonly string[],
+): Pick<Restoration, "unreadErasures" | "unreadRevocations"> {
+  // An empty file is what a crash leaves of a database.
+  const isDamaged = replaced === "unreadable" || (replaced === "nothing there" && existsSync(target));
+  const those = (parts: readonly string[]) =>
+    isDamaged || unreadParts.some((part) => parts.includes(part)) ? [path, ...newer] : newer;
+  return {
+    unreadErasures: those(partsWithErasures),
+    unreadRevocations: those([...partsWithRevocations, "sources"]),
+  };
+}
+
 /**
  * Carries over the erasures and revocations that newer backups of the same instance know. All of them are read: a clock that
  * was ahead may have dated one that knows less.
  */
 async function carryFromNewer(database: Connection, found: FoundBackup, { folder, nowMs }: RestoreWork) {
-  const warnings = [...found.warnings];
+  const unread = found.unread.map(({ file }) => file);
+  const warnings = found.unread.map(({ file, reason }) => unreadText(file, reason));
   let isKnown = false;
   for (const { file: address } of found.newer) {
     using aside = createDraftFolder(folder);
@@ -182,16 +210,16 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
       if (isFull(cause)) throw cause;
       const failure = explainBackupFailure(cause, address, address);
       if (!(failure instanceof UserError)) throw failure;
+      unread.push(address);
       warnings.push(unreadText(address, failure.message));
       continue;
     }
     const isOfThis = isOfSameInstance(database);
-    if (isOfThis)
-      carryOver(database, nowMs, ["names of deleted accounts", "erasures", "revoked keys", "expiries of keys"]);
+    if (isOfThis) carryOver(database, nowMs, { names: [...partsWithErasures, ...partsWithRevocations] });
     detach(database);
     isKnown ||= isOfThis;
   }
-  return { isKnown, warnings };
+  return { isKnown, unread, warnings };
 }
 
 interface MergeInput {
@@ -205,9 +233,11 @@ interface MergeInput {
 export function merge(database: Connection, { replaced, receipts, manifest, nowMs }: MergeInput) {
   const madeMs = Date.parse(manifest.made_at);
   const isContinuation = isContinued(database);
-  const lostBefore = findLost(database, nowMs);
+  const isSound = openSoundness(database);
+  const lostBefore = findLost(database, isSound, nowMs);
   const unknownSinceMs = endGapsOfBackup(database, madeMs, nowMs);
-  const { carried, unread } = replaced === "nothing there" ? { carried: [], unread: [] } : carryOver(database, nowMs);
+  const { carried, unread } =
+    replaced === "nothing there" ? { carried: [], unread: [] } : carryOver(database, nowMs, { isSound });
   // The record of who received leads since the backup is in another file, or nowhere.
   const gap = { from: unknownSinceMs, to: Math.max(madeMs, nowMs), reason: "restore" } as const;
   if (!isContinuation || unread.length > 0) database.insert(ledgerGaps).values(gap).run();
@@ -217,7 +247,7 @@ export function merge(database: Connection, { replaced, receipts, manifest, nowM
   const deletedAccounts = leaveOutDeletedAccounts(database);
   const erasedAgain = repeatErasures(database);
   database.run(sql`COMMIT`);
-  const lost = { ...lostBefore, leads: findLostLeads(database) };
+  const lost = { ...lostBefore, leads: findLostLeads(database, isSound) };
   const retainedOut = leaveOutOlder(database, nowMs);
   skipNumbers(database);
   const count = database.values<[number]>(sql`SELECT count(*) FROM main.stored_leads`)[0]?.[0] ?? 0;

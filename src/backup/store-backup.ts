@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { createDraftFolder } from "../db/database-files.ts";
 import type { Backup } from "./backup.ts";
-import { drill } from "./drill.ts";
+import { drill, type TestedBackup } from "./drill.ts";
 import { encryptedSuffix, encryptFile } from "./encryption.ts";
 import { fileDigestOf, manifestPath, readManifest, writeManifest } from "./manifest.ts";
 import { backupName, type Place } from "./places.ts";
@@ -27,12 +27,12 @@ export async function storeBackup({
   recipient,
   nowMs,
   stop,
-}: StoreRequest): Promise<Backup> {
+}: StoreRequest): Promise<TestedBackup> {
   using folder = createDraftFolder(place.folder ?? dirname(databasePath));
   const made = await backups.make(join(folder.path, backupName(nowMs)), nowMs, stop);
-  const { leads } = await drill(made.file, nowMs, stop);
+  const { leads, retainedOut } = await drill(made.file, nowMs, stop);
   const { file, sha256, bytes } = recipient === null ? made : await untilStopped(encrypt(made.file, recipient), stop);
-  return { file: await untilStopped(place.put(file), stop), sha256, bytes, leads };
+  return { file: await untilStopped(place.put(file), stop), sha256, bytes, leads, retainedOut };
 }
 
 async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "leads">> {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Backup } from "../backup/backup.ts";
-import { drill } from "../backup/drill.ts";
+import { drill, type TestedBackup } from "../backup/drill.ts";
 import { encryptedSuffix } from "../backup/encryption.ts";
 import { openPlace, type StoredBackup } from "../backup/places.ts";
 import { storeBackup } from "../backup/store-backup.ts";
@@ -34,7 +34,7 @@ export function backupCommand(context: CommandContext): Command {
         const advice = `To test it, run: ${adminCommand} restore ${file} --identity FILE --dry-run`;
         throw new UserError(`${file} is encrypted.`, advice, 2);
       }
-      if (isS3(file)) print(context.output, await storeIn(context, file), true);
+      if (isS3(file)) print(context.output, await storeIn(context, file));
       else await makeFile(context, file, options.drill === true);
     })
     .addCommand(listCommand(context));
@@ -46,11 +46,11 @@ const nothingMade = "No backup was made, and the partial copy was deleted.";
 async function makeFile(context: CommandContext, file: string, isDrill: boolean): Promise<void> {
   const stop = stopSignal();
   const test = () => unlessStopped(drill(file, context.now(), stop), `${file} exists, but its test was not completed.`);
-  if (isDrill && existsSync(file)) return print(context.output, await test(), true);
+  if (isDrill && existsSync(file)) return print(context.output, await test());
   const making = (await context.installed.backups()).make(file, context.now(), stop);
   const made = await unlessStopped(making, nothingMade);
   await record(context, "backup", { sha256: made.sha256, leads: made.leads });
-  print(context.output, isDrill ? await test() : made, isDrill);
+  print(context.output, isDrill ? await test() : made);
   context.output.say(
     `It contains personal data: protect it like the database. A restore also needs ${file}.manifest.json.`,
   );
@@ -66,13 +66,20 @@ async function record(context: CommandContext, act: "backup" | "backup.verified"
   }
 }
 
-function print(output: Output, { file, sha256, bytes, leads }: Backup, isTested: boolean): void {
-  const tested = isTested ? " A test restore has the same content." : "";
+function print(output: Output, backup: Backup | TestedBackup): void {
+  const { file, sha256, bytes, leads } = backup;
+  const retainedOut = "retainedOut" in backup ? backup.retainedOut : 0;
+  const same = retainedOut === 0 ? "the same content" : "the same content, apart from leads that retention leaves out";
+  const tested = "retainedOut" in backup ? ` A test restore has ${same}.` : "";
   output.result({ file, sha256, bytes, leads }, `${file} has ${leadsText(leads)} in ${grouped(bytes)} bytes.${tested}`);
+  if (retainedOut > 0)
+    output.say(
+      `A restore on this day would leave out ${grouped(retainedOut)} of ${leadsText(leads)}: they are older than the retention period of their account.`,
+    );
 }
 
 /** Stores a tested backup in a place, and records it. */
-export async function storeIn(context: CommandContext, place: string, stop = stopSignal()): Promise<Backup> {
+export async function storeIn(context: CommandContext, place: string, stop = stopSignal()): Promise<TestedBackup> {
   const stored = await unlessStopped(
     storeBackup({
       backups: await context.installed.backups(),

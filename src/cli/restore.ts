@@ -63,10 +63,10 @@ export function restoreCommand(context: CommandContext): Command {
         erased_again: erasedAgain,
         retained_out: retainedOut,
         lost: {
-          leads: lost.leads.reduce((sum, one) => sum + one.leads, 0),
-          imports: lost.imports.length,
+          leads: lost.leads?.reduce((sum, one) => sum + one.leads, 0) ?? null,
+          imports: lost.imports?.length ?? null,
           keys: lost.keys,
-          accounts: lost.accounts.length,
+          accounts: lost.accounts?.length ?? null,
         },
       };
       context.output.result(value, `${path} ${dryRun ? "would have" : "now has"} ${leadsText(leads)}.`);
@@ -86,15 +86,24 @@ function replacementText(path: string, dryRun: boolean): string {
 const shown = 5;
 
 /** One line for each kind of data that will be gone. */
-function goneTexts({ lost, erasedAgain, retainedOut, deletedAccounts, madeMs }: Restoration): string[] {
+function goneTexts({ lost, kept, erasedAgain, retainedOut, deletedAccounts, madeMs }: Restoration): string[] {
   const since = `since the backup of ${formatTime(madeMs)}`;
-  const imports = lost.imports.map(({ account, file, leads }) => `${file} (${account}, ${leads})`);
+  const { imports, leads, keys, accounts } = lost;
+  const importTexts = imports?.map((one) => `${one.file} (${one.account}, ${one.leads})`) ?? [];
+  const unknown = Object.entries({ leads, imports, keys, accounts }).flatMap(([what, one]) =>
+    one === null ? what : [],
+  );
   const lines = [
-    lost.imports.length > 0 && `Lost: ${counted("import")(lost.imports.length)} ${since}: ${firstOf(imports, shown)}.`,
-    ...lost.leads.map(({ account, leads }) => `Lost: ${leadsText(leads)} of ${account} that the backup does not have.`),
-    lost.keys > 0 && `Lost: ${counted("key")(lost.keys)} created ${since}.`,
-    lost.accounts.length > 0 &&
-      `Lost: ${counted("account")(lost.accounts.length)} created ${since}: ${firstOf(lost.accounts, shown)}.`,
+    kept !== null &&
+      unknown.length > 0 &&
+      `Unknown: which ${unknown.join(", ")} will be lost. The file that is replaced cannot be read.`,
+    importTexts.length > 0 &&
+      `Lost: ${counted("import")(importTexts.length)} ${since}: ${firstOf(importTexts, shown)}.`,
+    ...(leads ?? []).map((one) => `Lost: ${leadsText(one.leads)} of ${one.account} that the backup does not have.`),
+    keys !== null && keys > 0 && `Lost: ${counted("key")(keys)} created ${since}.`,
+    accounts !== null &&
+      accounts.length > 0 &&
+      `Lost: ${counted("account")(accounts.length)} created ${since}: ${firstOf(accounts, shown)}.`,
     erasedAgain > 0 && `Erased again: ${leadsText(erasedAgain)} of persons erased ${since}.`,
     deletedAccounts > 0 && `Left out: ${counted("account")(deletedAccounts)} deleted ${since}, with all leads.`,
     retainedOut > 0 && `Left out: ${leadsText(retainedOut)} older than the retention period of their account.`,
@@ -105,22 +114,48 @@ function goneTexts({ lost, erasedAgain, retainedOut, deletedAccounts, madeMs }: 
 const maxAgeDays = 400;
 
 /** Asks before much is lost. Throws a UserError if the answer is no, or if --yes is missing and nobody can be asked. */
-async function confirmLoss(report: Restoration, { yes }: Options, nowMs: number): Promise<void> {
-  if (yes === true) return;
-  const { madeMs, leads, retainedOut, lost } = report;
+async function confirmLoss(report: Restoration, options: Options, nowMs: number): Promise<void> {
+  if (options.yes === true) return;
+  const { madeMs, leads, retainedOut, lost, kept } = report;
   const made = formatTime(madeMs);
+  const unknown = unknownTexts(report, options);
   const doubts = [
     madeMs - nowMs > dayMs && `the clock says ${formatTime(nowMs)}, before the backup of ${made} was made`,
     nowMs - madeMs > maxAgeDays * dayMs && `the backup of ${made} is more than ${maxAgeDays} days old`,
     retainedOut > leads && `retention leaves out ${leadsText(retainedOut)} and keeps ${leadsText(leads)}`,
+    ...unknown,
   ].filter((doubt) => doubt !== false);
   if (doubts.length > 0 && !canAsk()) {
-    const advice = "Check the clock and the backup (--dry-run shows what would be lost), then pass --yes.";
-    throw new UserError(`Nothing was restored: ${doubts.join(", and ")}.`, advice);
+    const check = "Check the clock and the backup (--dry-run shows what would be lost), then pass --yes.";
+    throw new UserError(
+      `Nothing was restored: ${doubts.join(", and ")}.`,
+      unknown.length > 0 ? atNight(report) : check,
+    );
   }
-  const isLosing = lost.leads.length + lost.imports.length + lost.keys + lost.accounts.length > 0;
+  const hasLost = (one: number | readonly unknown[] | null) =>
+    one === null ? kept !== null : typeof one === "number" ? one > 0 : one.length > 0;
+  const isLosing = [lost.leads, lost.imports, lost.keys, lost.accounts].some(hasLost);
   const why = doubts.length === 0 ? "" : `Note that ${doubts.join(", and ")}. `;
-  if (isLosing || doubts.length > 0) await confirm(`${why}Replace the database?`, {});
+  const what = unknown.length > 0 ? `${atNight(report)} ` : "";
+  if (isLosing || doubts.length > 0) await confirm(`${why}${what}Replace the database?`, {});
+}
+
+/** Says which files may know erasures and revocations that the restore cannot repeat. Receipts answer for erasures alone. */
+function unknownTexts({ unreadErasures, unreadRevocations }: Restoration, { receipts }: Options): string[] {
+  const unanswered = receipts === undefined ? unreadErasures : [];
+  const files = [...new Set([...unanswered, ...unreadRevocations])];
+  return files.map((file) => {
+    const parts = [unanswered.includes(file) && "erasures", unreadRevocations.includes(file) && "revoked keys"];
+    return `the ${parts.filter(Boolean).join(" and ")} of ${file} cannot be read`;
+  });
+}
+
+/** Says what to do when the service is down and nobody can repair the file first. */
+function atNight({ madeMs }: Restoration): string {
+  return (
+    `Persons erased and keys revoked since ${formatTime(madeMs)} may come back. To repeat the erasures, pass --receipts FILE. ` +
+    "To be online now, pass --yes, and then repeat each erasure (lead erase) and revocation (key revoke) of that time."
+  );
 }
 
 const again =
@@ -147,9 +182,9 @@ function afterTexts(report: Restoration, dryRun: boolean): string[] {
     unread.length > 0 && `Warning: these parts of the replaced file could not be read: ${unread.join(", ")}. ${again}`,
     !isContinuation && unread.length === 0 && sinceText(report),
     kept !== null && !dryRun && `The replaced file is kept as ${kept}. Delete it when you no longer need it.`,
-    ...lost.leads.map(({ account }) => {
+    ...(lost.leads ?? []).map(({ account }) => {
       const name = quoted(account);
-      const create = lost.accounts.includes(account) ? `${adminCommand} account create ${name}; ` : "";
+      const create = lost.accounts?.includes(account) === true ? `${adminCommand} account create ${name}; ` : "";
       const copied = `DATABASE_PATH=${quoted(copy ?? "")} ${adminCommand} lead export ${name}`;
       return `To carry over these leads: ${create}${copied} | ${adminCommand} lead import ${name} - --create-pixels`;
     }),

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { anAdmin } from "../support/admin.ts";
 import { needing, unless } from "../support/needing.ts";
 import { aSmallDisk, fill } from "../support/small-disk.ts";
-import { aBackup, fitManifest, header, rows } from "./restore/a-backup.ts";
+import { aBackup, backUp, fitManifest, header, rows } from "./restore/a-backup.ts";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -50,6 +50,22 @@ test("a drill of an existing backup compares it, changes nothing, and removes it
   });
   expect(files().toSorted()).toEqual(before);
   expect(await admin.leads()).toHaveLength(30);
+});
+
+test("a drill says what retention would leave out of a restore on this day", async () => {
+  const admin = anAdmin();
+  const aDayAgo = new Date(Date.now() - 86_400_000).toISOString();
+  await admin.import(`date,pixel_id,email\n2020-01-31,px,a@b.c\n2020-02-01,px,b@b.c\n${aDayAgo},px,d@b.c\n`);
+  const file = await backUp(admin);
+  expect((await admin.run("backup", "--drill", file)).stdout).toContain("A test restore has the same content.\n");
+  // The retention was set, and not applied before the backup was made.
+  using database = new Database(admin.file);
+  database.run("UPDATE accounts SET retain_days = 30");
+  database.close();
+  const other = await backUp(admin, "other.db");
+  const { status, stdout, stderr } = await admin.run("backup", "--drill", other);
+  expect([status, stdout]).toEqual([0, expect.stringContaining("apart from leads that retention leaves out")]);
+  expect(stderr).toContain("A restore on this day would leave out 2 of 3 leads:");
 });
 
 test("a drill of a backup whose manifest promises other content fails", async () => {

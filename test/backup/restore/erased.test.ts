@@ -54,7 +54,7 @@ test("leads older than their account keeps do not come back", async () => {
   const { admin, file } = await aBackup();
   await admin.import("pixel_id,email\npx,new@example.com\n");
   const newer = await backUp(admin, "newer.db");
-  await admin.run("retain", "acme", "--days", "30");
+  await admin.run("retain", "acme", "--days", "30", "--yes");
   const { json, stderr } = await admin.run("restore", newer, "--json", "--yes");
   expect(json).toMatchObject({ leads: 1, erased_again: 0, retained_out: 20 });
   expect(stderr).toContain("Left out: 20 leads older than the retention period of their account.");

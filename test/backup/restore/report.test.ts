@@ -142,7 +142,7 @@ test.each([
   await erase(admin, "d7@example.com");
   const newer = await backUp(admin, "newer.db");
   spoil(newer);
-  const { status, json, stderr } = await anAdmin([]).run("restore", file, "--json");
+  const { status, json, stderr } = await anAdmin([]).run("restore", file, "--yes", "--json");
   expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 20 });
   expect(stderr).toMatch(new RegExp(`^Warning: The backup ${newer} cannot be read: [^\n]*${reason}`, "m"));
 });
