@@ -11,8 +11,8 @@ import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
 import { problemsOf } from "./findings.ts";
 import { nodeAt, type RqliteNode } from "./node.ts";
 import { openNodeFile } from "./node-file.ts";
-import { initCluster, migrateCluster, removeNode } from "./nodes.ts";
-import { scrubNode } from "./scrub.ts";
+import { initCluster, migrateCluster, rejoinNode, removeNode } from "./nodes.ts";
+import { type Restarting, scrubNode } from "./scrub.ts";
 import { askCluster, type ClusterStatus, type NodeStatus } from "./status.ts";
 
 export function clusterCommand(context: CommandContext): Command {
@@ -22,6 +22,7 @@ export function clusterCommand(context: CommandContext): Command {
     .addCommand(statusCommand(context))
     .addCommand(migrateCommand(context))
     .addCommand(scrubCommand(context))
+    .addCommand(rejoinCommand(context))
     .addCommand(leaveCommand(context));
 }
 
@@ -98,25 +99,46 @@ function migrateCommand(context: CommandContext): Command {
     });
 }
 
-function scrubCommand(context: CommandContext): Command {
-  return jsonCommand("scrub")
-    .description("remove the residual bytes of erased persons from the local node, which is stopped briefly")
+/** A command that stops and starts the local node. Its supervisor does that. */
+function restartCommand(name: string, description: string): Command {
+  const example = `cluster ${name} --stop "systemctl stop rqlited" --start "systemctl start rqlited"`;
+  return jsonCommand(name)
+    .description(description)
     .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "the command that starts it again")
-    .examples("cluster scrub --stop ./stop-node.sh --start ./start-node.sh")
-    .action(async ({ stop, start }: { stop: string; start: string }) => {
-      // A signal must not leave the node stopped.
-      stopSignal();
-      const restarting = { stop: () => run(stop), start: () => run(start) };
-      const { node, bytesBefore, bytesAfter, awayMs } = await withDatabase((database) =>
-        scrubNode(database, restarting),
-      );
-      context.output.result(
-        { node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
-        `The log of ${node} had ${grouped(bytesBefore)} bytes and now has ${grouped(bytesAfter)}. ` +
-          `The node was stopped for ${(awayMs / 1000).toFixed(1)} s.`,
-      );
+    .examples(example);
+}
+
+/** The commands that stop and start the node. */
+function restartingWith({ stop, start }: { readonly stop: string; readonly start: string }): Restarting {
+  // A signal must not leave the node stopped.
+  stopSignal();
+  return { stop: () => run(stop), start: () => run(start) };
+}
+
+function scrubCommand(context: CommandContext): Command {
+  const description = "remove the residual bytes of erased persons from the local node, which is stopped briefly";
+  return restartCommand("scrub", description).action(async (options: { stop: string; start: string }) => {
+    const restarting = restartingWith(options);
+    const { node, bytesBefore, bytesAfter, awayMs } = await withDatabase((database) => scrubNode(database, restarting));
+    context.output.result(
+      { node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
+      `The log of ${node} had ${grouped(bytesBefore)} bytes and now has ${grouped(bytesAfter)}. ` +
+        `The node was stopped for ${(awayMs / 1000).toFixed(1)} s.`,
+    );
+  });
+}
+
+function rejoinCommand(context: CommandContext): Command {
+  const description = "have the local node copy all data from the others, as after its disk was full";
+  return restartCommand("rejoin", description).action(async (options: { stop: string; start: string }) => {
+    const restarting = restartingWith(options);
+    const name = await withDatabase(async (database) => {
+      await rejoinNode(database, restarting);
+      return database.node.name;
     });
+    context.output.result({ node: name }, `${name} has all data of the cluster.`);
+  });
 }
 
 function leaveCommand(context: CommandContext): Command {

@@ -34,7 +34,7 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
     if ((await untilShown(file, last.id, behind, shownMs)) === last.chain) return;
     throw new NodesDiffer(
       "The local rqlite node and the leader of the cluster differ: one of them lacks writes, as after a full disk.",
-      `Run ${adminCommand} cluster status to see which one. Stop it, delete its folder, and start it with -join.`,
+      `Run ${adminCommand} cluster status to see which one, and then ${adminCommand} cluster rejoin on its machine.`,
     );
   }
 

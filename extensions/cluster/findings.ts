@@ -117,7 +117,8 @@ function problemsOfNode({ name, lacks_writes: lacks, wrong_flags: flags, clock_o
     !node.is_stuck &&
       reading !== null &&
       warning("cluster", `${reading}, which can stop the writes of ${name}.`, ending),
-    lacks && broken("cluster", lacking, "Stop it, delete its folder, and start it with -join."),
+    lacks &&
+      broken("cluster", lacking, `Free space on its disk, and run ${adminCommand} cluster rejoin on its machine.`),
     (node.round_trip_ms ?? 0) > maxRoundTripMs &&
       warning(
         "cluster",

@@ -1,19 +1,19 @@
-/** Changes of the cluster itself: its first node, its schema, and a node that leaves. */
-import { existsSync } from "node:fs";
+/** Changes of the cluster itself: its first node, its schema, and a node that leaves or joins again. */
+import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { count, isNull, type SQL, sql } from "drizzle-orm";
 import { connectTo } from "../../src/db/connection.ts";
-import { createDraftFolder, isFileOfNode } from "../../src/db/database-files.ts";
+import { createDraftFolder, isFileOfNode, shmOf, walOf } from "../../src/db/database-files.ts";
 import { takeLock } from "../../src/db/locks.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { leads, ledgerGaps } from "../../src/db/schema.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
-import type { ClusterDatabase } from "./database.ts";
+import { type ClusterDatabase, reasonFor } from "./database.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
-import { listMembers, stateOf, untilReady } from "./members.ts";
+import { checkLocalNode, listMembers, type Member, stateOf, untilReady } from "./members.ts";
 import { NoAnswer, query, type RqliteNode, request } from "./node.ts";
-import { lastErasing, markScrubbed } from "./scrub.ts";
+import { lastErasing, markScrubbed, type Restarting, untilStopped } from "./scrub.ts";
 import { nodes } from "./tables.ts";
 import { createTables } from "./transaction.ts";
 
@@ -89,20 +89,51 @@ export async function removeNode(database: ClusterDatabase, name: string): Promi
   if (!names.includes(name) && !servers.some((server) => server.name === name)) {
     throw new UserError(`The cluster has no node ${name}.`, `It has ${names.join(", ")}.`);
   }
-  const others = members.filter((member) => member.isVoter && member.name !== name);
-  const reached = (await Promise.all(others.map(stateOf))).filter((state) => state !== null);
-  if (reached.length * 2 <= others.length) {
-    throw new UserError(
-      `Without ${name}, no majority of the nodes is reachable, and the cluster would stop.`,
-      "Start the unreachable nodes, or remove them first.",
-    );
-  }
+  await refuseWithoutMajority(members, name);
   await database.write([sql`UPDATE ${nodes} SET leaving = 1 WHERE name = ${name}`]);
   await Bun.sleep(leaseMs + clockMarginMs);
   if (names.includes(name)) {
     await request(node, "DELETE", "/remove", timeoutMs, { body: JSON.stringify({ id: name }) });
   }
   await database.write([sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`]);
+}
+
+/** Throws a UserError if the other nodes are no majority of themselves. */
+async function refuseWithoutMajority(members: readonly Member[], name: string): Promise<void> {
+  const others = members.filter((member) => member.isVoter && member.name !== name);
+  const reached = (await Promise.all(others.map(stateOf))).filter((state) => state !== null);
+  if (reached.length * 2 > others.length) return;
+  throw new UserError(
+    `Without ${name}, no majority of the nodes is reachable, and the cluster would stop.`,
+    "Start the unreachable nodes, or remove them first.",
+  );
+}
+
+/** The entries in the folder of a node that rqlite makes. */
+const madeByRqlite = ["clean_snapshot", "extensions", "raft", "raft.db", "rsnapshots"];
+
+/**
+ * Has the local node copy everything from the others, as after a full disk. Its supervisor must start it with -join. Resolves
+ * when the node has caught up.
+ */
+export async function rejoinNode({ node, path, catchUp }: ClusterDatabase, { stop, start }: Restarting): Promise<void> {
+  await checkLocalNode(node, path);
+  await refuseWithoutMajority(await listMembers(node), node.name);
+  try {
+    await stop();
+    await untilStopped(node);
+    for (const made of [...madeByRqlite.map((name) => join(dirname(path), name)), path, walOf(path), shmOf(path)]) {
+      rmSync(made, { recursive: true, force: true });
+    }
+  } finally {
+    await start();
+  }
+  await untilReady(node);
+  for (const endMs = performance.now() + bootTimeoutMs; ; ) {
+    const reason = await reasonFor(catchUp());
+    if (reason === null) return;
+    if (performance.now() > endMs) throw new NoAnswer(reason);
+  }
 }
 
 /**

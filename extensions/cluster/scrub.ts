@@ -28,7 +28,7 @@ const maxMs = 3_600_000;
 const pauseMs = 50;
 
 /** Stops and starts the local node, which its supervisor does. */
-interface Restarting {
+export interface Restarting {
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -178,7 +178,8 @@ function replace(nodeFolder: string, path: string, make: (draft: string) => void
   sync(dirname(path));
 }
 
-async function untilStopped(node: RqliteNode): Promise<void> {
+/** Waits until a node does not answer any more. Throws NoAnswer. */
+export async function untilStopped(node: RqliteNode): Promise<void> {
   for (const endMs = performance.now() + patienceMs; (await stateOf(node)) !== null; await Bun.sleep(pauseMs)) {
     if (performance.now() > endMs) throw new NoAnswer("it did not stop");
   }

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/members.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
-import { anAdmin, type Ended } from "../../support/admin.ts";
+import { type Admin, anAdmin, type Ended } from "../../support/admin.ts";
 import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
@@ -101,9 +101,9 @@ async function placeOf(node: RunningNode, key: string, settings: Readonly<Record
       place.engine.kill("SIGKILL");
       await place.engine.exited;
     },
-    async restart(): Promise<void> {
-      // It knows the others. A node that is to join ends if it finds no leader.
-      place.engine = startOne(node);
+    /** Starts rqlite again, with others to join if its folder is empty: a node that has data knows them. */
+    async restart(others: readonly LocalNode[] = []): Promise<void> {
+      place.engine = startOne(node, others);
       await untilReady(node);
     },
   };
@@ -122,6 +122,32 @@ export function watched(node: RunningNode): RunningNode {
     await node.exited;
   });
   return node;
+}
+
+/**
+ * Runs a command that stops and starts a node. The test is its supervisor: it waits for the files that the commands to stop and
+ * start create.
+ */
+export async function supervised(
+  { admin, engine }: Place,
+  name: "scrub" | "rejoin",
+  restart: () => Promise<void>,
+  whileStopping: (running: ReturnType<Admin["start"]>) => Promise<void> = async () => {},
+) {
+  const folder = aFolder();
+  const [stop, start] = [join(folder, "stop"), join(folder, "start")];
+  const command = (file: string) => `touch ${file}; until [ -e ${file}ped ]; do sleep 0.02; done`;
+  const running = admin.start("cluster", name, "--stop", command(stop), "--start", command(start));
+  await until(() => Bun.file(stop).exists());
+  await whileStopping(running);
+  engine.kill("SIGTERM");
+  await engine.exited;
+  await Bun.write(`${stop}ped`, "");
+  await until(() => Bun.file(start).exists());
+  const restarted = restart();
+  await Bun.write(`${start}ped`, "");
+  await restarted;
+  return running.finished();
 }
 
 /** Creates a key through a node. Every node knows it. */

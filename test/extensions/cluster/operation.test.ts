@@ -12,7 +12,7 @@ import { aFolder } from "../../support/folder.ts";
 import { needing, unless } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { aSmallDisk } from "../../support/small-disk.ts";
-import { aCluster, answerOf, missing, type Place, settingsOf, watched } from "./cluster.ts";
+import { aCluster, answerOf, expectSuccess, missing, type Place, settingsOf, supervised, watched } from "./cluster.ts";
 import { aHost, placeNodes, rqlited, startNode } from "./nodes.ts";
 
 /** A node without others, and its commands. */
@@ -22,15 +22,6 @@ async function aNode(folder = aFolder()) {
   const engine = watched(startNode(node));
   await untilReady(node);
   return { node, engine, admin: anAdmin([], settingsOf(node)) };
-}
-
-/** Empties the folder of a node, and starts it with another one to join. */
-async function joinAgain(place: Place, { node: other }: Place): Promise<void> {
-  await place.kill();
-  rmSync(place.node.folder, { recursive: true });
-  mkdirSync(place.node.folder, { mode: 0o750 });
-  place.engine = watched(startNode(place.node, { others: [other] }));
-  await untilReady(place.node);
 }
 
 unless(missing).describe("a cluster", () => {
@@ -134,7 +125,7 @@ unless(missing).describe("a node", () => {
     const [place] = await cluster.followers();
     const other = await cluster.leader();
     await loseWrite(place, other);
-    const problem = `${place.node.name} lacks writes that other nodes have, as after a full disk. Stop it, delete its`;
+    const problem = `${place.node.name} lacks writes that other nodes have, as after a full disk. Free space on its disk, and`;
     for (const { admin } of [place, other]) expect((await admin.run("cluster", "status")).stdout).toContain(problem);
     expect((await other.admin.run("doctor")).status).toBe(2);
     expect(await place.admin.run("key", "list", account.id)).toMatchObject({
@@ -143,7 +134,8 @@ unless(missing).describe("a node", () => {
     });
     expect((await other.admin.run("key", "list", account.id)).status).toBe(0);
     await until(async () => (await place.as().get("/leads")).status === 500);
-    await joinAgain(place, other);
+    const rejoining = supervised(place, "rejoin", () => place.restart([other.node]));
+    expectSuccess(await rejoining);
     expect((await answerOf(place.as(), "/leads")).status).toBe(200);
     expect((await place.admin.run("cluster", "status")).stdout).not.toContain("lacks");
     const { name } = place.node;

@@ -10,7 +10,7 @@ import type { Admin } from "../../support/admin.ts";
 import { aLead, linesOf, someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { unless } from "../../support/needing.ts";
-import { aCluster, expectSuccess, missing, type Place } from "./cluster.ts";
+import { aCluster, expectSuccess, missing, type Place, supervised } from "./cluster.ts";
 
 /** The files of a node's folder that contain one of some texts, compressed or not. */
 function filesWith({ node }: Place, texts: readonly string[]): string[] {
@@ -54,26 +54,9 @@ function countSilent(places: readonly Place[]) {
   };
 }
 
-/** Scrubs a node. The test is its supervisor: it waits for the files that the commands to stop and start create. */
-async function scrub(
-  place: Place,
-  whileStopping: (running: ReturnType<Admin["start"]>) => Promise<void> = async () => {},
-) {
-  const { admin } = place;
-  const [stop, start] = [join(admin.folder, "stop"), join(admin.folder, "start")];
-  const command = (file: string) => `touch ${file}; until [ -e ${file}ped ]; do sleep 0.02; done`;
-  const running = admin.start("cluster", "scrub", "--stop", command(stop), "--start", command(start));
-  await until(() => Bun.file(stop).exists());
-  await whileStopping(running);
-  place.engine.kill("SIGTERM");
-  await place.engine.exited;
-  await Bun.write(`${stop}ped`, "");
-  await until(() => Bun.file(start).exists());
-  const restarted = place.restart();
-  await Bun.write(`${start}ped`, "");
-  await restarted;
-  return running.finished();
-}
+/** Scrubs a node. */
+const scrub = (place: Place, whileStopping?: (running: ReturnType<Admin["start"]>) => Promise<void>) =>
+  supervised(place, "scrub", () => place.restart(), whileStopping);
 
 unless(missing).describe("scrubbing", () => {
   test("removes every byte of erased persons from each node, stale copies in split pages too, with one server silent at a time", async () => {
