@@ -19,7 +19,7 @@ import { openClusterStore } from "./served-store.ts";
 /** The time for which a command looks for a majority before it reads without one. */
 const patienceMs = 2_000;
 
-/** Returns the databases of the node that the settings name, in place of those of a file. */
+/** Returns the databases of the node that the settings name, instead of those of a file. */
 export function clusterDatabases(path: string, cluster: ClusterConfig): Databases {
   const node = nodeAt(cluster);
   const database = openClusterDatabase(openNodeFile(path), node, nameUnreachable);

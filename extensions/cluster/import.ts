@@ -39,16 +39,16 @@ export function clusterImporter(database: ClusterDatabase): Importer {
       // The folder of temporary tables is not that of rqlite.
       const [read, folder] = [database.read, tmpdir()];
       if (options.dryRun) {
-        const place = { connection: openReadOnly(database.path), catchUp: () => database.catchUp() };
+        const target = { connection: openReadOnly(database.path), catchUp: () => database.catchUp() };
         return beginImport(
-          { ...place, read, folder, open, transactions: (work) => inSteps(work, write) },
+          { ...target, read, folder, open, transactions: (work) => inSteps(work, write) },
           number,
           options,
           origin,
         );
       }
       const { connection, attach, detach } = openStagingPlace(database.path);
-      const place = {
+      const target = {
         connection,
         async catchUp() {
           await database.catchUp();
@@ -59,7 +59,7 @@ export function clusterImporter(database: ClusterDatabase): Importer {
           return inSteps(work, write);
         },
       };
-      return beginImport({ ...place, read, folder, open }, number, options, origin);
+      return beginImport({ ...target, read, folder, open }, number, options, origin);
     },
     async writeLeads(account, leads, options) {
       const { open, write } = openPlans(database, account);

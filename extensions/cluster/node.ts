@@ -23,8 +23,8 @@ export function nodeAt({ name, url, credentials }: ClusterConfig): RqliteNode {
  * the statement takes apart itself. A list stays a list, as the argument of json_each.
  */
 class JsonDialect extends SQLiteSyncDialect {
-  override escapeParam(place: number, value?: unknown): string {
-    const extracted = `json_extract(?1, '$[${place}]')`;
+  override escapeParam(index: number, value?: unknown): string {
+    const extracted = `json_extract(?1, '$[${index}]')`;
     return value instanceof Uint8Array ? `unhex(${extracted})` : extracted;
   }
 }

@@ -73,5 +73,5 @@ function readFreePages(file: number, freelist: bigint, pageSize: number): Set<nu
   const isLong = list.readUInt16LE(10) === maxCount;
   const count = isLong ? Number(list.readBigUInt64LE(headerBytes)) : list.readUInt16LE(10);
   const ids = list.subarray(headerBytes + (isLong ? 8 : 0));
-  return new Set(Array.from({ length: count }, (_, place) => Number(ids.readBigUInt64LE(place * 8))));
+  return new Set(Array.from({ length: count }, (_, index) => Number(ids.readBigUInt64LE(index * 8))));
 }

@@ -38,7 +38,7 @@ export async function askCluster(node: RqliteNode, file: Connection, nowMs: numb
 /** The median; of an even number of values, the mean of the two in the middle. */
 function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
-  const at = (place: number) => sorted[Math.floor(place)] ?? 0;
+  const at = (position: number) => sorted[Math.floor(position)] ?? 0;
   return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
 }
 

@@ -100,9 +100,9 @@ function table(
   lengths: readonly number[] = [],
 ): string {
   const titles = header.map((title) => `<th scope="col">${title}</th>`).join("");
-  const body = rows.map((row, place) => {
+  const body = rows.map((row, index) => {
     const cells = row.map((cell) => `<td>${Bun.escapeHTML(cell)}</td>`).join("");
-    return `<tr style="--bar:${100 * (lengths[place] ?? 0)}%">${cells}</tr>`;
+    return `<tr style="--bar:${100 * (lengths[index] ?? 0)}%">${cells}</tr>`;
   });
   return `<table><thead><tr>${titles}</tr></thead><tbody>\n${body.join("\n")}\n</tbody></table>`;
 }

@@ -33,7 +33,7 @@ export function statsCommand(context: CommandContext): Command {
     .action((account: Account, options: StatsOptions) => {
       const { days } = options;
       const todayMs = Math.floor(context.now() / dayMs) * dayMs;
-      const period = Array.from({ length: days }, (_, place) => dayOf(todayMs - (days - 1 - place) * dayMs));
+      const period = Array.from({ length: days }, (_, index) => dayOf(todayMs - (days - 1 - index) * dayMs));
       const stats = readStats(context.database().read, account.number, todayMs - (days - 1) * dayMs);
       if (options.html !== undefined) writePage(options.html, { account, period, stats, nowMs: context.now() });
       const written = `The charts are in ${options.html}; open it in a browser.`;
@@ -77,9 +77,9 @@ function draw(bars: Chart["bars"]): string {
   const numberWidth = Math.max(...bars.map(({ count }) => grouped(count).length));
   const barWidth = Math.max(1, width - labelWidth - numberWidth - 4);
   const lengths = lengthsOf(bars).map((length) => Math.ceil(length * barWidth));
-  const lines = bars.map(({ count }, place) => {
+  const lines = bars.map(({ count }, index) => {
     const number = grouped(count).padStart(numberWidth);
-    return `${pad(labels[place] ?? "", labelWidth)}  ${number}  ${"█".repeat(lengths[place] ?? 0)}`.trimEnd();
+    return `${pad(labels[index] ?? "", labelWidth)}  ${number}  ${"█".repeat(lengths[index] ?? 0)}`.trimEnd();
   });
   return lines.join("\n");
 }

@@ -55,7 +55,7 @@ const comma = Buffer.from(",");
 
 /** Joins stored documents into the list (§2.1). No lead is parsed, rebuilt, or even decoded. */
 function writeEnvelope({ documents, nextMs }: LeadPage): Uint8Array {
-  const listed = documents.flatMap((document, place) => (place === 0 ? [document] : [comma, document]));
+  const listed = documents.flatMap((document, index) => (index === 0 ? [document] : [comma, document]));
   const cursor = nextMs === null ? "null" : `"${formatTime(nextMs)}"`;
   const end = Buffer.from(`],"has_more":${nextMs !== null},"next_cursor":${cursor}}`);
   return Buffer.concat([beginning, ...listed, end]);

@@ -240,7 +240,7 @@ export type FoundBackup = Awaited<ReturnType<typeof findBackup>>;
 export async function findBackup(named: string, { folder, identity, access, nowMs }: FetchOptions) {
   const isRemote = access !== null;
   const isOne = isRemote ? isOurs(basename(named)) : !isFolder(named);
-  // A name that was mistyped is no empty place.
+  // A mistyped name must fail, not look empty.
   if (!isRemote && isOne) readManifest(named);
   const place = isOne ? dirname(isRemote ? named : resolve(named)) : named;
   const { listAll, bring } = openPlace(place, access);

@@ -11,7 +11,7 @@ export interface Contributions {
   readonly commands: readonly CommandEntry[];
   /** Looks for problems in what the extension is responsible for. */
   readonly findings?: (examined: Examined) => Promise<readonly Finding[]>;
-  /** Opens the database of a cluster in the place of the file. */
+  /** Opens the database of a cluster instead of the file. */
   readonly loadDatabases?: (path: string, cluster: ClusterConfig) => Promise<Databases>;
   /** The arguments of the command that bun start runs in a separate process; null if there is none. */
   readonly childOf?: (config: Config) => readonly string[] | null;

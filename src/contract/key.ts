@@ -45,7 +45,7 @@ export function digestOf(key: string): Buffer {
 export function checksum(body: string): string {
   let rest = crc32(body);
   let text = "";
-  for (let place = 0; place < checksumLength; place++) {
+  for (let index = 0; index < checksumLength; index++) {
     text = base62.charAt(rest % base62.length) + text;
     rest = Math.floor(rest / base62.length);
   }

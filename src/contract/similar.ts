@@ -19,12 +19,12 @@ function distanceOf(typed: string, known: string): number {
 
 /** The number of letters to insert, delete, or replace to make one text the other (Levenshtein). */
 function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, place) => place);
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [line, letter] of [...one].entries()) {
     const next = [line + 1];
-    for (let place = 1; place < row.length; place++) {
-      const replaced = (row[place - 1] ?? 0) + (letter === other[place - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[place] ?? 0) + 1, (next[place - 1] ?? 0) + 1));
+    for (let index = 1; index < row.length; index++) {
+      const replaced = (row[index - 1] ?? 0) + (letter === other[index - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1));
     }
     row = next;
   }

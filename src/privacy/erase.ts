@@ -158,7 +158,7 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
   const idOf = ({ lead }: StoredLead): PersonIdentifier => ({ kind: "id", value: lead.id });
 
   return (person: PersonReference, found: FoundLeads, gone: Set<string>, earlier: Buffer | undefined) => {
-    // An earlier person may have the same leads, and another lead may have taken the place of one that was found.
+    // An earlier person may have the same leads, and another lead may have replaced one that was found.
     const isLeft = ({ lead }: StoredLead) => !gone.has(lead.id);
     const own = found.own.flatMap(leadAt).filter((one) => isOf(one.lead, person) && isLeft(one));
     const others = [...found.mentions].flatMap(([ms, id]) =>

@@ -25,7 +25,7 @@ export const RepeatableErasure = Type.Object({
   given: Type.Optional(Hashes),
   /** The hashes of the IDs of the leads that were removed. */
   removed: Type.Optional(Hashes),
-  /** The SHA-256 digests that were passed in place of identifiers. */
+  /** The SHA-256 digests that were passed instead of identifiers. */
   digests: Type.Optional(Hashes),
 });
 export type RepeatableErasure = Static<typeof RepeatableErasure>;

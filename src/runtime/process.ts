@@ -55,7 +55,7 @@ const unbroken = new RegExp(
   `\\b(?:${adminCommand}|leadfile-admin|bun start|chmod|chown) .*?(?=[.,;:)]?$|[.,;:)] | \\()|--[\\w-]+ \\S+`,
   "gm",
 );
-/** Takes the place of a space that must not become a line break. */
+/** Stands for a space that must not become a line break. */
 const glue = "\u{e000}";
 
 /** Breaks a text between words. A command stays on one line, so that it can be copied. */

@@ -49,16 +49,16 @@ export function obstacleIn(folder: string, name: string): string | null {
   if (entryAt(draft)?.isSymbolicLink()) return `${draft} ${isLink}`;
   if (entryAt(join(folder, name))?.isFile() !== true) return "it was replaced or removed.";
   const disk = entryAt(folder)?.dev;
-  for (const place of [folder, ...[...ownFolders].map((own) => join(folder, own))]) {
-    const found = entryAt(place);
+  for (const path of [folder, ...[...ownFolders].map((own) => join(folder, own))]) {
+    const found = entryAt(path);
     if (found === undefined) continue;
-    if (found.isSymbolicLink()) return `${place} ${isLink}`;
-    if (found.dev !== disk) return `${place} is on another disk; move it to the disk of the inbox.`;
+    if (found.isSymbolicLink()) return `${path} ${isLink}`;
+    if (found.dev !== disk) return `${path} is on another disk; move it to the disk of the inbox.`;
     try {
       // Only a folder has a dot in it.
-      accessSync(`${place}/.`, constants.W_OK | constants.X_OK);
+      accessSync(`${path}/.`, constants.W_OK | constants.X_OK);
     } catch (cause) {
-      return `${place} cannot store imported files (${codeOf(cause) || "unknown"}); make it a writable folder.`;
+      return `${path} cannot store imported files (${codeOf(cause) || "unknown"}); make it a writable folder.`;
     }
   }
   return null;
@@ -96,13 +96,13 @@ export function archive(folder: string, name: string, outcome: Outcome, source: 
     rmSync(file);
     return null;
   }
-  const place = unusedPath(folder, outcome.kind, name);
+  const target = unusedPath(folder, outcome.kind, name);
   if (outcome.kind === "failed") {
     // By now there may be a link, also one to nowhere: it is not followed.
-    writeFileSync(`${place}.txt`, `${`${outcome.reason} ${outcome.advice ?? ""}`.trim()}\n`, { flag: "wx" });
+    writeFileSync(`${target}.txt`, `${`${outcome.reason} ${outcome.advice ?? ""}`.trim()}\n`, { flag: "wx" });
   }
-  renameSync(file, place);
-  return place;
+  renameSync(file, target);
+  return target;
 }
 
 /** Divides a file of deliveries into two, and removes it. Returns false if it has only one delivery. */
@@ -122,11 +122,11 @@ export function divide(folder: string, name: string): boolean {
 
 /** Returns a path in one of the three folders without a file, and without one next to it for the text that says why. */
 function unusedPath(folder: string, own: string, name: string): string {
-  const place = join(folder, own);
-  mkdirSync(place, { recursive: true, mode: 0o700 });
+  const ownFolder = join(folder, own);
+  mkdirSync(ownFolder, { recursive: true, mode: 0o700 });
   const { name: stem, ext } = parse(shortened(name));
   for (let number = 1; ; number++) {
-    const path = join(place, number === 1 ? `${stem}${ext}` : `${stem}-${number}${ext}`);
+    const path = join(ownFolder, number === 1 ? `${stem}${ext}` : `${stem}-${number}${ext}`);
     const reason = own === failedFolder ? entryAt(`${path}.txt`) : undefined;
     if (entryAt(path) === undefined && reason === undefined) return path;
   }

@@ -106,8 +106,8 @@ export class DropFolder {
     // During the import a folder may have become a link.
     const newObstacle = outcome.kind === "later" ? null : obstacleIn(this.path, name);
     if (newObstacle !== null) return { kind: "later", reason: newObstacle };
-    const place = archive(this.path, name, outcome, this.source);
-    if (place !== null) this.#archived.add(place, name, this.now());
+    const archived = archive(this.path, name, outcome, this.source);
+    if (archived !== null) this.#archived.add(archived, name, this.now());
     return outcome;
   }
 
@@ -130,9 +130,9 @@ function fileIn(folder: string, name: string, unusual: Map<string, string>): Sta
   try {
     const found = entryAt(join(folder, name));
     if (found?.isFile()) return found;
-    if (found?.isSymbolicLink()) unusual.set(name, "it is a link; put the file itself in its place.");
+    if (found?.isSymbolicLink()) unusual.set(name, "it is a link; replace it with the file itself.");
     else if (found?.isDirectory()) unusual.set(name, "it is a folder; move its files out of it.");
-    else if (found !== undefined) unusual.set(name, "it is a pipe, a socket, or a device; put a file in its place.");
+    else if (found !== undefined) unusual.set(name, "it is a pipe, a socket, or a device; replace it with a file.");
     else if (name.includes("\ufffd")) unusual.set(name, "its name is not UTF-8; rename it.");
   } catch (cause) {
     unusual.set(name, `it cannot be opened (${codeOf(cause) || "unknown"}); it is tried again.`);
@@ -165,18 +165,18 @@ function watchArchived(folder: string) {
   const files = new Map<string, ArchivedFile>();
   let isStarted = false;
 
-  function add(place: string, name: string, sinceMs: number): void {
-    const now = entryAt(place);
-    if (now?.isFile()) files.set(place, { name, ino: now.ino, version: versionOf(now), sinceMs, nextMs: sinceMs });
+  function add(path: string, name: string, sinceMs: number): void {
+    const now = entryAt(path);
+    if (now?.isFile()) files.set(path, { name, ino: now.ino, version: versionOf(now), sinceMs, nextMs: sinceMs });
   }
 
   /** Adds the files that were archived before this start. */
   function addEarlier(nowMs: number): void {
     for (const own of ["done", failedFolder]) {
       for (const name of namesIn(join(folder, own))) {
-        const place = join(folder, own, name);
+        const path = join(folder, own, name);
         const isReason = own === failedFolder && name.endsWith(".txt");
-        if (!isReason && nowMs - (entryAt(place)?.ctimeMs ?? 0) < watchedMs) add(place, name, nowMs);
+        if (!isReason && nowMs - (entryAt(path)?.ctimeMs ?? 0) < watchedMs) add(path, name, nowMs);
       }
     }
   }
@@ -188,16 +188,16 @@ function watchArchived(folder: string) {
       if (!isStarted) addEarlier(nowMs);
       isStarted = true;
       const due = [...files].filter(([, { nextMs, sinceMs }]) => nowMs >= nextMs || nowMs < sinceMs);
-      return due.flatMap(([place, file]) => {
+      return due.flatMap(([path, file]) => {
         const { name, ino, version, sinceMs } = file;
         // An upload that goes on does so soon: the older a file is, the less often it is looked at, up to once a minute.
         file.nextMs = nowMs + Math.min((nowMs - sinceMs) / 10, 60_000);
-        const [now, dropped] = [entryAt(place), join(folder, name)];
-        // Editors put another file in its place: that is no upload.
+        const [now, dropped] = [entryAt(path), join(folder, name)];
+        // Editors replace it with another file: that is no upload.
         const isSame = now?.ino === ino && now.isFile();
         const isChanged = isSame && versionOf(now) !== version && entryAt(dropped) === undefined;
-        if (isChanged) renameSync(place, dropped);
-        if (isChanged || !isSame || nowMs - sinceMs > watchedMs) files.delete(place);
+        if (isChanged) renameSync(path, dropped);
+        if (isChanged || !isSame || nowMs - sinceMs > watchedMs) files.delete(path);
         return isChanged ? [name] : [];
       });
     },

@@ -77,11 +77,11 @@ function readSmall(path: string): string | null {
   }
 }
 
-/** Returns a value as settings, or what is wrong with it. `place` names where it was stored. */
-export function checkSettings(value: unknown, place: string): ImportSettings | { readonly fault: string } {
+/** Returns a value as settings, or what is wrong with it. `source` names where it was stored. */
+export function checkSettings(value: unknown, source: string): ImportSettings | { readonly fault: string } {
   if (Value.Check(ImportSettings, value)) return value;
   const path = Value.Errors(ImportSettings, value).First()?.path.slice(1) ?? "";
   const names = Object.keys(ImportSettings.properties).join(", ");
-  const what = path === "" ? `${place} is not a JSON object` : `${place} has a wrong ${JSON.stringify(path)}`;
+  const what = path === "" ? `${source} is not a JSON object` : `${source} has a wrong ${JSON.stringify(path)}`;
   return { fault: `${what}; it takes ${names}, with the values of lead import.` };
 }

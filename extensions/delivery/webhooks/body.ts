@@ -56,7 +56,7 @@ export function readVisits(bytes: Uint8Array, contentEncoding: string | null, ma
   if (text === "") throw new DeliveryRefused("invalid_body", `The body is empty; it takes ${takes}.`);
   const whole = parse(text);
   if (Array.isArray(whole)) {
-    for (const [place, item] of whole.entries()) refuseOther(item, `Element ${place + 1} of the array`);
+    for (const [index, item] of whole.entries()) refuseOther(item, `Element ${index + 1} of the array`);
     return { count: whole.length, json: inOneLine(text) };
   }
   // Programs such as curl send JSON under the type of a form.
@@ -65,7 +65,7 @@ export function readVisits(bytes: Uint8Array, contentEncoding: string | null, ma
     refuseOther(whole, "The body");
     return { count: 1, json: `[${inOneLine(text)}]` };
   }
-  const lines = text.split("\n").map((line, place) => ({ line: line.trim(), number: place + 1 }));
+  const lines = text.split("\n").map((line, index) => ({ line: line.trim(), number: index + 1 }));
   const visits = lines.filter(({ line }) => line !== "");
   for (const { line, number } of visits) refuseOther(parse(line), `Line ${number}`);
   return { count: visits.length, json: `[${visits.map(({ line }) => inOneLine(line)).join()}]` };

@@ -83,7 +83,7 @@ export function personMask({ name, email, verified_email: verified }: Person): (
       const needles = /:\/\/[^/]*$/.test(text.slice(0, index)) ? parts : [...parts, ...joinedDomains];
       const isNamed =
         needles.some((needle) => joined.includes(needle)) ||
-        found.some((word, place) => whole.has(word) || whole.has(word + (found[place + 1] ?? "")));
+        found.some((word, index) => whole.has(word) || whole.has(word + (found[index + 1] ?? "")));
       return isNamed ? "…" : piece;
     });
 }

@@ -112,9 +112,9 @@ function renderCode(blocks: string, topic: string, origin: string): string {
   });
   const html = programs.map((program) => program.html).join("\n");
   if (programs[0]?.language === "json") return html;
-  const choices = programs.map(({ language }, place) => {
+  const choices = programs.map(({ language }, index) => {
     const id = `${topic}-${language}`;
-    const input = `<input class="unseen" type="radio" name="${topic}" id="${id}" value="${language}"${place === 0 ? " checked" : ""}>`;
+    const input = `<input class="unseen" type="radio" name="${topic}" id="${id}" value="${language}"${index === 0 ? " checked" : ""}>`;
     return `${input}<label for="${id}">${languages[language]}</label>`;
   });
   return `<div class="tabs" role="radiogroup" aria-label="Language">${choices.join("")}\n${html}\n</div>\n`;

@@ -24,7 +24,7 @@ export interface MetricSources {
   readonly limiter: Limiter;
   readonly store: RequestStore;
   readonly now: () => number;
-  /** Null without deliveries. */
+  /** Null if this server takes no deliveries. */
   readonly inflow: () => Inflow | null;
   /** The time at which the certificate of TLS_CERT expires; null without one. */
   readonly certificateEndsMs?: number | null;

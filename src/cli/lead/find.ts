@@ -50,9 +50,9 @@ type Received = PersonalData["received"][number];
 function printOne(output: Output, account: string, person: PersonalData, byPhone: boolean): void {
   const { leads, received, gaps, mentions } = person;
   const documents = leads.map(readDocument);
-  const texts = leads.flatMap((document, place) => [
+  const texts = leads.flatMap((document, index) => [
     forTerminal(document),
-    ...received.filter(({ id }) => id === documents[place]?.id).map((one) => recipientText(account, one)),
+    ...received.filter(({ id }) => id === documents[index]?.id).map((one) => recipientText(account, one)),
   ]);
   output.result({ leads: documents, received: received.map(withoutPrefix), gaps }, texts.join("\n"));
   const isNobodyKnown = received.length === 0 && gaps.length === 0;

@@ -158,7 +158,7 @@ const idColumn = /^(?:lead|id)(?:[ _-]?(?:number|id))*$/i;
 function readList(name: string, text: string, read: Reader): PersonReference[] {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
   const rows = lines
-    .map((line, place) => ({ line: place + 1, cells: cellsOf(line) }))
+    .map((line, index) => ({ line: index + 1, cells: cellsOf(line) }))
     .filter(({ cells }) => cells.join("") !== "");
   const titles = rows[0]?.cells ?? [];
   const isHeader = titles.every((title) => title === "" || columnName.test(title));

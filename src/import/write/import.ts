@@ -16,7 +16,7 @@ import {
 } from "../new-lead.ts";
 import type { SourceRead } from "./import-record.ts";
 import { openDestination, writeLeads } from "./lead-writer.ts";
-import { type ImportPlace, Merge, type MergeListener, openDryRun } from "./merge.ts";
+import { type ImportTarget, Merge, type MergeListener, openDryRun } from "./merge.ts";
 import { readPreview } from "./preview.ts";
 import { openStaging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
@@ -43,7 +43,7 @@ export function importerOn(database: Connection): Importer {
     begin({ number }, options, origin) {
       const path = database.$client.filename;
       const connection = openForImport(path);
-      const place: ImportPlace = {
+      const target: ImportTarget = {
         read: database,
         connection,
         folder: dirname(path),
@@ -56,7 +56,7 @@ export function importerOn(database: Connection): Importer {
           return inTransactions(connection, work);
         },
       };
-      return beginImport(place, number, options, origin);
+      return beginImport(target, number, options, origin);
     },
     async writeLeads(account, leads, options) {
       const write = () => writeLeads(openDestination(database, account, options.nowMs), leads, options);
@@ -66,10 +66,15 @@ export function importerOn(database: Connection): Importer {
 }
 
 /** Begins an import into a file or a cluster. */
-export function beginImport(place: ImportPlace, account: AccountNumber, options: ImportOptions, origin: ImportOrigin) {
-  const { read, connection } = place;
+export function beginImport(
+  target: ImportTarget,
+  account: AccountNumber,
+  options: ImportOptions,
+  origin: ImportOrigin,
+) {
+  const { read, connection } = target;
   try {
-    const staging = openStaging(connection.$client, place.folder);
+    const staging = openStaging(connection.$client, target.folder);
     const { add, reject, rejectedRows, sample } = staging;
     const stored = openStoredLeads(read, account);
     const pixels = openPixelReader(read);
@@ -80,7 +85,7 @@ export function beginImport(place: ImportPlace, account: AccountNumber, options:
       hasPixel: (id: string) => pixels.has(account, id),
       /** Returns what the import would change. Must be called after the last `add`. */
       async preview(mayShareIds: boolean) {
-        await place.catchUp();
+        await target.catchUp();
         staging.sort();
         return readPreview(connection, account, staging, { ...options, mayShareIds });
       },
@@ -91,7 +96,7 @@ export function beginImport(place: ImportPlace, account: AccountNumber, options:
       async *merge(source: SourceRead, now: () => number, listener?: MergeListener) {
         staging.sort();
         try {
-          const { open, transactions } = options.dryRun ? openDryRun(connection, account) : place;
+          const { open, transactions } = options.dryRun ? openDryRun(connection, account) : target;
           const work = new Merge({ account, options, origin, staging, read: source, now, listener }, open);
           for await (const _ of transactions(work)) yield work.progress();
         } catch (cause) {

@@ -11,7 +11,7 @@ import { identifiersOf } from "../../privacy/identifiers.ts";
 import { hasBlocks, openSuppressions } from "../../privacy/suppressions.ts";
 import { idFromSource } from "../map/identity.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../new-lead.ts";
-import { openPixelNumbers, openStoredLeads, type StoredLeads, type StoredPlace } from "./stored-leads.ts";
+import { openPixelNumbers, openStoredLeads, type StoredLeads, type StoredPosition } from "./stored-leads.ts";
 
 /** The context of all leads of one transaction. */
 export interface WriteContext {
@@ -107,7 +107,7 @@ export class LeadWriter {
   }
 
   /** Inserts a lead at its time or the first free one after it, and returns that; or where the lead with its ID is stored. */
-  private insert(lead: NewLead, pixel: number, wanted: number): number | StoredPlace {
+  private insert(lead: NewLead, pixel: number, wanted: number): number | StoredPosition {
     const { leads } = this.destination;
     const { importNumber } = this.context;
     let at = wanted >= this.taken.from && wanted <= this.taken.to ? this.taken.to + 1 : wanted;
@@ -122,7 +122,7 @@ export class LeadWriter {
   }
 
   /** A lead of another pixel is never replaced: two vendors may use one ID for two people. */
-  private keepOrReplace(lead: NewLead, pixel: number | null, stored: StoredPlace): ImportOutcome {
+  private keepOrReplace(lead: NewLead, pixel: number | null, stored: StoredPosition): ImportOutcome {
     if (this.options.onDuplicate === "skip" || pixel !== stored.pixel) return { kind: "duplicate" };
     this.destination.leads.replace(lead, { ...stored, doc: documentAt(lead, stored.at, this.options) });
     return { kind: "replaced", ofOther: stored.importNumber !== this.context.importNumber };

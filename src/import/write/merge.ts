@@ -24,7 +24,7 @@ import type { Staging } from "./staging.ts";
 import type { Work } from "./transactions.ts";
 
 /** The connections and functions with which an import stages its leads, and writes them. */
-export interface ImportPlace {
+export interface ImportTarget {
   /** The stored leads as they are now. */
   readonly read: Connection;
   /**
@@ -158,9 +158,9 @@ export class Merge implements Work {
         INSERT OR FAIL INTO ${leads} (account, identified_at, uuid, pixel, state, city_key, has_email, import, doc)
         SELECT ${account}, staged.at, uuid, pixels.number, state, city_key, has_email, ${number},
           ${this.material.options.dryRun ? sql`''` : sql`document`}
-        FROM in_order CROSS JOIN staged ON staged.place = in_order.lead
+        FROM in_order CROSS JOIN staged ON staged.position = in_order.lead
           LEFT JOIN ${pixels} ON pixels.account = ${account} AND pixels.id = staged.pixel
-        WHERE in_order.place > ${from} AND in_order.place <= ${from + max} ORDER BY in_order.place`);
+        WHERE in_order.position > ${from} AND in_order.position <= ${from + max} ORDER BY in_order.position`);
     } catch (cause) {
       if (!codeOf(cause).startsWith("SQLITE_CONSTRAINT")) throw cause;
     }
@@ -168,8 +168,8 @@ export class Merge implements Work {
   }
 }
 
-/** Returns a place to which a dry run merges. */
-export function openDryRun(database: Connection, account: AccountNumber): Pick<ImportPlace, "open" | "transactions"> {
+/** Returns the target of a dry run. */
+export function openDryRun(database: Connection, account: AccountNumber): Pick<ImportTarget, "open" | "transactions"> {
   shadowTables(database, account);
   return { open: (nowMs) => openDestination(database, account, nowMs), transactions: (work) => runDry(database, work) };
 }

@@ -58,8 +58,8 @@ export function readPreview(
 
 /** The staged leads that are compared. */
 const oldest = sql`oldest AS MATERIALIZED (
-  SELECT staged.* FROM temp.in_order CROSS JOIN temp.staged ON staged.place = in_order.lead
-  WHERE in_order.place <= ${maxCompared}
+  SELECT staged.* FROM temp.in_order CROSS JOIN temp.staged ON staged.position = in_order.lead
+  WHERE in_order.position <= ${maxCompared}
 )`;
 
 /** An ID that is made of a row is no such ID: it says which rows are one. */

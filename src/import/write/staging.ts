@@ -49,7 +49,7 @@ export function openStaging(client: Database, folder: string): Staging {
   return { ...others, add: inFolder(add), reject: inFolder(reject), sort: inFolder(sort) };
 }
 
-/** Yes and no are 1 and 0 in a table. */
+/** SQLite stores booleans as 0 and 1. */
 type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
   readonly hasEmail: number;
   readonly clamped: number;
@@ -80,12 +80,12 @@ function openTables(client: Database, folder: string) {
   const summary = client.query<Summary, [number | null, number, number]>(`
     SELECT count(*) AS leads, count(*) - count(at) AS untimed, total(clamped) AS moved, min(at) AS oldestMs,
       max(at) AS newestMs, count(CASE WHEN at < ? THEN 1 END) AS older
-    FROM in_order WHERE place > ? AND place <= ?`);
+    FROM in_order WHERE position > ? AND position <= ?`);
   const some = client.query<Row, [number, number]>(`
-    SELECT ${columns} FROM (SELECT place AS position, lead FROM in_order WHERE place > ? ORDER BY place LIMIT ?)
-      CROSS JOIN staged ON staged.place = lead ORDER BY position`);
+    SELECT ${columns} FROM (SELECT position AS rank, lead FROM in_order WHERE position > ? ORDER BY position LIMIT ?)
+      CROSS JOIN staged ON staged.position = lead ORDER BY rank`);
   const rejected = client.query<Omit<RejectedRow, "source"> & { source: string }, []>(
-    "SELECT line, reason, source FROM rejected ORDER BY place",
+    "SELECT line, reason, source FROM rejected ORDER BY position",
   );
   client.run("BEGIN");
   let isSorted = false;
@@ -107,19 +107,19 @@ function openTables(client: Database, folder: string) {
       if (isSorted) return;
       isSorted = true;
       client.run("COMMIT");
-      // Only the places are sorted: the leads stay where they are.
+      // Only the positions are sorted: the leads stay where they are.
       client.run(
-        "INSERT INTO in_order (lead, at, clamped) SELECT place, at, clamped FROM staged ORDER BY at IS NULL, at, place",
+        "INSERT INTO in_order (lead, at, clamped) SELECT position, at, clamped FROM staged ORDER BY at IS NULL, at, position",
       );
     },
-    /** Returns the summary of at most `max` leads after a place in time order. */
+    /** Returns the summary of at most `max` leads after a position in time order. */
     summarize(from: number, max: number, olderThanMs: number | null): Summary {
       const found = summary.get(olderThanMs, from, from + max);
       if (found === null) throw new Error("a count of rows gave no row");
       return found;
     },
     /**
-     * Returns at most `max` leads after a place in time order, those without a time last. Each is read when it is asked for:
+     * Returns at most `max` leads after a position in time order, those without a time last. Each is read when it is asked for:
      * a thousand large ones would fill the memory.
      */
     *read(from: number, max: number): Iterable<NewLead> {
@@ -131,9 +131,9 @@ function openTables(client: Database, folder: string) {
 /** Returns the first, middle, and last lead in the order of the file, as they would be served. */
 function readSample(client: Database, nowMs: number): Lead[] {
   const chosen = client.query<Pick<NewLead, "identifiedMs" | "document">, []>(`
-    WITH last AS (SELECT max(place) AS place FROM staged)
+    WITH last AS (SELECT max(position) AS position FROM staged)
     SELECT at AS identifiedMs, document FROM staged, last
-    WHERE staged.place IN (1, (last.place + 1) / 2, last.place) ORDER BY staged.place`);
+    WHERE staged.position IN (1, (last.position + 1) / 2, last.position) ORDER BY staged.position`);
   return chosen.all().map((lead) => asServed(lead, nowMs));
 }
 
@@ -144,9 +144,9 @@ function createTables(client: Database, folder: string): void {
   client.run("PRAGMA temp.cache_size = -4096");
   client.run(`
     CREATE TEMP TABLE staged (
-      place INTEGER PRIMARY KEY, at INTEGER, uuid BLOB, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
+      position INTEGER PRIMARY KEY, at INTEGER, uuid BLOB, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
       clamped INTEGER, aliases TEXT, vendor_id TEXT, document TEXT, arrived INTEGER
     )`);
-  client.run("CREATE TEMP TABLE rejected (place INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
-  client.run("CREATE TEMP TABLE in_order (place INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");
+  client.run("CREATE TEMP TABLE rejected (position INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
+  client.run("CREATE TEMP TABLE in_order (position INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");
 }

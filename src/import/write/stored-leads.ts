@@ -9,8 +9,8 @@ import { leads, pixels } from "../../db/schema.ts";
 import { bytesOf } from "../../db/uuid.ts";
 import type { NewLead } from "../new-lead.ts";
 
-/** The place of a stored lead. */
-export interface StoredPlace {
+/** The position of a stored lead: its time, import, and pixel. */
+export interface StoredPosition {
   /** Its time, in Unix milliseconds. */
   readonly at: number;
   /** The number of the import that added it. */
@@ -19,8 +19,8 @@ export interface StoredPlace {
   readonly pixel: number;
 }
 
-/** The place at which a lead is to be stored, with its document. */
-export interface Placed extends StoredPlace {
+/** The position at which a lead is to be stored, with its document. */
+export interface Placed extends StoredPosition {
   readonly doc: string;
 }
 
@@ -31,9 +31,9 @@ export interface StoredLeads {
   /** Gives a stored lead another content. Its time stays. */
   replace(lead: NewLead, placed: Placed): void;
   /** The newest lead of the account. */
-  newest(): StoredPlace | null;
+  newest(): StoredPosition | null;
   /** The lead with an ID. */
-  find(id: string): StoredPlace | null;
+  find(id: string): StoredPosition | null;
   /** The first free millisecond after one that is taken. */
   firstFree(ms: number): number;
   /** Returns true if the number that SQLite would choose for the next lead may have been that of another one. */
@@ -60,10 +60,10 @@ export const nextNumber = sql`(SELECT 1 + max(last, ${newestNumber}) FROM lead_n
 
 /** Prepares the statements on the stored leads of an account. */
 export function openStoredLeads(database: Connection, accountNumber: AccountNumber): StoredLeads {
-  const places = () =>
+  const positions = () =>
     database.select({ at: leads.identifiedAt, importNumber: leads.import, pixel: leads.pixel }).from(leads);
-  const newest = places().where(ofAccount).orderBy(desc(leads.identifiedAt)).limit(1).prepare();
-  const found = places()
+  const newest = positions().where(ofAccount).orderBy(desc(leads.identifiedAt)).limit(1).prepare();
+  const found = positions()
     .where(and(ofAccount, eq(leads.uuid, sql.placeholder("uuid"))))
     .prepare();
   const firstFree = prepareFirstFree(database);

@@ -17,15 +17,15 @@ export function addNumbers(blocks: Blocks, numbers: readonly number[]): void {
     const block = blockOf(number);
     let bits = blocks.get(block);
     if (bits === undefined) blocks.set(block, (bits = new Uint8Array(blockSize / 8)));
-    const place = number - block * blockSize;
-    bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7));
+    const offset = number - block * blockSize;
+    bits[offset >> 3] = (bits[offset >> 3] ?? 0) | (1 << (offset & 7));
   }
 }
 
 /** Returns whether a block has the bit of a number, which must be one of that block. */
 export function hasNumber(bits: Uint8Array, number: number): boolean {
-  const place = number % blockSize;
-  return ((bits[place >> 3] ?? 0) & (1 << (place & 7))) !== 0;
+  const offset = number % blockSize;
+  return ((bits[offset >> 3] ?? 0) & (1 << (offset & 7))) !== 0;
 }
 
 /** Adds the bits of a block to another one. Returns whether it lacked some of them. */

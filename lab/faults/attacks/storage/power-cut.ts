@@ -50,8 +50,8 @@ export const powerCut: Fault = {
     broken(
       "an import that begins with the newest lead",
       "src/import/write/staging.ts",
-      "ORDER BY at IS NULL, at, place",
-      "ORDER BY at IS NULL, at DESC, place",
+      "ORDER BY at IS NULL, at, position",
+      "ORDER BY at IS NULL, at DESC, position",
     ),
     broken(
       "a backup of the file without its log",

@@ -23,7 +23,7 @@ export interface ImportRequest {
   readonly pixel?: string;
   readonly createPixels?: boolean;
   readonly rejects?: string | undefined;
-  /** The final place of the rejected rows, if it is another one. */
+  /** The final folder of the rejected rows, if it is another one. */
   readonly rejectsKept?: string;
   readonly identity?: string;
   readonly onDuplicate: "skip" | "replace";

@@ -45,7 +45,7 @@ const mkfifo = (path: string) => expect(Bun.spawnSync(["mkfifo", path]).exitCode
 const aFile = (text: string) => (path: string) => writeFileSync(path, text);
 const aLinkTo = (target: string) => (path: string) => symlinkSync(target, path);
 const aLatin1Name = (path: string) => writeFileSync(Buffer.from(path, "latin1"), "email\n");
-const aLink = "it is a link; put the file itself in its place.";
+const aLink = "it is a link; replace it with the file itself.";
 
 /** An inbox with something unusual at a path, after several looks, and what it has said of that. */
 async function withUnusual(path: string, make: (path: string) => unknown) {
@@ -60,7 +60,7 @@ async function withUnusual(path: string, make: (path: string) => unknown) {
 test.each<[path: string, what: string, says: string, make: (path: string) => unknown]>([
   ["b.csv", "a file next to the folders", "it is not in the folder of an account; move it into one.", aFile("email\n")],
   ["acme/odd.csv", "a folder", "it is a folder; move its files out of it.", (path) => mkdirSync(path)],
-  ["acme/odd.csv", "a pipe", "it is a pipe, a socket, or a device; put a file in its place.", mkfifo],
+  ["acme/odd.csv", "a pipe", "it is a pipe, a socket, or a device; replace it with a file.", mkfifo],
   ["acme/odd.csv", "a link into the folder of another account", aLink, aLinkTo("../acme-2/b.csv")],
   ["acme/odd.csv", "a link in a circle", aLink, aLinkTo("odd.csv")],
   ["acme/odd.csv", "a link to nowhere", aLink, aLinkTo("../nowhere/b.csv")],
@@ -167,7 +167,7 @@ test("a file that becomes a link is not imported", async () => {
   inbox.drop("acme/b.csv");
   await inbox.lookAfter(0, 1, 2, 3, 4);
   expect(inbox.taken.map(({ file }) => file)).toEqual(["acme/a.csv"]);
-  expect(inbox.said).toContain("acme/b.csv: it is a link; put the file itself in its place.");
+  expect(inbox.said).toContain("acme/b.csv: it is a link; replace it with the file itself.");
 });
 
 test.each([
