@@ -5,6 +5,7 @@ import { type Connection, connectTo } from "../db/connection.ts";
 import { codeOf, isDamaged, isLocked, underlying } from "../db/failure.ts";
 import { lockWaitMs } from "../db/locks.ts";
 import { migrateSchema } from "../db/migrate.ts";
+import { processesWith, servicesOf } from "../db/open-elsewhere.ts";
 import { UserError } from "../runtime/user-error.ts";
 
 /** The file at the path of the database. */
@@ -73,9 +74,13 @@ export function detach(database: Connection): void {
 
 /** Refuses to replace a file that another process has open. */
 export function refuseOpen(path: string): never {
+  const others = processesWith(path).filter(({ pid }) => pid !== process.pid);
+  const services = servicesOf(others);
+  const stop = services === "" ? "Stop it" : `Stop it (systemctl stop ${services})`;
+  const pids = others.length === 0 ? "" : ` (process ${others.map(({ pid }) => pid).join(", ")})`;
   throw new UserError(
-    `${path} is open in a server or another program.`,
-    "Stop it, then run restore again: a server would continue to serve the old file.",
+    `${path} is open in a server or another program${pids}.`,
+    `${stop}, then run restore again: a server would continue to serve the old file.`,
   );
 }
 

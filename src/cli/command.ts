@@ -72,6 +72,6 @@ export function jsonCommand(name: string): AdminCommand {
 
 /** Returns the examples of a help. The name of the program is added, unless a line has it after a pipe. */
 export function examples(...lines: readonly string[]): string {
-  const whole = lines.map((line) => (line.includes(adminCommand) ? line : `${adminCommand} ${line}`));
+  const whole = lines.map((line) => (line.includes(`| ${adminCommand} `) ? line : `${adminCommand} ${line}`));
   return `\nExamples:\n${whole.map((line) => `  ${line}`).join("\n")}`;
 }

@@ -1,13 +1,23 @@
 /** The name and the version of the program. The number is in package.json; the commit comes from the build or the clone. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";
 
-/** The program of an admin command. */
-export const adminCommand = Bun.isStandaloneExecutable ? "leadfile" : "bun admin";
+/** True for the program of an installed service, whose commands leadfile-admin runs as the user of the service. */
+const isService =
+  Bun.isStandaloneExecutable &&
+  process.execPath.startsWith("/usr/local/bin/leadfile") &&
+  existsSync("/usr/local/sbin/leadfile-admin");
+
+/** The program of an admin command, as advice and examples show it. */
+export const adminCommand = isService ? "leadfile-admin" : Bun.isStandaloneExecutable ? "leadfile" : "bun admin";
 
 /** The command that starts the server, as advice shows it: an installed release has no bun. */
-export const startCommand = Bun.isStandaloneExecutable ? "leadfile serve" : "bun start";
+export const startCommand = isService
+  ? "systemctl start leadfile"
+  : Bun.isStandaloneExecutable
+    ? "leadfile serve"
+    : "bun start";
 
 /** The option with which the server starts an admin command as its child process. */
 export const childOption = "--child";

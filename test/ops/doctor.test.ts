@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   linkSync,
   readFileSync,
@@ -87,6 +88,28 @@ describe("the status is 1 for a warning, and 0 for none:", () => {
     ["a key not used for 90 days", [idle], 1, /^Keys that were not used for 90 days: key_\w+ of acc_\w+\.$/],
     ["an old key used today", [idle, `INSERT INTO usage VALUES (1, '${dayOf(Date.now())}', 1)`], 0, /^$/],
     ["an unused key that expired", [idle, expired], 0, /^$/],
+    [
+      "a key that expired, and was used six days ago",
+      [`UPDATE keys SET expires_at = ${inDays(-2)}`, `INSERT INTO usage VALUES (1, '${dayOf(inDays(-6))}', 1)`],
+      1,
+      /^Keys that have expired and were used within 7 days: key_\w+ of acc_\w+\.$/,
+    ],
+    [
+      "a key that expired, and was used two weeks ago",
+      [`UPDATE keys SET expires_at = ${inDays(-2)}`, `INSERT INTO usage VALUES (1, '${dayOf(inDays(-14))}', 1)`],
+      0,
+      /^$/,
+    ],
+    [
+      "a key that was rotated before it expired",
+      [
+        anotherKey("CRM", null),
+        `UPDATE keys SET expires_at = ${inDays(-2)} WHERE number = 1`,
+        `INSERT INTO usage VALUES (1, '${dayOf(inDays(-6))}', 1)`,
+      ],
+      0,
+      /^$/,
+    ],
     ["an unused key that was revoked", [idle, "UPDATE keys SET revoked_at = 1"], 0, /^$/],
     ["a key that expires in 15 days", [`UPDATE keys SET expires_at = ${inDays(15)}`], 0, /^$/],
     ["a key that expires in 13 days", [`UPDATE keys SET expires_at = ${inDays(13)}`], 1, /14 days: key_\w+ of acc_/],
@@ -231,26 +254,29 @@ describe("settings", () => {
   });
 
   test.each<[Record<string, string>, number, string]>([
-    [{ HOST: "0.0.0.0", BASE_URL: "https://www.example.com" }, 1, "without TLS"],
+    [{ HOST: "0.0.0.0", BASE_URL: "https://www.leads.test" }, 1, "without TLS"],
     [{ TRUST_PROXY: "1" }, 1, "BASE_URL is not set"],
-    [{ BASE_URL: "http://www.example.com" }, 1, "unencrypted"],
-    [{ TRUST_PROXY: "1", BASE_URL: "https://www.example.com" }, 0, ""],
+    [{ BASE_URL: "http://www.leads.test" }, 1, "unencrypted"],
+    [{ TRUST_PROXY: "1", BASE_URL: "https://www.leads.test" }, 0, ""],
+    [{ TRUST_PROXY: "1", BASE_URL: "https://www.example.com" }, 1, "which is an example"],
+    [{ TRUST_PROXY: "1", BASE_URL: "https://leads.example.com" }, 1, "which is an example"],
+    [{ TRUST_PROXY: "1", BASE_URL: "https://myexample.com" }, 0, ""],
   ])("%j have status %i", async (settings, status, says) => {
     expect(await examine(await aHealthy(settings))).toMatchObject({ status, said: expect.stringContaining(says) });
   });
 });
 
 needing("openssl").describe("a certificate", () => {
-  const names = ["www.example.com"];
+  const names = ["www.leads.test"];
   test.each([
     ["with months left", { days: 90, names }, null, 0, /^$/],
     ["that expires soon", { days: 20, names }, null, 1, /expires on \d{4}-\d\d-\d\d/],
-    ["for another name", { days: 90 }, null, 2, /is not for www\.example\.com/],
+    ["for another name", { days: 90 }, null, 2, /is not for www\.leads\.test/],
     ["that has expired", { days: 90, names }, inDays(91), 2, /TLS_CERT expired on \d{4}-\d\d-\d\d/],
     ["of tomorrow", { days: 90, names }, inDays(-1), 2, /is not valid yet/],
   ])("%s has the right status", async (_, options, nowMs, status, says) => {
     const { TLS_CERT, TLS_KEY } = aCertificate(options);
-    const admin = await aHealthy({ TLS_CERT, TLS_KEY, BASE_URL: "https://www.example.com" }, nowMs);
+    const admin = await aHealthy({ TLS_CERT, TLS_KEY, BASE_URL: "https://www.leads.test" }, nowMs);
     expect(await examine(admin)).toMatchObject({ status, said: expect.stringMatching(says) });
   });
 
@@ -266,6 +292,38 @@ needing("openssl").describe("a certificate", () => {
     expect([status, said]).toEqual([1, expect.stringMatching(/^The server still uses a certificate that expires on /)]);
   });
 });
+
+needing("/proc")("a server that was not restarted after its program was replaced is a warning", async () => {
+  const PORT = String(await aFreePort());
+  const admin = await aHealthy({ PORT });
+  const program = join(admin.folder, "bun");
+  copyFileSync(process.execPath, program);
+  const main = join(import.meta.dir, "../../src/main.ts");
+  const server = start({ DATABASE_PATH: admin.file, PORT }, admin.folder, [program, main]);
+  await server.listening();
+  expect((await admin.run("doctor")).stdout).not.toContain("was replaced");
+  rmSync(program);
+  const { findings } = JSON.parse((await admin.run("doctor", "--json")).stdout);
+  expect(findings).toMatchObject([
+    { level: "warning", what: `Process ${server.pid} runs a program that was replaced or deleted since it started.` },
+  ]);
+});
+
+needing("root", "/proc")(
+  "a file that root has made in the folder of another user is broken, with the command that changes it",
+  async () => {
+    const admin = await aHealthy();
+    chownSync(admin.folder, 65_532, 65_532);
+    const { status, stdout } = await admin.run("doctor", "--json");
+    expect(status).toBe(2);
+    expect(JSON.parse(stdout).findings).toMatchObject([
+      {
+        what: expect.stringContaining("belongs to root, and its folder to user 65532"),
+        advice: `As root: chown 65532:65532 ${admin.file}`,
+      },
+    ]);
+  },
+);
 
 needing("/proc")("a running server that has lost its file is found, whatever is in its place", async () => {
   const PORT = String(await aFreePort());

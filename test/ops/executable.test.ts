@@ -133,6 +133,11 @@ test("the executable loads every command, and shows its help", async () => {
     const helps = await Promise.all(some.map((name) => run(folder, [name, "--help"])));
     const usages = helps.map(({ stdout, status }) => [stdout.split(/ [[<\n]|\n/)[0], status]);
     expect(usages).toEqual(some.map((name) => [`Usage: leadfile ${name}`, 0]));
+    for (const { stdout } of helps) {
+      const [, examples = ""] = stdout.split("\nExamples:\n");
+      for (const line of examples.split("\n").filter((one) => one.startsWith("  ")))
+        expect(line).toMatch(/^ {2}leadfile |\| leadfile /);
+    }
   }
   expect(readdirSync(folder)).toEqual([]);
 });

@@ -15,6 +15,8 @@ import { broken, type Examined, type Finding, fine, onlyFound, orFine, warning }
 const idleDays = 90;
 /** Replacing a key takes its owner some days. */
 const expiringDays = 14;
+/** A client that used its key this recently still needs one. */
+const usedDays = 7;
 const maxKeys = 3;
 const maxAccounts = 3;
 /** Backups by hand, or by a timer of the owner. Without one for this long they fail. */
@@ -116,11 +118,18 @@ function checkKeys(keys: readonly KeyRecord[], nowMs: number): Finding[] {
     return Math.max(createdMs, Date.parse(lastUsed ?? "0000-01-01")) < idleSinceMs;
   });
   const expiring = expiringAmong(active, nowMs + expiringDays * dayMs);
+  const expired = expiredAmong(keys, active, nowMs);
   return orFine(
     fine(
       "keys",
       `${active.length} active. All were used or created within ${idleDays} days, and none expires within ${expiringDays} days.`,
     ),
+    expired.length > 0 &&
+      warning(
+        "keys",
+        `Keys that have expired and were used within ${usedDays} days: ${named(expired)}.`,
+        `Create new keys with the same labels: ${adminCommand} key create ACCOUNT --label TEXT`,
+      ),
     idle.length > 0 &&
       warning(
         "keys",
@@ -136,10 +145,21 @@ function checkKeys(keys: readonly KeyRecord[], nowMs: number): Finding[] {
   );
 }
 
+const endOf = ({ expiresMs }: KeyRecord) => expiresMs ?? Number.POSITIVE_INFINITY;
+const labelOf = ({ account, label }: KeyRecord) => JSON.stringify([account, label]);
+
+/** Keys that expired while somebody used them. A key with an active one of the same label was rotated. */
+function expiredAmong(keys: readonly KeyRecord[], active: readonly KeyRecord[], nowMs: number): KeyRecord[] {
+  const renewed = new Set(active.map(labelOf));
+  return keys.filter((key) => {
+    const isExpired = key.revokedMs === null && endOf(key) <= nowMs;
+    const isUsed = Date.parse(key.lastUsed ?? "0000-01-01") >= nowMs - (usedDays + 1) * dayMs;
+    return isExpired && isUsed && !renewed.has(labelOf(key));
+  });
+}
+
 /** Keys that expire before a time, the next one first. A key with a longer-lived one of the same label was rotated. */
 function expiringAmong(active: readonly KeyRecord[], untilMs: number): KeyRecord[] {
-  const endOf = ({ expiresMs }: KeyRecord) => expiresMs ?? Number.POSITIVE_INFINITY;
-  const labelOf = ({ account, label }: KeyRecord) => JSON.stringify([account, label]);
   const lasting = new Set(active.filter((key) => endOf(key) >= untilMs).map(labelOf));
   const expiring = active.filter((key) => endOf(key) < untilMs && !lasting.has(labelOf(key)));
   return expiring.sort((one, other) => endOf(one) - endOf(other));

@@ -1,25 +1,30 @@
 /** Checks the running server: its health, its certificate, and whether it has the file open that is at the path now. */
 import { X509Certificate } from "node:crypto";
-import { readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readlinkSync, statSync } from "node:fs";
+import { basename } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { dayOf } from "../../contract/calendar.ts";
-import { filesOf } from "../../db/database-files.ts";
+import { serverLockOf } from "../../db/database-files.ts";
 import { orElse } from "../../db/failure.ts";
+import { type OpenProcess, processesWith, servicesOf } from "../../db/open-elsewhere.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
 import { ownAddress } from "../../server/listen-address.ts";
 import { askHealth, patienceMs } from "../server.ts";
+import { firstOf } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, warning } from "./finding.ts";
+
+const maxProcesses = 5;
 
 /** Checks the server on this database, its files and its certificate. Finds nothing if none runs, or the system shows none. */
 export async function checkServer({ path, config }: Examined): Promise<Finding[]> {
   // A node of a cluster may replace its file, and the server opens the new one.
   const detached = config?.cluster != null ? [] : findDetached(path);
-  const findings = detached.map((pid) => {
+  const findings = detached.map(({ pid }) => {
     const what = `Process ${pid} uses a database file that was deleted, moved, or replaced: its writes are lost.`;
     const advice = `Restart it. If the file is gone, restore a backup first: ${adminCommand} restore FILE`;
     return broken("server", what, advice);
   });
+  findings.push(...checkPrograms(path));
   const url = config === null ? null : ownAddress(config);
   if (config === null || url === null) return findings;
   const health = await askHealth(url);
@@ -51,26 +56,27 @@ function servedCertificate({ hostname, port }: URL): Promise<PeerCertificate | n
 }
 
 /** Finds the processes that opened the database at this path, and do not have the file open that is there now. */
-function findDetached(path: string): number[] {
-  const real = orElse(() => join(realpathSync(dirname(path)), basename(path)), path);
-  const names = new Set(filesOf(real));
+function findDetached(path: string): OpenProcess[] {
   const current = statSync(path, { throwIfNoEntry: false });
   const isCurrent = (descriptor: string) => {
     const opened = statSync(descriptor, { throwIfNoEntry: false });
     return opened !== undefined && opened.ino === current?.ino && opened.dev === current.dev;
   };
-  const targetOf = (descriptor: string) => orElse(() => readlinkSync(descriptor), "");
-  const pids = entries("/proc").map(Number);
-  return pids.filter((pid) => {
-    if (!Number.isInteger(pid) || pid === process.pid) return false;
-    const descriptors = entries(`/proc/${pid}/fd`).map((name) => `/proc/${pid}/fd/${name}`);
+  const lock = serverLockOf(basename(path));
+  return processesWith(path).filter(({ pid, descriptors }) => {
     // The log keeps its name when the file is moved away, and shows that this was the path of the database.
-    const opened = descriptors.filter((descriptor) => names.has(targetOf(descriptor).replace(/ \(deleted\)$/, "")));
-    return opened.length > 0 && !opened.some(isCurrent);
+    const files = descriptors.filter((descriptor) => !orElse(() => readlinkSync(descriptor), "").includes(lock));
+    return pid !== process.pid && files.length > 0 && !files.some(isCurrent);
   });
 }
 
-/** Returns the names in a folder; empty if the process has ended or belongs to another user. */
-function entries(folder: string): string[] {
-  return orElse(() => readdirSync(folder), []);
+/** Finds services that were not restarted after an upgrade: they run the old program. */
+function checkPrograms(path: string): Finding[] {
+  const old = processesWith(path).filter(({ isReplaced }) => isReplaced);
+  if (old.length === 0) return [];
+  const what = `Process ${firstOf(
+    old.map(({ pid }) => String(pid)),
+    maxProcesses,
+  )} runs a program that was replaced or deleted since it started.`;
+  return [warning("server", what, `Restart it: systemctl restart ${servicesOf(old) || "SERVICE"}`)];
 }

@@ -42,6 +42,13 @@ function checkExposure(config: Config): Finding[] {
         `BASE_URL is not set: links in responses point to ${publicOrigin(config)}.`,
         "Set BASE_URL to the public address, such as https://www.example.com.",
       ),
+    baseUrl !== null &&
+      /(?:^|\.)example\.(?:com|net|org)$/.test(new URL(baseUrl).hostname) &&
+      warning(
+        "settings",
+        `BASE_URL is ${baseUrl}, which is an example.`,
+        "Set it to the public address of this server.",
+      ),
     baseUrl?.startsWith("http:") &&
       !isLoopback(new URL(baseUrl).hostname) &&
       warning(

@@ -42,10 +42,18 @@ function checkAccess(name: string, database: Stats): Finding[] {
   const isOpen = `Other users can open ${name} (mode ${(found.mode & 0o777).toString(8)}).`;
   const isOfOther = `${name} belongs to user ${found.uid}, and the database to user ${uid}. Run commands as user ${uid}.`;
   const asOwner = "Run the server and its commands as the owner of the file, on a disk that is mounted read-write.";
+  const folder = statOf(dirname(name)) ?? database;
+  const isOfRoot = found.uid === 0 && folder.uid !== 0;
   return onlyFound(
     (found.mode & 0o077) !== 0 && warning("permissions", isOpen, `chmod 600 ${name}`),
-    found.uid !== uid && broken("permissions", isOfOther, `chown ${uid}:${gid} ${name}`),
-    !mayWrite(name) && broken("permissions", `This user cannot write to ${name}.`, asOwner),
+    isOfRoot &&
+      broken(
+        "permissions",
+        `${name} belongs to root, and its folder to user ${folder.uid}: a server of that user cannot write to it.`,
+        `As root: chown ${folder.uid}:${folder.gid} ${name}`,
+      ),
+    !isOfRoot && found.uid !== uid && broken("permissions", isOfOther, `chown ${uid}:${gid} ${name}`),
+    !isOfRoot && !mayWrite(name) && broken("permissions", `This user cannot write to ${name}.`, asOwner),
   );
 }
 

@@ -162,7 +162,6 @@ unless(missing).describe("on a fresh Debian 12", () => {
         .replace(
           /^sh deploy\/install\.sh\n(?=leadfile-admin doctor)/m,
           `# The unpacked new release.
-systemctl enable --now leadfile-receive
 receiver=$(systemctl show -p MainPID --value leadfile-receive)
 tar -xzf /root/download/newer/leadfile-*.tar.gz -C /root/download/newer && pushd /root/download/newer/leadfile-*/
 $&test "$(systemctl show -p MainPID --value leadfile-receive)" != $receiver
@@ -187,6 +186,10 @@ sleep 1
 systemctl start leadfile-failure@leadfile.service.service
 leadfile-admin alert test
 cat /root/alerts
+leadfile-admin key revoke --help | grep '  leadfile-admin key revoke'
+systemctl stop leadfile
+leadfile-admin backup /var/lib/leadfile/mine.db
+leadfile-admin restore /var/lib/leadfile/mine.db 2>&1 | grep -x '.*systemctl stop leadfile-receive).*'
 cd /
 sh /root/download/leadfile-*/deploy/install.sh --uninstall
 test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
