@@ -158,11 +158,11 @@ function writeAll({ $client }: Connection, flush: () => Flushed): void {
   while (written !== "idle");
 }
 
-/** Writes a part of the counted requests or, when none is left, of the pages that were answered. */
+/** Writes a part of the pages that were answered, and of the counted requests. The ledger is first: it marks a full disk as a gap. */
 function flushSome(database: Connection, usage: CountedUsage, ledger: ReturnType<typeof openFileLedger>): Flushed {
-  const part = usage.next();
-  if (part !== null) database.run(usageStatement(part));
-  if (part !== null && usage.drop(part)) return "more";
   const flushed = ledger.flush();
-  return part !== null && flushed === "idle" ? "done" : flushed;
+  const part = usage.next();
+  if (part === null) return flushed;
+  database.run(usageStatement(part));
+  return usage.drop(part) || flushed === "more" ? "more" : "done";
 }

@@ -54,13 +54,17 @@ function printOne(output: Output, account: string, person: PersonalData, byPhone
     forTerminal(document),
     ...received.filter(({ id }) => id === documents[index]?.id).map((one) => recipientText(account, one)),
   ]);
-  output.result({ leads: documents, received: received.map(withoutPrefix), gaps }, texts.join("\n"));
+  const removed = received.filter(({ id }) => !documents.some((document) => document.id === id));
+  const all = [...texts, ...removed.map((one) => recipientText(account, one))];
+  output.result({ leads: documents, received: received.map(withoutPrefix), gaps }, all.join("\n"));
   const isNobodyKnown = received.length === 0 && gaps.length === 0;
   const them = leads.length === 1 ? "it" : "them";
   const nobody = `, and no key is known to have received ${them} in the last ${keptDays} days`;
   if (leads.length > 0)
     output.say(`${leadsText(leads.length)} of this person in ${account}${isNobodyKnown ? nobody : ""}.`);
   else output.say(`No lead of this person was found in ${account}.${byPhone ? ` ${otherPhones}` : ""}`);
+  if (removed.length > 0)
+    output.say("A lead with this ID was undone, or lost in a restore. The output names the keys that received it.");
   for (const gap of gaps) output.say(gapText(gap));
   saySeveral(output, [person]);
   if (mentions.length > 0) {

@@ -137,6 +137,7 @@ unless(missing).describe("removing nodes from a cluster", () => {
     expect(keys.find((key) => key.id === id)?.requests_this_month).toBe(answered);
     const found = await other.admin.run("lead", "find", cluster.account.id, "--id", lead.id, "--json");
     expect(found.json["received"]).toContainEqual(expect.objectContaining({ id: lead.id, key: id }));
+    expect(found.json["gaps"]).toContainEqual(expect.objectContaining({ reason: "stop", to: expect.any(String) }));
   });
 
   test("reports the last counts as lost if a server stops without a majority", async () => {

@@ -1,0 +1,49 @@
+/** The recipients of a lead that was undone: known until it is erased, and when it is imported again. */
+import { expect, test } from "bun:test";
+import { digestOf } from "../../../src/contract/key.ts";
+import { openServedStore } from "../../../src/server/store.ts";
+import { anAdmin } from "../../support/admin.ts";
+
+const rows = "id,pixel_id,email\n0190a0b0-0000-7000-8000-000000000001,px,dana@example.com\n";
+const ofLead = ["--id", "0190a0b0-0000-7000-8000-000000000001"];
+
+/** A lead that a key was sent before its import was undone. */
+async function aLeadThatWasUndone() {
+  const admin = anAdmin();
+  const { id, key } = (await admin.run("key", "create", "acme", "--json")).json;
+  await admin.import(rows);
+  const store = openServedStore(admin.file);
+  store.sent.note(store.keys.find(digestOf(key))?.number ?? 0, { numbers: [1], newestMs: 1 }, Date.now());
+  await store.close();
+  expect((await admin.run("import", "undo", "acme", "1")).status).toBe(0);
+  return { admin, key: id };
+}
+
+test("lead find --id names who received a lead that was undone", async () => {
+  const { admin, key } = await aLeadThatWasUndone();
+  const { json } = await admin.run("lead", "find", "acme", ...ofLead, "--json");
+  expect(json).toMatchObject({ leads: [], received: [{ key }], gaps: [] });
+  const { stdout, stderr } = await admin.run("lead", "find", "acme", ...ofLead);
+  expect([stdout, stderr]).toEqual([
+    expect.stringMatching(/^ {2}received by key without a label/),
+    expect.stringContaining("was undone, or lost in a restore"),
+  ]);
+});
+
+test("a lead that is undone and imported again keeps its recipients by its ID, and another lead gets none of them", async () => {
+  const { admin, key } = await aLeadThatWasUndone();
+  await admin.import("pixel_id,email\npx,robin@example.com\n");
+  await admin.import(rows);
+  const find = async (email: string) => (await admin.run("lead", "find", "acme", "--email", email, "--json")).json;
+  expect(await find("dana@example.com")).toMatchObject({ received: [{ key }] });
+  expect(await find("robin@example.com")).toMatchObject({ received: [] });
+});
+
+test("an erasure by ID names the recipients of a lead that was undone on its receipt, and forgets them", async () => {
+  const { admin, key } = await aLeadThatWasUndone();
+  const { json } = await admin.run("lead", "erase", "acme", ...ofLead, "--json");
+  expect(json).toMatchObject({ erased: 0, receipt: { received: [{ key }] } });
+  await admin.run("lead", "unblock", "acme", ...ofLead);
+  await admin.import(rows);
+  expect((await admin.run("lead", "find", "acme", ...ofLead, "--json")).json).toMatchObject({ received: [] });
+});
