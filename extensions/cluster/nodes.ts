@@ -81,6 +81,13 @@ async function countIn(node: RqliteNode, table: SQL): Promise<number> {
  */
 export async function removeNode(database: ClusterDatabase, name: string): Promise<void> {
   const { node } = database;
+  if (name === node.name) {
+    throw new UserError(
+      `${name} is the local node, which gets no writes once it is removed.`,
+      "Run the command on another node.",
+      2,
+    );
+  }
   const members = await listMembers(node);
   const names = members.map((member) => member.name);
   await database.catchUp();

@@ -78,6 +78,11 @@ test("compose gives each node a server with read-only access to its folder, pass
     expect(environment["CLUSTER_AUTH"]).toBe("/secrets/server.auth");
   }
   expect(services["admin"]?.environment?.["CLUSTER_AUTH"]).toBe("/secrets/admin.auth");
+  const image = Bun.YAML.parse(read("compose.yaml")) as {
+    "x-leadfile": { build: { context: string; dockerfile: string } };
+  };
+  const { context, dockerfile } = image["x-leadfile"].build;
+  expect(existsSync(join(deploy, context, dockerfile))).toBe(true);
 });
 
 const needsOfCompose = missingHere("root", "setpriv", "unshare", "openssl");
@@ -86,12 +91,15 @@ type Machine = ReturnType<typeof aMachine>;
 
 /** The machine of compose: its secrets, the hosts of its network, and a folder for each volume. */
 function aMachine() {
-  // A test before it may have opened a database here, which makes new files private; other users read these.
+  // Another test may have opened a database here, which makes new files private; other users read these.
   process.umask(0o022);
   const secrets = someSecrets("rqlite1", "rqlite2", "rqlite3");
   const folder = aFolder();
-  // Other users have to get through to what the containers mount.
-  for (const path of [folder, dirname(secrets), secrets]) chmodSync(path, 0o755);
+  const mounted = join(folder, "secrets");
+  mkdirSync(mounted);
+  for (const name of readdirSync(secrets)) writeFileSync(join(mounted, name), "");
+  // Other users have to get through to the volumes. What make-secrets made stays as it is.
+  for (const path of [folder, mounted]) chmodSync(path, 0o755);
   const [a, b, c] = crypto.getRandomValues(new Uint8Array(3));
   const addressOf = (number: number) => `127.${a}.${b}.${1 + ((c ?? 0) % 80) * 3 + number}`;
   const hosts = [1, 2, 3].map((number) => `${addressOf(number)} rqlite${number}`);
@@ -102,24 +110,31 @@ function aMachine() {
     text
       .replace("/rqlite/file", volumeOf(number))
       .replace("/node/", `${volumeOf(number)}/`)
-      .replace("/secrets", secrets)
+      .replace("/secrets", mounted)
       .replace("0.0.0.0", `rqlite${number}`)
       .replace("/bin/rqlited", rqlited);
-  return { folder, secrets, addressOf, volumeOf, inHost };
+  /** The commands that mount the secrets of a service, as the service manager does it: as root. */
+  const mountsOf = ({ volumes = [] }: Service) => {
+    const names = volumes.flatMap((volume) => /^\.\/secrets\/([\w.]+):\/secrets\/\1:ro$/.exec(volume)?.[1] ?? []);
+    return names.map((name) => `mount --bind ${join(secrets, name)} ${join(mounted, name)}`);
+  };
+  return { folder, mounted, addressOf, volumeOf, inHost, mountsOf };
 }
 
 /** Runs a command as the user of a service, with the hosts of the network of compose. */
 function startAs(
-  { folder, inHost }: Machine,
-  { user = "", group_add: groups = [], environment = {} }: Service,
+  { folder, inHost, mountsOf }: Machine,
+  service: Service,
   number: number,
   command: readonly string[],
   settings: Readonly<Record<string, string>> = {},
 ) {
+  const { user = "", group_add: groups = [], environment = {} } = service;
   const [uid, gid] = user.split(":");
   const ofGroups = groups.length > 0 ? `--groups=${groups}` : "--clear-groups";
   // A container starts with this mask.
-  const mount = `umask 022 && mount --bind ${join(folder, "hosts")} /etc/hosts && exec "$@"`;
+  const mounts = [`mount --bind ${join(folder, "hosts")} /etc/hosts`, ...mountsOf(service)];
+  const mount = `umask 022 && ${mounts.join(" && ")} && exec "$@"`;
   const as = ["unshare", "--mount", "sh", "-c", mount, "sh", "setpriv", `--reuid=${uid}`, `--regid=${gid}`, ofGroups];
   const own = Object.entries(environment).map(([name, value]) => [name, inHost(value, number)]);
   return start({ ...Object.fromEntries(own), ...settings }, "/tmp", [...as, ...command]);
@@ -154,7 +169,8 @@ unless(missing ?? needsOfCompose).describe("compose.yaml", () => {
   test("starts nodes and servers with its arguments, users, and permissions, which reject who has no password or certificate", async () => {
     const machine = aMachine();
     // The container that initializes the cluster is root, to read the file of the appliance.
-    const asRoot = { ...services["admin"], user: "0:0" };
+    const secretsOfBoth = [...(services["admin"]?.volumes ?? []), ...(services["leadfile1"]?.volumes ?? [])];
+    const asRoot = { ...services["admin"], user: "0:0", volumes: secretsOfBoth };
     const run = (settings: Readonly<Record<string, string>>, ...args: readonly string[]) =>
       startAs(machine, asRoot, 1, [...adminCommand, ...args], settings).finished();
 
@@ -165,7 +181,7 @@ unless(missing ?? needsOfCompose).describe("compose.yaml", () => {
     startNodeOf(machine, 2);
     startNodeOf(machine, 3);
     const urls = await Promise.all([1, 2, 3].map((number) => startServerOf(machine, number)));
-    const asServer = { CLUSTER_AUTH: join(machine.secrets, "server.auth") };
+    const asServer = { CLUSTER_AUTH: join(machine.mounted, "server.auth") };
     const { key, id } = await printedBy<{ key: string; id: string }>(() =>
       run(asServer, "key", "create", "acme", "--json"),
     );

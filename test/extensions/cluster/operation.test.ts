@@ -140,6 +140,7 @@ unless(missing).describe("a node", () => {
     expect((await place.admin.run("cluster", "status")).stdout).not.toContain("lacks");
     const { name } = place.node;
     expect((await other.admin.run("cluster", "leave", "n9")).stderr).toContain("has no node n9. It has");
+    expect((await place.admin.run("cluster", "leave", name)).stderr).toContain("is the local node");
     expect((await other.admin.run("cluster", "leave", name)).stderr).toBe("");
     expect((await place.as().get("/leads")).status).toBe(500);
     await until(async () => {
