@@ -1,16 +1,14 @@
 /** The first half of an import: reads a source to its end, and stages every row as a lead or as rejected. */
 import { oldestKeptMs } from "../contract/calendar.ts";
 import { UserError } from "../runtime/user-error.ts";
-import type { Column, Columns } from "./map/columns.ts";
-import { emptyRow, type KeptLead, type LeadRules, noPixel, readLead, type Warning } from "./map/lead.ts";
-import { mapOption, namesMore } from "./map/report.ts";
-import { isTime } from "./map/values/times.ts";
+import type { Columns } from "./map/columns.ts";
+import { emptyRow, type KeptLead, type LeadRules, noPixel, readLead } from "./map/lead.ts";
 import { type Undecided, undecidedColumn } from "./map/visit-time.ts";
 import { emptyCounts, type ImportOptions } from "./new-lead.ts";
 import { type LegacyEncoding, toText } from "./parse/encoding.ts";
 import { type Format, openRows } from "./parse/format.ts";
 import type { Source } from "./parse/source.ts";
-import { firstText, maxRejectedLength, type ReadRow, type RejectedRow, type Row } from "./row.ts";
+import { maxRejectedLength, type ReadRow, type RejectedRow, type Row } from "./row.ts";
 import type { StagedImport } from "./write/import.ts";
 
 /** The source, the rules, and the staging of an import. The functions are called while the source is read. */
@@ -23,8 +21,8 @@ export interface Reading {
   readonly retainDays: number | null;
   readonly staged: Pick<StagedImport, "add" | "reject" | "isStored" | "hasPixel">;
   readonly now: () => number;
-  /** Called once the columns are known, before anything is staged. */
-  readonly onColumns?: (format: Format) => void;
+  /** Called with the first rows, before anything is staged. What it throws ends the reading. */
+  readonly onFirstRows?: (rows: readonly Row[], format: Format) => Promise<void>;
   /** Called with the number of rows read so far. */
   readonly onProgress?: (rows: number) => void;
 }
@@ -32,8 +30,8 @@ export interface Reading {
 /** The result of a source that was read to its end: its format, counts, warnings, and why it looks wrong. */
 export type FileRead = Awaited<ReturnType<typeof readFile>>;
 
-/** At most this many lines are above the header of a report. */
-const maxLinesAbove = 10;
+/** This many rows show how a file is read, and what has to be asked before the rest is read. */
+const maxFirstRows = 1000;
 
 /**
  * Reads a source to its end. Throws a UserError if its format is not understood, if the order of its dates is not decided,
@@ -44,28 +42,35 @@ export async function readFile(reading: Reading) {
   const stage = new Stage(reading);
   const texts = toText(source.chunks, (encoding) => increment(stage.notes.legacyLines, encoding));
   const rows = await openRows(texts, columns);
-  let isAnnounced = false;
-  let read = 0;
-  let otherHeader: number | null = null;
-  for await (const group of rows.groups) {
-    if (!isAnnounced && columns.all.length > 0) {
-      reading.onColumns?.(rows.format);
-      isAnnounced = true;
-    }
-    const first = group.slice(0, Math.max(0, maxLinesAbove - read));
-    const isHeader = ({ source }: ReadRow) => typeof source !== "string" && namesMore(columns, source);
-    otherHeader ??= first.find(isHeader)?.line ?? null;
+  const take = (group: readonly ReadRow[]) => {
     const nowMs = now();
     for (const row of group) stage.take(row, nowMs);
     read += group.length;
     reading.onProgress?.(read);
-  }
-  return {
-    format: rows.format,
-    /** The line that looks like the header, if it is not the first one. */
-    otherHeader,
-    ...stage.end(),
   };
+  let read = 0;
+  let first: ReadRow[] | null = [];
+  for await (const group of rows.groups) {
+    if (first === null) take(group);
+    else if (first.push(...group) >= maxFirstRows) {
+      await announce(reading, first, rows.format);
+      take(first);
+      first = null;
+    }
+  }
+  if (first !== null) {
+    await announce(reading, first, rows.format);
+    take(first);
+  }
+  return { format: rows.format, ...stage.end() };
+}
+
+async function announce({ onFirstRows, columns }: Reading, rows: readonly ReadRow[], format: Format): Promise<void> {
+  if (columns.all.length === 0) return;
+  await onFirstRows?.(
+    rows.filter((row): row is Row => !("reason" in row)),
+    format,
+  );
 }
 
 function increment<Key>(counts: Map<Key, number>, key: Key): void {
@@ -76,6 +81,8 @@ function increment<Key>(counts: Map<Key, number>, key: Key): void {
 const maxWaitingBytes = 64 * 1024 * 1024;
 /** The limit of pixels in memory; a file may name another one in each row. */
 const maxPixels = 10_000;
+/** The limit of different warnings: some name the objects of a record. */
+const maxWarnings = 100;
 /** The limit of rejected rows that are noted with their line. */
 const maxNoted = 5;
 
@@ -87,7 +94,7 @@ class Stage {
   readonly notes = {
     /** The number of lines that were not UTF-8, by the encoding in which they were read. */
     legacyLines: new Map<LegacyEncoding, number>(),
-    warnings: new Map<Warning, number>(),
+    warnings: new Map<string, number>(),
     rejected: this.rejected,
     /** The number of rejected rows by reason, without quoted values. */
     reasons: new Map<string, number>(),
@@ -96,13 +103,12 @@ class Stage {
   private readonly counts = emptyCounts();
   /** The pixels of the leads that were staged. */
   private readonly pixels = new Set<string>();
-  /** The doubts in rows without a column of the time, and in those whose columns of the time are empty. */
-  private readonly doubts = { missing: new Doubts(), empty: new Doubts() };
-  private isTimed = false;
   private readonly rules: LeadRules;
   /** True if a file in which no row names a pixel is refused as a whole. */
   private readonly mustNamePixel: boolean;
   private namesPixel = false;
+  /** The number of leads of a record that names a person. */
+  private named = 0;
   /** Pending rows: from the first ambiguous date until another date in its column resolves the order. */
   private waiting: ReadRow[] = [];
   private waitingBytes = 0;
@@ -124,18 +130,12 @@ class Stage {
     else if (this.waitingBytes > maxWaitingBytes) throw undecidedColumn(this.waitsFor);
   }
 
-  /**
-   * Returns the result. doubt explains why the visit time is uncertain, with the flag that resolves it; null if it is
-   * certain. At a terminal, the caller asks.
-   */
+  /** Returns the result. Throws a UserError if the order of dates is not decided, or if no row names a pixel. */
   end() {
     if (this.waitsFor !== null) throw undecidedColumn(this.waitsFor);
     const { counts, notes, pixels } = this;
     if (this.mustNamePixel && !this.namesPixel && notes.reasons.has(noPixel)) throw namesNoPixel();
-    const { missing, empty } = this.doubts;
-    // Where the time of some rows is known, others may have none.
-    const doubt = missing.found() ?? (this.isTimed ? null : empty.found());
-    return { counts, notes, pixels, doubt: this.rules.mode === "delivery" ? null : doubt };
+    return { counts, notes, pixels, named: this.named };
   }
 
   /** Stages the rows that wait, up to the first one whose column is still not decided. */
@@ -153,17 +153,17 @@ class Stage {
     const found = readLead(row, this.rules, nowMs);
     if ("undecided" in found) return found.undecided;
     if ("lead" in found) return this.stageLead(row, found, nowMs);
-    const hasNoColumn = typeof row.source !== "string" && row.layout.of.pixel_id === undefined;
+    const hasNoColumn = typeof row.source !== "string" && row.layout.fallback.of.pixel_id === undefined;
     if (found.fault === noPixel && this.mustNamePixel && hasNoColumn) throw namesNoPixel();
     return this.reject(row, found.fault);
   }
 
-  private stageLead(row: Row, { lead, warnings }: KeptLead, nowMs: number): null {
+  private stageLead(row: Row, { lead, warnings, namesPerson }: KeptLead, nowMs: number): null {
     const { staged, retainDays } = this.reading;
     this.namesPixel = true;
-    for (const warning of warnings) increment(this.notes.warnings, warning);
-    if (lead.identifiedMs !== null) this.isTimed = true;
-    else if (this.rules.stamp === "source") this.doubts[row.layout.of.identified_at ? "empty" : "missing"].add(row);
+    const { warnings: counts } = this.notes;
+    for (const warning of warnings) if (counts.has(warning) || counts.size < maxWarnings) increment(counts, warning);
+    if (namesPerson) this.named++;
     if (lead.identifiedMs !== null && lead.identifiedMs < oldestKeptMs(retainDays, nowMs)) {
       return this.reject(row, `it is older than the retention period of the account (retain --days ${retainDays})`);
     }
@@ -225,34 +225,4 @@ function shortened(source: Row["source"], width: number): Row["source"] {
   let length = 0;
   const end = source.findIndex((cell) => (length += cell.length) > maxRejectedLength);
   return end === -1 ? source : source.slice(0, Math.min(end, width - 1));
-}
-
-/** This many rows without a time show whether a column has times. Later rows are not examined. */
-const maxDoubted = 1000;
-
-/** Finds columns that may be the time of the visit, in rows in which no column gives one. */
-class Doubts {
-  private readonly columns = new Map<Column, { values: number; times: number }>();
-  private rows = 0;
-
-  add({ layout, cells }: Row): void {
-    if (this.rows === maxDoubted) return;
-    if (layout.columns.some(({ mayBeTime }) => mayBeTime)) this.rows++;
-    for (const [place, column] of layout.columns.entries()) {
-      const text = column.mayBeTime ? firstText(cells[place]) : null;
-      if (text === null) continue;
-      const seen = this.columns.getOrInsertComputed(column, () => ({ values: 0, times: 0 }));
-      seen.values++;
-      if (isTime(text, column.looksLikeTime)) seen.times++;
-    }
-  }
-
-  found(): UserError | null {
-    const [column] = [...this.columns].find(([, { values, times }]) => times * 2 > values) ?? [];
-    if (column === undefined) return null;
-    return new UserError(
-      `No known column has the time of the visit, but ${JSON.stringify(column.name)} looks like a time.`,
-      `Add ${mapOption(column.name, "identified_at")}, or --stamp arrival for the time of import.`,
-    );
-  }
 }

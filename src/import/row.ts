@@ -1,5 +1,5 @@
 /** A record of a file, and the texts in its cells: trimmed, and otherwise as they are in the file. */
-import type { Layout } from "./map/columns.ts";
+import type { Layout } from "./map/layout.ts";
 import { parseJson } from "./parse/json-value.ts";
 
 /** A row, or a record that could not be read. */
@@ -14,8 +14,6 @@ export interface Row {
   readonly layout: Layout;
   /** Its text: the line of NDJSON, or the cells of CSV, those after the last column of the header at the end. */
   readonly source: string | readonly string[];
-  /** Further elements of a list in it, of which the first is kept. */
-  readonly others?: ReadonlySet<"people" | "visits">;
   /** The time at which a delivery arrived, in Unix milliseconds. */
   readonly arrivedMs?: number;
 }

@@ -3,24 +3,14 @@ import { describe, expect, test } from "bun:test";
 import { readMapping } from "../../src/import/map/mapping.ts";
 import { reportOn } from "../../src/import/map/report.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
-import { leadsOf, readText, shown } from "./reading.ts";
+import { columnsByField, leadsOf, readText, shown } from "./reading.ts";
 
 const fieldsOf = async (header: string, map: string | null = null) => {
   const { columns } = await readText(`${header}\n`, map);
   return Object.fromEntries(
-    Object.entries(reportOn(columns).matched).map(([target, names]) => [target, names.join(" then ")]),
+    Object.entries(columnsByField(columns)).map(([target, names]) => [target, names.join(" then ")]),
   );
 };
-
-test("names are listed as they are preferred, and both halves of one as a pair", async () => {
-  const namesOf = async (header: string, map: string | null = null) =>
-    reportOn((await readText(`${header}\n`, map)).columns).names;
-  expect(await namesOf("first_name,last_name,contact_name")).toEqual(["first_name + last_name", "contact_name"]);
-  expect(await namesOf("first_name,contact_last_name")).toEqual(["first_name + contact_last_name"]);
-  expect(await namesOf("visitor_first_name,visitor_last_name,Nachname", "Nachname=last_name")).toEqual([
-    "visitor_first_name + Nachname or visitor_last_name",
-  ]);
-});
 
 describe("--map", () => {
   test("of one half of a name keeps the other half", async () => {
@@ -46,8 +36,14 @@ describe("--map", () => {
 
   test("ignores a column with -, and does not suggest to keep it", async () => {
     expect(await fieldsOf("email,phone", "phone=-")).toEqual({ email: "email" });
-    const { columns } = await readText("email,phone,Owner Email\n", "phone=-");
-    expect(reportOn(columns).maps).toEqual(["--map 'Owner Email=email'"]);
+  });
+
+  test("is offered for a field that nothing else fills, and never for another person, an ID, or a hash", async () => {
+    const mapsOf = async (header: string) => reportOn((await readText(`${header}\n`)).columns).maps;
+    expect(await mapsOf("Tracked Email,page")).toEqual(["--map 'Tracked Email=email'"]);
+    for (const other of ["Owner Email", "hubspot_owner_email", "User ID", "SHA256_PERSONAL_EMAIL", "Assistant Phone"]) {
+      expect([other, await mapsOf(`${other},page`)]).toEqual([other, []]);
+    }
   });
 
   test.each(["First Name", "first_name", "FIRST-NAME"])("finds its column spelled as %s", async (name) => {
@@ -75,17 +71,36 @@ describe("--map", () => {
   });
 });
 
-describe("the creation time of a profile", () => {
-  test("is not the time of the visit if the record has only a person", async () => {
-    const { columns } = await readText("Email,First Name,Last Name,City,Created\n");
-    expect(reportOn(columns).unmatched).toEqual(["Created"]);
-    expect(reportOn(columns).remark).toContain("--map");
+describe("the creation time of a record", () => {
+  test("is not the time of the visit if the record is the person, but for --map", async () => {
+    const header = "Email,First Name,Last Name,City,URL,Created";
+    expect((await fieldsOf(header))["identified_at"]).toBeUndefined();
+    expect(await fieldsOf(header, "Created=identified_at")).toMatchObject({ identified_at: "Created" });
   });
 
-  test("is the time of the visit with a page or with --map", async () => {
-    expect(await fieldsOf("Email,First Name,Last Name,City,URL,Created")).toMatchObject({ identified_at: "Created" });
-    const ordered = await fieldsOf("Email,First Name,Last Name,City,Created", "Created=identified_at");
-    expect(ordered).toMatchObject({ identified_at: "Created" });
+  test("is the time of the visit if the person is another object", async () => {
+    const [lead] = await leadsOf('{"created_at":"2026-01-31T09:15:00Z","visitor":{"email":"d@example.com"}}\n');
+    expect(shown(lead)).toEqual({ email: "d@example.com", at: "2026-01-31T09:15:00.000Z" });
+  });
+});
+
+describe("--map of an object", () => {
+  const record =
+    '{"match":{"individual":{"email":"d@example.com","city":"Reno"}},"user":{"email":"rep@example.com"}}\n';
+
+  test("makes it the person, also in a table that has its paths", async () => {
+    const dana = { email: "d@example.com", city: "Reno" };
+    for (const map of ["match.individual=person", "individual=person"]) {
+      expect((await leadsOf(record, {}, map)).map(shown)).toEqual([dana]);
+    }
+    const table = "match.individual.email,match.individual.city,user.email\nd@example.com,Reno,rep@example.com\n";
+    expect((await leadsOf(table, {}, "match.individual=person")).map(shown)).toEqual([dana]);
+  });
+
+  test("keeps it out with -", async () => {
+    expect((await leadsOf(record)).map(shown)).toEqual([{ email: "rep@example.com" }]);
+    const [lead] = await leadsOf(record, {}, "user=-");
+    expect(lead).toEqual({ fault: expect.stringContaining("it has no value") });
   });
 });
 

@@ -23,28 +23,13 @@ async function answer(terminal: Terminal, keys: string): Promise<number> {
 }
 
 const table = "date,pixel_id,company,page\n2026-01-31,px,Harbor,https://shop.example.com/\n";
-const below = (above: string) => [above + table, "--pixel", "px"] as const;
-
 test.each<[string, readonly [string, ...string[]], string, number]>([
   ["most rows of which are rejected for a reason", [rejected], "Line 3 was rejected: .* 10 rows are rejected", 3],
   ["in which an id names the person", [sharing], "2 rows have the ID of another row", 0],
-  ["with a line of groups above its header", below("Visit,,Company,Page\n"), "line 2 looks like the header", 0],
-  [
-    "with a line about its content above its header",
-    below("Company,Harbor,,\n,,,\n"),
-    "line 3 looks like the header",
-    3,
-  ],
   [
     "without a column that identifies visitors",
-    ["pixel_id,Fecha,Nombre,URL\npx,2026-01-31,Dana,https://shop.example.com/\n"],
+    ["pixel_id,date,URL\npx,2026-01-31,https://shop.example.com/\n"],
     "no column has a name, an email address, a phone, or a company",
-    0,
-  ],
-  [
-    "with a doubtful time column",
-    ["email,pixel_id,Zeitpunkt\nd@example.com,px,2026-01-31 09:15\n"],
-    "--map Zeitpunkt=identified_at, or --stamp arrival",
     0,
   ],
 ])("a file %s is shown, and imported when the answer is y", async (_, given, doubt, status) => {
@@ -124,4 +109,54 @@ test("asks about a file with only unknown pixels, because it may belong to anoth
   expect(await said(`${ofAnotherSite}2026-01-30,px,dana@example.com\n`)).toContain("Pixels: px_b (new), px.");
   expect(await said(ofAnotherSite)).toContain("Check that the file belongs to this account");
   expect([await answer(importing(admin, ofAnotherSite), "n\r"), (await admin.leads()).length]).toEqual([1, 1]);
+});
+
+/** Answers a question of an import whose text is given. */
+async function answerTo(terminal: Terminal, question: RegExp, keys: string): Promise<string> {
+  await terminal.seen(question);
+  const before = plain(terminal.shown());
+  terminal.type(`${keys}\r`);
+  return before;
+}
+
+test("asks which column is the time of the visit, with a value of each, before it reads the rest of the file", async () => {
+  const admin = anAdmin();
+  const rows = "d@example.com,px,2026-01-31 09:15,2026-02-01\n".repeat(3);
+  const terminal = importing(admin, `email,pixel_id,Besucht am,Updated\n${rows}`);
+  const shown = await answerTo(terminal, /Number \(0-2\):/, "1");
+  expect(shown).toMatch(/Which column is the time of the visit\?\r?\n {2}1 {2}Besucht am {2}2026-01-31 09:15/);
+  expect(shown).toMatch(/ {2}2 {2}Updated {5}2026-02-01\r?\n {2}0 {2}none: leads get the time of import/);
+  expect(shown).not.toContain("rows:");
+  expect(await answer(terminal, "y\r")).toBe(0);
+  expect(await admin.leads()).toMatchObject([{ identified_at: "2026-01-31T09:15:00.000Z" }]);
+});
+
+test("asks for the order of dates, the pixel, and the visitor", async () => {
+  const admin = anAdmin();
+  const record = {
+    date: "05/04/2026",
+    match: { individual: { email: "d@example.com" } },
+    rep: { name: "Kim" },
+    url: "/a",
+  };
+  const terminal = importing(admin, `${JSON.stringify(record)}\n`);
+  const shown = await answerTo(terminal, /Which object is the visitor\?[\s\S]*Number \(0-1\):/, "1");
+  expect(shown).toContain("--map match.individual=person");
+  expect(shown).toContain("rep is not offered: it is a representative.");
+  expect(await answerTo(terminal, /Which date[\s\S]*Number \(1-2\):/, "1")).toMatch(/1 {2}day first: {4}April 5, 2026/);
+  await answerTo(terminal, /ID of the pixel/, "px_new");
+  expect(await answer(terminal, "y\r")).toBe(0);
+  const lead = { email: "d@example.com", pixel_id: "px_new", identified_at: "2026-04-05T00:00:00.000Z" };
+  expect(await admin.leads()).toMatchObject([lead]);
+});
+
+test("--yes asks nothing", async () => {
+  const admin = anAdmin();
+  expect([await importing(admin, good, "--yes").ended, (await admin.leads()).length]).toEqual([0, 1]);
+});
+
+test("standard input cannot be read twice: the command to run is printed", async () => {
+  const { status, stderr } = await anAdmin().import("email,pixel_id,Zeitpunkt\nd@example.com,px,2026-01-31 09:15\n");
+  expect(status).toBe(1);
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain("lead import acme - --map Zeitpunkt=identified_at");
 });

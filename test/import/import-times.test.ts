@@ -117,6 +117,11 @@ describe("numeric dates are read in one order for a whole column", () => {
 describe("a doubtful time column", () => {
   test.each([
     ["by its name", "email,Updated At\nd@example.com,2026-01-31\n", "Updated At"],
+    [
+      "of a record that is the person",
+      "Email,First Name,City,URL,Created\nd@example.com,D,Reno,/a,2026-01-31\n",
+      "Created",
+    ],
     ["by its values", "email,Zeitpunkt\nd@example.com,2026-01-31 09:15\nl@example.com,2026-01-31 09:16\n", "Zeitpunkt"],
     ["by the last word of its name", "email,Renewal Date\nd@example.com,2026-01-31\n", "Renewal Date"],
     ["next to an empty one", "date,email,Updated At\n,d@example.com,2026-01-31\n", "Updated At"],
@@ -132,7 +137,7 @@ describe("a doubtful time column", () => {
 
   test.each([
     ["a time of something else", "email,Account Created At\nd@example.com,2026-01-31\n"],
-    ["a time of a profile", "Email,First Name,Last Name,City,Created\nd@example.com,D,W,Reno,2026-01-31\n"],
+    ["a birthday", "email,Date of Birth\nd@example.com,1976-01-31\n"],
     ["a number", "email,Time on Site\nd@example.com,35\n"],
     ["next to a time", "date,email,Updated At\n2026-01-30,d@example.com,2026-01-31\n"],
     ["next to times of most rows", "date,email,Updated At\n2026-01-30,d@example.com,\n,l@example.com,2026-01-31\n"],

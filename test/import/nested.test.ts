@@ -44,26 +44,28 @@ test("of a list, the first non-empty value counts, and numbers and booleans beco
   });
 });
 
-test("of several people in one record and of several visits, those after the first are counted", async () => {
+test("a list of several people names nobody, and of several visits the first is read, both with a warning", async () => {
   const told = (record: unknown) => warningsOf(JSON.stringify(record));
   const dana = { name: "Dana", email: "dana@example.com" };
   const lee = { name: "Lee", email: "lee@example.com" };
-  expect(await told({ company: { name: "Harbor" }, contacts: [dana, lee] })).toEqual(["people"]);
-  expect(await told({ company: { name: "Harbor" }, contacts: [dana, { name: "Lee" }] })).toEqual(["people"]);
-  expect(await told({ page_url: "/a", contacts: [{ first_name: "Dana" }, { first_name: "Lee" }] })).toEqual(["people"]);
-  expect(await told({ page_url: "/a", contacts: [[dana], [lee]] })).toEqual(["people"]);
-  const addresses = [{ email: dana.email }, { email: lee.email }];
-  expect(await told({ company: { name: "Harbor" }, contacts: addresses })).toEqual(["people"]);
-  expect(await told({ ...dana, people: [{ name: "Lee" }, { name: "Sam" }] })).toEqual(["people"]);
-  expect(await told({ visited_at: "2026-01-31T09:15:00Z", people: [dana, { name: "Sam" }] })).toEqual(["people"]);
-  expect(await told({ page_url: "/a", contacts: [dana, { phone: "6195550123" }] })).toEqual(["people"]);
+  for (const contacts of [
+    [dana, lee],
+    [[dana], [lee]],
+    [{ first_name: "Dana" }, { phone: "6195550123" }],
+  ]) {
+    expect(await told({ page_url: "/a", contacts })).toEqual(["people"]);
+    expect(await leadOfObject({ page_url: "/a", contacts, user: lee })).toEqual({ page_url: "/a" });
+  }
+  expect(await told({ page_url: "/a", contacts: [dana, { name: null }] })).toEqual([]);
+  expect(await leadOfObject({ page_url: "/a", contacts: [dana] })).toEqual({ ...dana, page_url: "/a" });
+  expect(await told({ ...dana, people: [lee, { name: "Sam" }] })).toEqual(["people"]);
   expect(await told({ ...dana, emails: [{ value: dana.email }, { value: "d@home.example" }] })).toEqual([]);
   const visits = [
     { url: "/a", referrer: "/" },
     { url: "/b", referrer: "/" },
   ];
   expect(await told({ ...dana, visits })).toEqual(["visits"]);
-  expect(await told({ ...dana, visits: visits.map((visit) => ({ ...visit, visitor: dana })) })).toEqual(["visits"]);
+  expect(await leadOfObject({ ...dana, visits })).toEqual({ ...dana, page_url: "/a", referrer: "/" });
   expect(await told({ ...dana, visits: visits.slice(1) })).toEqual([]);
 });
 

@@ -18,7 +18,7 @@ const records = payloads.filter(({ record }) => typeof record !== "string");
 test("a record gives the same lead alone, in any file or page, and in any order", async () => {
   const alone = new Map<string, ReadLead | undefined>();
   for (const payload of records) alone.set(payload.what, (await leadsOf(textOf(payload)))[0]);
-  const list = fc.constantFrom("data", "results", "items", "leads", "visitors", "contacts", "visits");
+  const list = fc.constantFrom("data", "results", "items", "leads", "visitors", "contacts", "my list");
   await fc.assert(
     fc.asyncProperty(fc.shuffledSubarray([...records], { minLength: 2 }), list, async (shuffled, list) => {
       const together = await leadsOf(shuffled.map(textOf).join(""));
@@ -89,12 +89,17 @@ test("a record is the same lead as JSON, with null or an empty text, and as CSV 
   );
 });
 
-test("two different values at the same rank are counted in a warning, a lower rank is not", async () => {
+test("a second person is named in a warning, with the one that was read", async () => {
   const told = (record: unknown) => warningsOf(JSON.stringify(record));
   const [dana, lee] = [{ email: "dana@example.com" }, { email: "lee@example.com" }];
-  expect(await told({ person: dana, contact: lee })).toEqual(["values"]);
-  expect(await told({ person: dana, contact: dana })).toEqual([]);
-  expect(await told({ person: lee, ...dana })).toEqual([]);
-  expect(await told({ state: { name: "Nevada", code: "NV" }, country: { name: "US", code: "USA" } })).toEqual([]);
-  expect(await told({ personal_email: "dana@example.com", business_email: "lee@example.com" })).toEqual([]);
+  const both = (read: string, unread: string) => [
+    `the record names several people; ${read} was read, and ${unread} was not`,
+  ];
+  expect(await told({ visitor: dana, customer: lee })).toEqual(both("visitor", "customer"));
+  expect(await told({ ...dana, user: lee })).toEqual(both("the record itself", "user"));
+  expect(await told({ visitor: dana, contact: { city: "Reno" } })).toEqual([]);
+  expect(await told({ visitor: dana, contact: { email: "" } })).toEqual([]);
+  expect(await warningsOf("Visitor Email,Customer Email\ndana@example.com,lee@example.com\n")).toEqual(
+    both("the record itself", "customer"),
+  );
 });

@@ -1,7 +1,7 @@
 /** Reads what a file holds, without a store: rows, columns, and the leads that they would become. */
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
 import { Columns } from "../../src/import/map/columns.ts";
-import { type LeadRules, type ReadLead, readLead, type Warning } from "../../src/import/map/lead.ts";
+import { type LeadRules, type ReadLead, readLead } from "../../src/import/map/lead.ts";
 import { readMapping } from "../../src/import/map/mapping.ts";
 import { DateOrders } from "../../src/import/map/visit-time.ts";
 import type { NewLead } from "../../src/import/new-lead.ts";
@@ -54,7 +54,8 @@ export async function leadsOf(text: string | Buffer, rules: Partial<LeadRules> =
   const leads: ReadLead[] = [];
   for await (const rows of (await open([Buffer.from(text)], map)).groups)
     leads.push(...rows.map((row) => ("reason" in row ? { fault: row.reason } : readLead(row, all, noonMs))));
-  return leads;
+  // The columns have another number in each file.
+  return leads.map((one) => ("lead" in one ? { ...one, lead: { ...one.lead, origin: -1 } } : one));
 }
 
 /** The fields of a lead that are not null, with its time and pixel if its row has any; or why there is no lead. */
@@ -78,7 +79,7 @@ export async function firstLead(text: string): Promise<NewLead | null> {
 }
 
 /** Returns the warnings about the first row of a text; null if it is no lead. */
-export async function warningsOf(text: string): Promise<readonly Warning[] | null> {
+export async function warningsOf(text: string): Promise<readonly string[] | null> {
   const [reading] = await leadsOf(text);
   return reading !== undefined && "lead" in reading ? reading.warnings : null;
 }
@@ -97,4 +98,14 @@ export async function leadOfObject(object: unknown, rules: Partial<LeadRules> = 
 export function csv(rows: readonly (readonly string[])[], delimiter = ",", newline = "\n"): string {
   const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
   return rows.map((row) => row.map(cell).join(delimiter) + newline).join("");
+}
+
+/** Returns the columns of a table by the field that they are, the preferred first. */
+export function columnsByField(columns: Columns): Readonly<Record<string, readonly string[]>> {
+  const [layout] = columns.layouts;
+  if (layout === undefined) throw new Error("the table has no layout");
+  const named = Object.entries(layout.fallback.of);
+  return Object.fromEntries(
+    named.map(([field, places]) => [field, places.map((place) => layout.columns[place]?.name ?? "")]),
+  );
 }

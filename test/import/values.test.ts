@@ -76,7 +76,7 @@ test.each([
 
 test("the rejection of a row with only unknown names suggests --map", async () => {
   const unknown = { fault: expect.stringContaining("pixel_id (--map THEIRS=OURS keeps other columns)") };
-  expect(await leadsOf("email,correo\n,dana@example.com\n")).toEqual([unknown]);
+  expect(await leadsOf("email,handle\n,dana@example.com\n")).toEqual([unknown]);
   expect(await leadsOf('{"data__email":"dana@example.com"}\n')).toEqual([unknown]);
 });
 

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import type { Command } from "commander";
+import { vendorsPage } from "../../docs/vendors.ts";
 import { engines, scripts } from "../../package.json";
 import { leadExamples, pixelExamples, usageExamples } from "../../src/api/docs/examples.ts";
 import { responseHeaders } from "../../src/api/docs/openapi.ts";
@@ -11,9 +12,6 @@ import { settings } from "../../src/config.ts";
 import { errorCodes, errors } from "../../src/contract/errors.ts";
 import { Lead } from "../../src/contract/lead.ts";
 import { LeadParameters } from "../../src/contract/parameters.ts";
-import { Columns } from "../../src/import/map/columns.ts";
-import { readMapping } from "../../src/import/map/mapping.ts";
-import { reportOn } from "../../src/import/map/report.ts";
 import { theProgram } from "../support/program.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -77,35 +75,9 @@ test.each(["docs/architecture.md", "CONTRIBUTING.md"])("every file and folder th
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test.each(pages.filter((path) => path.startsWith("docs/importing/")))(
-  "%s says of every column what the import makes of it, in the order of preference",
-  (path) => {
-    const rows = [...read(path).matchAll(/^\| (`.+`) \| (.+) \|$/gm)].map(([, names = "", becomes = ""]) => ({
-      names: [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ""),
-      becomes: becomes.replaceAll("`", ""),
-    }));
-    expect(rows.length).toBeGreaterThan(4);
-    const columns = new Columns(readMapping(null));
-    const isNested = rows.flatMap(({ names }) => names).some((name) => /^[a-z]\w*\./.test(name));
-    const all = rows.flatMap(({ names }) => names);
-    if (isNested) for (const name of all) columns.at(name.split("."));
-    else columns.addHeader(all);
-    const { matched, unmatched } = reportOn(columns);
-    const byField = new Map<string, readonly string[]>(Object.entries(matched));
-    byField.set("name", [
-      ...(byField.get("name") ?? []),
-      ...["first_name", "last_name"].flatMap((part) => byField.get(part) ?? []),
-    ]);
-    for (const { names, becomes } of rows) {
-      const found = becomes === "not kept" ? unmatched : (byField.get(becomes) ?? []);
-      expect({ becomes, names: found.filter((name) => names.includes(name)) }).toEqual({
-        becomes,
-        names: names.toSorted((a, b) => found.indexOf(a) - found.indexOf(b)),
-      });
-      if (becomes !== "not kept") expect({ becomes, names: found }).toEqual({ becomes, names });
-    }
-  },
-);
+test("the page on vendors is what bun docs/vendors.ts writes", () => {
+  expect(read("docs/importing/vendors.md")).toBe(vendorsPage());
+});
 
 describe("the API in detail has, as the contract has them,", () => {
   /** The rows of the table under a heading, its cells without the marks of code. */

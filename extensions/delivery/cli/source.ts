@@ -61,7 +61,8 @@ function createCommand(context: CommandContext): Command {
       .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
       .option("--pixel <ID>", "the pixel of visits without one")
       .option("--create-pixels", "create the pixels that visits name")
-      .option("--map <THEIRS=OURS,…>", "map names to fields; - ignores a name")
+      .option("--map <THEIRS=OURS,…>", "map names to fields, or an object to person; - ignores a name")
+      .option("--vendor <NAME>", "read payloads by the profile of this vendor; none reads them by their names")
       .option("--secret <SECRET>", "take only deliveries that are signed with it; - reads it from standard input")
       .option(
         "--signature-header <NAME>",
@@ -175,11 +176,11 @@ function testCommand(context: CommandContext): Command {
     .examples("source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json")
     .action(async (id: string) => {
       const source = sourceOf(context, id);
-      const { leads, rejected, report, warnings } = await testDelivery(context, source);
+      const { leads, sample, rejected, report, warnings } = await testDelivery(context, source);
       const { columns } = report;
       context.output.say(columnsText(report));
       const rows = rejected.map(({ line, reason }) => `Visit ${line} would be rejected: ${printable(reason)}.`);
-      const shown = leads.length === 0 ? [] : [sampleText(leads.slice(0, 3), columns)];
+      const shown = leads.length === 0 ? [] : [sample];
       const text = [...shown, ...rows, ...warnings].join("\n\n");
       context.output.result({ leads, rejected, columns, warnings }, text);
     });
@@ -194,7 +195,7 @@ async function testDelivery(context: CommandContext, source: Source) {
   const body = Buffer.concat(await Array.fromAsync(context.standardInput()));
   // Nobody says which type a payload has that is on standard input.
   const { json } = readVisits(body, null, /^[^{[]*=/.test(body.toString("utf8", 0, maxFormStart)));
-  const columns = new Columns(readMapping(request.map ?? null));
+  const columns = new Columns(readMapping(request.map ?? null), request.vendor ?? null);
   const staged: NewLead[] = [];
   const rejected: { line: number; reason: string }[] = [];
   const pixels = openPixelReader(context.database().read);
@@ -214,7 +215,9 @@ async function testDelivery(context: CommandContext, source: Source) {
     now: context.now,
   });
   const leads = staged.map((lead) => asServed(lead, context.now()));
-  return { leads, rejected, report: reportOn(columns, request.stamp), warnings: warningLines(notes.warnings) };
+  const shown = staged.slice(0, 3).map((one) => ({ lead: asServed(one, context.now()), origin: one.origin }));
+  const sample = sampleText(shown, columns);
+  return { leads, sample, rejected, report: reportOn(columns, request.stamp), warnings: warningLines(notes.warnings) };
 }
 
 function sourceOf(context: CommandContext, id: string): Source {

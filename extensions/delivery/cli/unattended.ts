@@ -10,6 +10,7 @@ import type { Output } from "../../../src/cli/terminal/output.ts";
 import type { Account } from "../../../src/db/accounts.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { readMapping } from "../../../src/import/map/mapping.ts";
+import { readVendor } from "../../../src/import/map/profiles.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-lead.ts";
 import { inOneLine, UserError } from "../../../src/runtime/user-error.ts";
 import { type FileSource, type Outcome, rejectedFolder } from "../inbox/archive.ts";
@@ -68,6 +69,7 @@ function obey(
 export function checkOptions(context: CommandContext, account: Account, settings: ImportSettings): void {
   const request = requestOf(settings);
   readMapping(request.map ?? null);
+  readVendor(request.vendor ?? null);
   readRules(account.id, request);
   checkPixel(context, account, request);
 }

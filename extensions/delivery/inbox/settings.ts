@@ -11,6 +11,7 @@ const ImportSettings = Type.Partial(
   Type.Object(
     {
       map: Type.String(),
+      vendor: Type.String(),
       pixel: Type.String(),
       "create-pixels": Type.Boolean(),
       identity: Type.String(),

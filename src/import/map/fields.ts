@@ -164,10 +164,15 @@ export const aliases: Record<Target, readonly string[]> = {
     ...combineInOrder(
       "last mostrecent latest",
       "seenat seen seenon seendate seentime visitedat visited visitedon visit visitat visitdate visittime websitevisit " +
-        "websitevisitdate sitevisit sitevisitdate pageview activity activityat activitydate activitytime active activeat " +
-        "activedate activetime event eventat eventdate eventtime session sessionat sessiondate sessiontime",
+        "websitevisitdate sitevisit sitevisitdate pageview",
     ),
-    ...combine("time date when", "lastseen lastvisited lastvisit lastactive"),
+    ...combine("time date when", "lastseen lastvisited lastvisit"),
+    ...combineInOrder(
+      "last mostrecent latest",
+      "activity activityat activitydate activitytime active activeat activedate activetime event eventat eventdate " +
+        "eventtime session sessionat sessiondate sessiontime",
+    ),
+    ...combine("time date when", "lastactive"),
     ...combine("seen visited viewed clicked occurred captured resolved matched detected recorded", "at on _ date time"),
     ...combine("seen visited viewed clicked occurred captured resolved matched detected recorded", "hour timestamp"),
     ...combine(

@@ -1,6 +1,5 @@
 /** A row becomes a lead, or says why it cannot: each field comes from the first of its columns that has a value. */
-import { detailFields, type Lead, type LeadDetails } from "../../contract/lead.ts";
-import { namesOf } from "../../contract/names.ts";
+import { detailFields, type Lead, type LeadDetails, type LeadField, leadFields } from "../../contract/lead.ts";
 import { identifierOf, type PersonIdentifier } from "../../contract/person.ts";
 import { isPixelId } from "../../contract/pixel.ts";
 import { stateCode } from "../../contract/states.ts";
@@ -10,7 +9,6 @@ import type { NewLead } from "../new-lead.ts";
 import {
   type Cell,
   type Found,
-  first,
   firstText,
   maxRecordLength,
   type Places,
@@ -19,8 +17,9 @@ import {
   textsOf,
   tooLarge,
 } from "../row.ts";
-import type { ByField } from "./columns.ts";
 import { type IdentityField, idFromContent, idFromSource, uuid } from "./identity.ts";
+import type { ByField, Candidate } from "./layout.ts";
+import type { Origin } from "./origins.ts";
 import { hasState } from "./values/countries.ts";
 import { allEmails, firstEmail } from "./values/emails.ts";
 import { allPhones, firstPhone } from "./values/phones.ts";
@@ -40,6 +39,8 @@ export interface LeadRules extends TimeRules {
 export interface KeptLead {
   readonly lead: NewLead;
   readonly warnings: readonly Warning[];
+  /** True if the record names a person. */
+  readonly namesPerson: boolean;
 }
 
 /** The lead of a row; the reason why it is rejected; or the ambiguous date whose column must be resolved first. */
@@ -52,22 +53,21 @@ const warningTexts = {
   "further email": "the cell contains other text besides email addresses; the first address was kept",
   phone: "the phone number is not valid, so it was left empty",
   "further phone": "the cell contains several phone numbers or an extension; the first number was kept",
-  people: "the record has a list of people; the first was kept",
+  people: "the record has a list of several people, none of whom was read as the visitor",
   visits: "the record has a list of visits; the first was kept",
-  values: "two equivalent columns have different values for one field; the first was kept",
   "repeated hour": "the local time occurs twice when clocks change; the earlier one was used",
   "skipped hour": "the local time is skipped when clocks change; it was moved forward by the gap",
 } as const;
 
-/** A value that was left out of a lead, or decided for it. */
-export type Warning = keyof typeof warningTexts;
+/** A value that was left out of a lead, or decided for it: a key of the texts, or a text that names people. */
+export type Warning = string;
 
 /** Returns a line for each warning, with the number of its rows. */
 export function warningLines(counts: ReadonlyMap<Warning, number>): string[] {
-  return namesOf(warningTexts).flatMap((warning) => {
-    const count = counts.get(warning) ?? 0;
+  const texts = new Map<string, string>(Object.entries(warningTexts));
+  return [...counts].map(([warning, count]) => {
     const rows = `${count.toLocaleString("en-US")} ${count === 1 ? "row" : "rows"}`;
-    return count === 0 ? [] : [`${rows}: ${warningTexts[warning]}.`];
+    return `${rows}: ${texts.get(warning) ?? warning}.`;
   });
 }
 
@@ -80,40 +80,67 @@ export const noPixel = "it has no pixel (--pixel ID sets it)";
 
 /** Returns the lead of a row, or why the row is rejected. The first reason found counts. */
 export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
-  const { of } = row.layout;
-  const { details, warnings } = readDetails(row);
+  const person = personIn(row);
+  const read = new Reader(row, person);
+  const details = read.details();
   // A date decides the order of its column even if its row is rejected.
-  const time = readVisitTime(row, rules, nowMs);
+  const time = readVisitTime(row, person.of, rules, nowMs);
   // Before all else: no option makes a lead of such a row.
-  if (detailFields.every((field) => details[field] === null)) return { fault: faultOfEmpty(row) };
-  const pixelId = textIn(row, of.pixel_id) ?? rules.pixelId;
+  if (detailFields.every((field) => details[field] === null)) return { fault: faultOfEmpty(row, person) };
+  const pixelId = read.text("pixel_id") ?? rules.pixelId;
   if (pixelId === null) return { fault: noPixel };
   if (!isPixelId(pixelId)) return { fault: "its pixel ID is invalid" };
-  if ("fault" in time || "undecided" in time) return time;
-  const own = textIn(row, of.id);
+  if ("undecided" in time) return time;
+  if ("fault" in time) return { fault: time.fault };
+  const own = read.text("id");
   const id =
     own === null
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
       : idFromSource(own, pixelId);
   const vendorId = own === null || uuid.test(own) ? null : own;
-  const { sourceMs, identifiedMs, warning } = time;
+  const { sourceMs, identifiedMs, warning, places } = time;
+  if (identifiedMs !== null) for (const place of places) read.note("identified_at", place);
   const clamped = identifiedMs !== null && identifiedMs !== sourceMs;
-  const aliases = readAliases(row, details);
-  const lead = prepareLead(id, pixelId, details, identifiedMs, { clamped, aliases, vendorId });
+  const aliases = readAliases(row, person.of, details);
+  read.origin.leads++;
+  const origin = read.origin.number;
+  const lead = prepareLead(id, pixelId, details, identifiedMs, { clamped, aliases, vendorId, origin });
   // An export must be in a form that can be imported again.
   if (Buffer.byteLength(lead.document) > maxRecordLength - roomAround) return { fault: tooLarge };
-  return { lead, warnings: warning === undefined ? warnings : [...warnings, warning] };
+  if (warning !== undefined) read.warnings.add(warning);
+  return { lead, warnings: [...read.warnings], namesPerson: !read.isNobody };
 }
 
 /** Returns why a row without a value to keep is rejected. Names --map if the row has values in unknown columns. */
-function faultOfEmpty({ cells, layout, source }: Row): string {
+function faultOfEmpty({ cells, layout, source }: Row, { of }: Candidate): string {
   const isOfCsv = typeof source !== "string";
   if (isOfCsv && source.every((cell) => firstText(cell) === null)) return emptyRow;
-  const used = new Set(Object.values(layout.of).flat());
+  const used = new Set(Object.values(of).flat());
   // Of JSON not all values are read.
-  const hasOthers = !isOfCsv || cells.some((cell, place) => !used.has(place) && firstText(cell) !== null);
+  const hasOthers = !isOfCsv || layout.columns.some((_, place) => !used.has(place) && firstText(cells[place]) !== null);
   const hint = hasOthers ? " (--map THEIRS=OURS keeps other columns)" : "";
   return `it has no value except id, identified_at, and pixel_id${hint}`;
+}
+
+/** Returns the object that is the person: the first candidate that a value names, or else the one that gives the other fields. */
+export function personIn(row: Row): Candidate {
+  const { candidates, fallback } = row.layout;
+  // Most files have one.
+  if (candidates.length === 0 || (candidates.length === 1 && candidates[0] === fallback)) return fallback;
+  for (const candidate of candidates) {
+    if (candidate.isCrowd) return fallback;
+    if (isNamedIn(row, candidate)) return candidate;
+  }
+  return fallback;
+}
+
+function isNamedIn({ cells }: Row, { naming }: Candidate): boolean {
+  return naming.some(({ at, target }) => {
+    const cell = cells[at];
+    if (cell === undefined || cell === "") return false;
+    if (target === "email" || target === "verified_email") return firstEmail(cell) !== null;
+    return (target === "phone" ? firstPhone(cell) : firstText(cell)) !== null;
+  });
 }
 
 /** Prepares a lead for a store; a lead without a timestamp gets the time of import. */
@@ -122,7 +149,12 @@ export function prepareLead(
   pixelId: string,
   details: LeadDetails,
   identifiedMs: number | null,
-  { clamped = false, aliases = [], vendorId = null }: Partial<Pick<NewLead, "clamped" | "aliases" | "vendorId">> = {},
+  {
+    clamped = false,
+    aliases = [],
+    vendorId = null,
+    origin = -1,
+  }: Partial<Pick<NewLead, "clamped" | "aliases" | "vendorId" | "origin">> = {},
 ): NewLead {
   return {
     id,
@@ -134,6 +166,7 @@ export function prepareLead(
     clamped,
     aliases,
     vendorId,
+    origin,
     document: writeDocument({ id, identified_at: formatTime(identifiedMs ?? 0), pixel_id: pixelId }, details),
   };
 }
@@ -144,63 +177,141 @@ export function asServed({ document, identifiedMs }: Pick<NewLead, "document" | 
   return identifiedMs === null ? { ...lead, identified_at: formatTime(nowMs) } : lead;
 }
 
-/** Reads what a record says of the visitor and the visit. */
-function readDetails(row: Row): { readonly details: LeadDetails; readonly warnings: readonly Warning[] } {
-  const { of, ofCompany, ties } = row.layout;
-  const best = first(row, of.email, firstEmail);
-  const verified = first(row, of.verified_email, firstEmail);
-  const phone = first(row, of.phone, firstPhone);
-  const name = nameIn(row);
-  const isNobody = name === null && best === null && verified === null && phone === null;
-  const location = isNobody && textIn(row, of.state) === null ? ofCompany : of;
-  const warnings = new Set<Warning>();
-  const details: LeadDetails = {
-    name,
-    email: (best ?? verified)?.value ?? null,
-    verified_email: verified?.value ?? null,
-    phone: phone?.value ?? null,
-    company: textIn(row, of.company),
-    city: textIn(row, of.city) ?? (isNobody ? textIn(row, ofCompany.city) : null),
-    state: stateIn(row, location, warnings),
-    gender: textIn(row, of.gender),
-    age_range: textIn(row, of.age_range),
-    income_range: textIn(row, of.income_range),
-    net_worth: textIn(row, of.net_worth),
-    marital_status: textIn(row, of.marital_status),
-    homeowner: textIn(row, of.homeowner),
-    children: textIn(row, of.children),
-    page_url: first(row, of.page_url, pageOf),
-    referrer: textIn(row, of.referrer),
-    traffic_source: textIn(row, of.traffic_source),
-  };
-  warnOfLoss(warnings, row, best, of.email, "email");
-  warnOfLoss(warnings, row, verified, of.verified_email, "email");
-  warnOfLoss(warnings, row, phone, of.phone, "phone");
-  for (const other of row.others ?? []) warnings.add(other);
-  if (ties.some((places) => differ(row, places))) warnings.add("values");
-  return { details, warnings: [...warnings] };
+const numberOf = new Map<LeadField, number>(leadFields.map((field, number) => [field, number]));
+
+/** Reads the fields of a lead from a record, notes their columns, and warns of what is left out. */
+class Reader {
+  readonly warnings = new Set<Warning>();
+  /** True if the record names no person. */
+  isNobody = false;
+  origin: Origin;
+
+  constructor(
+    private readonly row: Row,
+    private readonly person: Candidate,
+  ) {
+    this.origin = row.layout.origin;
+  }
+
+  /** Reads what a record says of the visitor and the visit. */
+  details(): LeadDetails {
+    const { of, ofCompany } = this.person;
+    const best = this.found("email", firstEmail);
+    const verified = this.found("verified_email", firstEmail);
+    if (best === null && verified !== null) this.note("email", this.place);
+    const phone = this.found("phone", firstPhone);
+    const name = this.name();
+    this.isNobody = name === null && best === null && verified === null && phone === null;
+    const isOfCompany = this.isNobody && textIn(this.row, of.city) === null && textIn(this.row, of.state) === null;
+    const location = isOfCompany ? ofCompany : of;
+    const details: LeadDetails = {
+      name,
+      email: (best ?? verified)?.value ?? null,
+      verified_email: verified?.value ?? null,
+      phone: phone?.value ?? null,
+      company: this.text("company"),
+      city: this.text("city", location.city),
+      state: this.state(location),
+      gender: this.text("gender"),
+      age_range: this.text("age_range"),
+      income_range: this.text("income_range"),
+      net_worth: this.text("net_worth"),
+      marital_status: this.text("marital_status"),
+      homeowner: this.text("homeowner"),
+      children: this.text("children"),
+      page_url: this.first("page_url", of.page_url, pageOf),
+      referrer: this.text("referrer"),
+      traffic_source: this.text("traffic_source"),
+    };
+    this.warnOfPeople();
+    return details;
+  }
+
+  /** Returns the first text of a field. */
+  text(field: LeadField, places: Places = this.person.of[field]): string | null {
+    return this.first(field, places, firstText);
+  }
+
+  /** Notes that a field came from a column. */
+  note(field: LeadField, place: number): void {
+    this.origin = this.origin.with(numberOf.get(field) ?? 0, place);
+  }
+
+  /** The place of the value that was found last. */
+  private place = 0;
+
+  private first<Value>(field: LeadField, places: Places, find: (cell: Cell) => Value | null): Value | null {
+    if (places === undefined) return null;
+    const { cells } = this.row;
+    for (const place of places) {
+      const cell = cells[place];
+      const value = cell === "" ? null : find(cell);
+      if (value === null) continue;
+      this.place = place;
+      this.note(field, place);
+      return value;
+    }
+    return null;
+  }
+
+  /** Finds a valid value, and warns if there is none, or if its cell holds more than it. */
+  private found(field: "email" | "verified_email" | "phone", find: (cell: Cell) => Found | null): Found | null {
+    const places = this.person.of[field];
+    const found = this.first(field, places, find);
+    const kind = field === "phone" ? "phone" : "email";
+    if (found?.cut === true) this.warnings.add(`further ${kind}`);
+    else if (found === null && textIn(this.row, places) !== null) this.warnings.add(kind);
+    return found;
+  }
+
+  /** Even a complete name is not preferred to one half with a shorter path. */
+  private name(): string | null {
+    for (const places of this.person.names) {
+      const parts = places.map((some) => this.first("name", some, firstText)).filter((part) => part !== null);
+      // The halves of a list are a list together, and read like one when they come back from an export.
+      if (parts.length > 0) return firstText(parts.join(" "));
+    }
+    return null;
+  }
+
+  /** Returns the state, if the country is the United States or not given. */
+  private state({ state, country }: ByField): string | null {
+    const text = textIn(this.row, state);
+    if (text === null) return null;
+    const code = stateCode(text);
+    const named = code === null ? null : textIn(this.row, country);
+    if (code !== null && (named === null || hasState(named, code))) {
+      this.first("state", state, firstText);
+      return code;
+    }
+    this.warnings.add(code === null ? "state" : "country");
+    return null;
+  }
+
+  private warnOfPeople(): void {
+    const { people, hasSeveralVisits } = this.row.layout;
+    if (hasSeveralVisits) this.warnings.add("visits");
+    if (people.length === 0 || (people.length === 1 && people[0]?.path === this.person.path)) return;
+    const isRecord = this.person.path === "";
+    const others = people.filter((one) => one.path !== this.person.path && !(one.isTraits && isRecord));
+    if (others.some(({ isCrowd }) => isCrowd)) this.warnings.add("people");
+    if (this.isNobody) return;
+    const unread = others.filter((one) => isNamedIn(this.row, one)).map(titleOf);
+    if (unread.length === 0) return;
+    const were = unread.length === 1 ? "was" : "were";
+    const read = isRecord ? "the record itself" : titleOf(this.person);
+    this.warnings.add(`the record names several people; ${read} was read, and ${unread.join(", ")} ${were} not`);
+  }
 }
 
-/** Adds a warning if a value is not valid, or if its cell holds more than it. */
-function warnOfLoss(
-  warnings: Set<Warning>,
-  row: Row,
-  found: Found | null,
-  places: Places,
-  kind: "email" | "phone",
-): void {
-  if (found?.cut === true) warnings.add(`further ${kind}`);
-  else if (found === null && textIn(row, places) !== null) warnings.add(kind);
-}
-
-/** Returns whether some places of one field hold different values. */
-function differ({ cells }: Row, places: readonly number[]): boolean {
-  return new Set(places.map((place) => firstText(cells[place])).filter((text) => text !== null)).size > 1;
-}
+const titleOf = ({ path }: Candidate): string => (path === "" ? "the record itself" : path);
 
 /** Returns the addresses and phones of the visitor that are not kept. */
-function readAliases(row: Row, { email, verified_email, phone }: LeadDetails): readonly PersonIdentifier[] {
-  const { of } = row.layout;
+function readAliases(
+  row: Row,
+  of: ByField,
+  { email, verified_email, phone }: LeadDetails,
+): readonly PersonIdentifier[] {
   return [
     ...others(row, of.email, email, "email"),
     ...others(row, of.verified_email, verified_email, "email"),
@@ -217,27 +328,6 @@ function others({ cells }: Row, places: Places, kept: string | null, kind: "emai
     if (cell === kept || cell === "") return [];
     return allIn[kind](cell).flatMap((value) => (value === kept ? [] : identifierOf(kind, value)));
   });
-}
-
-/** Returns the state of a row, if its country is the United States or not given. */
-function stateIn(row: Row, { state, country }: ByField, warnings: Set<Warning>): string | null {
-  const text = textIn(row, state);
-  if (text === null) return null;
-  const code = stateCode(text);
-  const named = code === null ? null : textIn(row, country);
-  if (code !== null && (named === null || hasState(named, code))) return code;
-  warnings.add(code === null ? "state" : "country");
-  return null;
-}
-
-/** Even a complete name is not preferred to one half with a shorter path: it may be that of another person. */
-function nameIn(row: Row): string | null {
-  for (const places of row.layout.names) {
-    const parts = places.map((some) => textIn(row, some)).filter((part) => part !== null);
-    // The halves of a list are a list together, and read like one when they come back from an export.
-    if (parts.length > 0) return firstText(parts.join(" "));
-  }
-  return null;
 }
 
 /** The separator of the pages of a list in one cell. It begins at the first of many blanks, not at each. */

@@ -1,8 +1,10 @@
-/** The field of each column, for the person who imports. */
+/** The field of each column, for the person who imports: by the values that leads got, and by names where there are none. */
 import { type LeadField, leadFields } from "../../contract/lead.ts";
-import { type Columns, createLayout, isRejectColumn, type Layout } from "./columns.ts";
-import { ofPerson, type Target, targets } from "./former-fields.ts";
-import { likelyTarget, meaningOfPath } from "./names.ts";
+import { type Column, isRejectColumn } from "./column.ts";
+import type { Columns } from "./columns.ts";
+import { identifiers, type Target, targets } from "./fields.ts";
+import { fieldNamed, isWrapper, wordsOf } from "./paths.ts";
+import { isRepresentative } from "./questions.ts";
 import type { TimeRules } from "./visit-time.ts";
 
 /** The field that each column becomes, or null. */
@@ -16,69 +18,85 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
   time_zone: "identified_at",
 };
 
-/** Reports which columns map to which field, and which are ignored. */
+/** Reports which columns gave which field, and which are not kept. */
 export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source") {
-  const layout = createLayout(columns.all);
-  const matched = fieldsOf(layout);
-  const targetOf = (name: string) => targets.find((target) => matched[target]?.includes(name));
+  const counts = columns.origins.counts();
+  const isTimed = stamp !== "arrival";
   const listed = columns.all.filter(({ name }) => !isRejectColumn(name));
-  const unmatched = listed.filter(({ name }) => targetOf(name) === undefined);
-  // A column whose name is known is unused only if the file is an address book, or is the location of a company.
-  const created = unmatched.find(({ meaning }) => meaning?.target === "identified_at");
+  const used = new Map<Column, LeadField>();
+  for (const [field, byNames] of counts) {
+    for (const column of [...byNames.values()].flatMap(({ columns }) => columns)) used.set(column, field);
+  }
+  const named = fieldsByName(columns);
+  const fieldOf = (column: Column): LeadField | null => {
+    const field = used.get(column) ?? named.get(column) ?? null;
+    return field === "identified_at" && !isTimed ? null : field;
+  };
+  const unmatched = listed.filter((column) => fieldOf(column) === null);
   return {
-    /** The names of the columns that hold each field, the preferred first. A field without any is left out. */
-    matched,
-    /** The columns of names, the preferred first; those of a first and a last name are joined. */
-    names: joinedNames(layout),
+    /** The columns that gave each field to some lead, those of most leads first; by name if no lead has the field. */
+    fields: new Map(
+      leadFields.flatMap((field) => {
+        const found = [...(counts.get(field) ?? [])].toSorted(([, a], [, b]) => b.leads - a.leads);
+        const byCount = found.map(([names]) => names);
+        const byName = listed.filter((column) => named.get(column) === field).map(({ name }) => name);
+        const names = byCount.length > 0 ? byCount : byName;
+        return names.length === 0 || (field === "identified_at" && !isTimed) ? [] : [[field, names] as const];
+      }),
+    ),
     unmatched: unmatched.map(({ name }) => name),
-    /** The --map options for ignored columns whose names resemble a field. */
-    maps: unmatched.flatMap(({ title, isIgnored }) => {
-      const target = isIgnored ? null : likelyTarget(title.split("."));
-      return target === null ? [] : [mapOption(title, target)];
+    /** The --map options for columns that are not kept, and whose field nothing else fills. */
+    maps: unmatched.flatMap((column) => {
+      const target = column.isIgnored ? null : offeredField(column);
+      const field = target === null ? null : (fieldsMadeOf[target] ?? leadFields.find((one) => one === target));
+      return target === null || field == null || counts.has(field) ? [] : [mapOption(column.title, target)];
     }),
-    /** A remark on a column that was left out although its name is known. */
-    remark:
-      created === undefined
-        ? null
-        : `${created.name} is the time at which a profile was created, not the time of a visit; ` +
-          `${mapOption(created.title, "identified_at")} uses it anyway`,
     /** Each column with the field of a lead that it becomes, or null. */
-    columns: listed.map(({ name }) => {
-      const target = targetOf(name);
-      const field = (target && fieldsMadeOf[target]) ?? leadFields.find((one) => one === target) ?? null;
-      return { column: name, field: field === "identified_at" && stamp === "arrival" ? null : field };
-    }),
+    columns: listed.map((column) => ({ column: column.name, field: fieldOf(column) })),
   };
 }
 
-function joinedNames({ columns, names }: Layout): string[] {
-  const titles = (places: readonly number[]) => places.map((place) => columns[place]?.name ?? "").join(" or ");
-  const halves = (places: readonly (readonly number[])[]) => places.map(titles).filter((title) => title !== "");
-  return names.map((places) => halves(places).join(" + "));
+/** Returns the fields that columns are by their names, in the records of the layouts that were seen. */
+function fieldsByName({ layouts }: Columns): ReadonlyMap<Column, LeadField> {
+  const found = new Map<Column, LeadField>();
+  for (const { columns, fallback, candidates } of layouts) {
+    for (const { of } of [...candidates.toReversed(), fallback]) {
+      for (const [target, place] of targets.flatMap((one) => (of[one] ?? []).map((at) => [one, at] as const))) {
+        const column = columns[place];
+        const field = fieldsMadeOf[target] ?? leadFields.find((one) => one === target);
+        if (column !== undefined && field !== undefined) found.set(column, field);
+      }
+    }
+  }
+  return found;
+}
+
+/** Words before the name of a field that do not say whose it is. */
+const neutral: ReadonlySet<string> = new Set(
+  (
+    "my your the web website site tracked detected matched resolved inferred enriched found known likely probable best main " +
+    "primary preferred raw full original default valid clean cleaned normalized formatted lead visitor contact person"
+  ).split(" "),
+);
+/** Fields that nobody should be told to map a column to. */
+const neverOffered: ReadonlySet<Target> = new Set(["id", "pixel_id", "identified_at", "time_zone", "country"]);
+
+/** Returns the field to offer for a column: its name ends with one, and nothing in its path says that it is another person's. */
+function offeredField({ names, meaning, strange }: Column): Target | null {
+  if (strange !== null || names.some(isRepresentative) || names.slice(0, -1).some((name) => !isWrapper(name)))
+    return null;
+  const words = wordsOf(names.at(-1) ?? "");
+  if (meaning?.target != null || words.some((word) => identifiers.has(word))) return null;
+  for (let split = 1; split < words.length && neutral.has(words[split - 1] ?? ""); split++) {
+    const target = fieldNamed(words.slice(split).join(""));
+    if (target !== null && !neverOffered.has(target)) return target;
+  }
+  return null;
 }
 
 /** Returns the option that keeps a column as a field, to paste into a shell. */
-export function mapOption(name: string, target: Target): string {
+export function mapOption(name: string, target: Target | "person"): string {
   const part = `${name}=${target}`;
   const quoted = /[,"]/.test(part) ? `"${part.replaceAll('"', '""')}"` : part;
   return `--map ${/^[\w.=-]+$/.test(quoted) ? quoted : `'${quoted.replaceAll("'", "'\\''")}'`}`;
-}
-
-/** Fewer words may be values that happen to be names of columns. */
-const minNames = 3;
-
-/** Returns whether the cells of a row name more fields than the header: above the true one may be a title. */
-export function namesMore(columns: Columns, cells: readonly string[]): boolean {
-  const named = new Set(cells.flatMap((cell) => meaningOfPath([cell])?.target ?? []));
-  return named.size >= minNames && named.size > Object.keys(fieldsOf(createLayout(columns.all))).length;
-}
-
-/** Returns the fields that some columns hold. The location of a company counts where no column is of a person. */
-function fieldsOf({ columns, of, ofCompany }: Layout): { readonly [Field in Target]?: readonly string[] } {
-  const namesPerson = ofPerson.some((target) => of[target] !== undefined);
-  const found = targets.map((target) => {
-    const places = [...(of[target] ?? []), ...((namesPerson ? undefined : ofCompany[target]) ?? [])];
-    return [target, places.map((place) => columns[place]?.name ?? "")] as const;
-  });
-  return Object.fromEntries(found.filter(([, names]) => names.length > 0));
 }

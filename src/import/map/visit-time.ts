@@ -3,6 +3,7 @@ import { formatTime, parseTime } from "../../contract/time.ts";
 import { UserError } from "../../runtime/user-error.ts";
 import type { ImportMode } from "../new-lead.ts";
 import { firstText, type Row, textIn } from "../row.ts";
+import type { ByField } from "./layout.ts";
 import { clockOfDecimals, type DateOrder, readNumeric, readTime } from "./values/times.ts";
 import { readZone, type ZonedMs } from "./values/zones.ts";
 
@@ -27,6 +28,8 @@ export interface VisitTime {
   readonly wrongTime?: string;
   /** The time that the lead gets; null for that of the import. */
   readonly identifiedMs: number | null;
+  /** The places of the time in its row. */
+  readonly places: readonly number[];
   readonly warning?: ZonedMs["warning"];
 }
 
@@ -36,31 +39,39 @@ export interface Undecided {
   readonly text: string;
 }
 
-const untimed: VisitTime = { sourceMs: null, identifiedMs: null };
+const untimed: VisitTime = { sourceMs: null, identifiedMs: null, places: [] };
+
+/** A time that a lead cannot have. */
+interface FaultyTime {
+  readonly fault: string;
+  /** True if it was understood, but is in the future. */
+  readonly isRead: boolean;
+}
 
 /** Returns the time of a row, why it cannot be one, or the date whose column has to be decided first. */
 export function readVisitTime(
   row: Row,
+  of: ByField,
   rules: TimeRules,
   nowMs: number,
-): VisitTime | { readonly fault: string } | { readonly undecided: Undecided } {
-  const found = readSourceTime(row, rules);
+): VisitTime | FaultyTime | { readonly undecided: Undecided } {
+  const found = readSourceTime(row, of, rules);
   if (found === null) return untimed;
-  const { time, column, text } = found;
+  const { time, column, text, places } = found;
   const isOfArrival = rules.stamp === "arrival";
   if ("isUndecided" in time) {
     if (isOfArrival) return { ...untimed, wrongTime: text };
     if (rules.mode !== "delivery") return { undecided: { column, text } };
-    return { fault: `its date can be day first or month first: ${quoted(text)}` };
+    return { fault: `its date can be day first or month first: ${quoted(text)}`, isRead: true };
   }
   if ("fault" in time) {
     const fault = `${time.fault}: ${quoted(text)}`;
-    return isOfArrival && rules.mode === "delivery" ? { ...untimed, wrongTime: fault } : { fault };
+    return isOfArrival && rules.mode === "delivery" ? { ...untimed, wrongTime: fault } : { fault, isRead: false };
   }
   const { ms, warning } = time;
   if (isOfArrival) return { ...untimed, sourceMs: ms };
-  if (ms > nowMs + toleranceMs) return { fault: `its time is in the future: ${quoted(formatTime(ms))}` };
-  const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs) };
+  if (ms > nowMs + toleranceMs) return { fault: `its time is in the future: ${quoted(formatTime(ms))}`, isRead: true };
+  const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs), places };
   return warning === undefined ? timed : { ...timed, warning };
 }
 
@@ -78,8 +89,8 @@ const midnight = /(?<!\s)[T\s]\s*(?:00?:00(?::00(?:\.0+)?)?|12:00(?::00)?\s*AM)(
  * Reads the time of a row: of the one column that has a value, of a date and a time of day in two columns, which are joined,
  * or of the preferred one of several columns that have whole times.
  */
-function readSourceTime(row: Row, rules: TimeRules) {
-  const found = (row.layout.of.identified_at ?? []).flatMap((place) => {
+function readSourceTime(row: Row, of: ByField, rules: TimeRules) {
+  const found = (of.identified_at ?? []).flatMap((place) => {
     const text = firstText(row.cells[place]);
     if (text === null) return [];
     const isHour = /^\d{1,2}$/.test(text) && /hour/i.test(row.layout.columns[place]?.title ?? "");
@@ -91,16 +102,16 @@ function readSourceTime(row: Row, rules: TimeRules) {
   if (rules.mode !== "delivery" && rules.stamp === "source") {
     for (const { text, place } of found) rules.orders.note(columnAt(row, place), text, row.line);
   }
-  if (found.length === 1) return read(row, preferred, rules);
+  if (found.length === 1) return read(row, of, preferred, rules);
   const clock = found.find(({ text }) => clockAlone.test(text));
   const day = clock && dayOf(row, clock, found);
   const isInTwo = clock !== undefined && day !== undefined && (preferred === day || preferred === clock);
-  if (!isInTwo) return read(row, found.find((other) => other !== clock) ?? preferred, rules);
-  const date = read(row, day, rules);
+  if (!isInTwo) return read(row, of, found.find((other) => other !== clock) ?? preferred, rules);
+  const date = read(row, of, day, rules);
   if ("fault" in date.time) return date;
   const time = ` ${clockOf(clock.text)}`;
   const text = midnight.test(day.text) ? day.text.replace(midnight, () => time) : day.text + time;
-  return read(row, { text, place: day.place, clockPlace: clock.place }, rules);
+  return read(row, of, { text, place: day.place, clockPlace: clock.place }, rules);
 }
 
 /** Returns the date of a time of day. A local time belongs to the local date, and never to an instant. */
@@ -125,13 +136,14 @@ interface TimeText {
   readonly clockPlace?: number;
 }
 
-function read(row: Row, { text, place, clockPlace = place }: TimeText, rules: TimeRules) {
+function read(row: Row, of: ByField, { text, place, clockPlace = place }: TimeText, rules: TimeRules) {
+  const places = [...new Set([place, clockPlace])];
   const column = columnAt(row, place);
   // Nothing in RFC 3339 has to be decided.
   const ms = parseTime(text, "down");
-  if (ms !== null) return { time: { ms }, column, text };
-  const zone = zoneOf(row, [place, clockPlace], rules);
-  return { time: readTime(text, { zone, order: rules.orders.use(column) }), column, text };
+  if (ms !== null) return { time: { ms }, column, text, places };
+  const zone = zoneOf(row, of, places, rules);
+  return { time: readTime(text, { zone, order: rules.orders.use(column) }), column, text, places };
 }
 
 function columnAt({ layout }: Row, place: number): string {
@@ -139,10 +151,10 @@ function columnAt({ layout }: Row, place: number): string {
 }
 
 /** The zone of times without an offset: that of the column's name, that of the row, or that of the import. */
-function zoneOf(row: Row, places: readonly number[], rules: TimeRules): string | null {
-  const named = places.map((place) => row.layout.columns[place]?.meaning?.zone).find((zone) => zone != null);
+function zoneOf(row: Row, of: ByField, places: readonly number[], rules: TimeRules): string | null {
+  const named = places.map((place) => row.layout.columns[place]?.zone).find((zone) => zone != null);
   if (named != null) return named;
-  const own = textIn(row, row.layout.of.time_zone);
+  const own = textIn(row, of.time_zone);
   return own === null ? rules.zone : readZone(own);
 }
 

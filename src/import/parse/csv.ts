@@ -1,6 +1,8 @@
 /** CSV (RFC 4180) to rows: the first record is the header, and each further one must fit it. */
 import { UserError } from "../../runtime/user-error.ts";
-import { type Columns, isRejectColumn, type Layout } from "../map/columns.ts";
+import { isRejectColumn } from "../map/column.ts";
+import type { Columns } from "../map/columns.ts";
+import type { Layout } from "../map/layout.ts";
 import { maxRecordLength, maxRejectedLength, type ReadRow, type RejectedRow, tooLarge } from "../row.ts";
 import { endOfLine, indexOf, readLine, readRecord } from "./csv-record.ts";
 

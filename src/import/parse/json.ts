@@ -1,7 +1,8 @@
 /** JSON to rows: one object a line, or one document. Either may be a page of records. */
 import { UserError } from "../../runtime/user-error.ts";
-import { type Column, type Columns, maxColumns } from "../map/columns.ts";
-import { type Cell, maxPageBytes, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
+import { type Columns, maxColumns } from "../map/columns.ts";
+import { readRecord } from "../map/record.ts";
+import { maxPageBytes, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
 import { lookAhead } from "./encoding.ts";
 import { readPage } from "./json-pages.ts";
 import { isObject, parseJson } from "./json-value.ts";
@@ -14,9 +15,6 @@ const maxNames = 200_000;
 const rowsAtOnce = 2000;
 /** Pages that were joined are in a list, or in a page of pages. */
 const maxPageDepth = 4;
-/** No export has objects within objects to a greater depth, or a longer path to a value. */
-const maxDepth = 32;
-const maxPathLength = 1000;
 
 /** Rows in batches. A batch is what can be read without waiting for input. */
 export type Groups = AsyncIterable<ReadRow[]> | Iterable<ReadRow[]>;
@@ -136,7 +134,7 @@ function* rowsOf(
   parents: readonly string[] = [],
   depth = 0,
 ): Generator<ReadRow> {
-  const page = depth < maxPageDepth ? readPage(value, columns) : null;
+  const page = depth < maxPageDepth ? readPage(value) : null;
   if (page !== null && "items" in page) {
     for (const item of page.items) yield* rowsOf(item, null, line, columns, page.parents, depth + 1);
     return;
@@ -166,84 +164,9 @@ const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
 function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): ReadRow {
   if (source.length > maxRecordLength) return { line, reason: tooLarge, source };
   if (source.includes("\\u0000") && escapedNul.test(source)) return { line, reason: "it contains a NUL", source };
-  const { values, others, names } = readValues(record, parents, columns);
+  const { cells, layout, names } = readRecord(record, parents, columns);
   if (names > maxColumns) {
     return { line, reason: `it has more than ${maxColumns.toLocaleString("en-US")} names`, source };
   }
-  const cells = new Map<Column, Cell>();
-  for (const { column, text } of values) {
-    const present = cells.get(column);
-    cells.set(column, present === undefined || present === "" ? text : [present, text].flat());
-  }
-  return { line, cells: [...cells.values()], layout: columns.layoutOf([...cells.keys()]), source, others };
-}
-
-/** A text, which may be empty: what a record is about is told by its names, as by the header of CSV. */
-interface Value {
-  readonly column: Column;
-  readonly text: string;
-}
-
-const isGiven = ({ text }: Value) => text.trim() !== "";
-
-/** Returns the values of an object, each with its column, and the number of distinct names. */
-function readValues(record: object, parents: readonly string[], columns: Columns) {
-  const values: Value[] = [];
-  const others = new Set<"people" | "visits">();
-  let names = 0;
-
-  /** Adds every value at or below a path; of a list, those that `valuesOfList` selects. A path that is too long is left out. */
-  function addValues(to: Value[], value: unknown, path: readonly string[], lists = 0): void {
-    if (isTooLong(path)) return;
-    if (isObject(value)) {
-      for (const [name, item] of Object.entries(value)) addValues(to, item, [...path, name]);
-    } else if (Array.isArray(value) && value.length > 0) {
-      for (const one of valuesOfList(value, path, lists + 1)) to.push(one);
-    } else addText(to, String(value ?? ""), path);
-  }
-
-  /** Adds a text if its name may be that of a field or of a time. Every name counts toward `maxColumns`. */
-  function addText(to: Value[], text: string, path: readonly string[]): void {
-    if (++names > maxColumns) return;
-    const column = columns.at(path);
-    if (column.meaning !== null || column.mayBeTime) to.push({ column, text });
-  }
-
-  /** Values of one kind are all of one field. Of any others, those of the first element count: two people must not mix. */
-  function valuesOfList(items: readonly unknown[], path: readonly string[], lists: number): Value[] {
-    if (lists > maxDepth) return [];
-    const before = names;
-    const elements = items.map((item) => {
-      // Each element has the same names.
-      names = before;
-      const values: Value[] = [];
-      addValues(values, item, path, lists);
-      return values;
-    });
-    const full = elements.filter((values) => values.some((value) => value.column.meaning !== null && isGiven(value)));
-    if (full.length > 1 && items.some((item) => typeof item === "object")) countOthers(full, path);
-    const kinds = new Set(full.flat().flatMap((value) => (isGiven(value) ? value.column : [])));
-    return kinds.size > 1 ? (full[0] ?? []) : elements.flat().filter(({ column }) => column.meaning !== null);
-  }
-
-  function countOthers(elements: readonly Value[][], path: readonly string[]): void {
-    const isOfVisits = columns.kindOf(path.at(-1) ?? "") === "visit";
-    // A list that is named after a field, such as emails, has further values of one person.
-    if (columns.meaningOf(path) !== null && !isOfVisits) return;
-    const isOfPerson = ({ column }: Value) => /name$|^email$/.test(column.meaning?.target ?? "");
-    const people = elements.map((values) => values.filter((value) => isOfPerson(value) && isGiven(value)));
-    const different = new Set(people.map((values) => values.map(({ text }) => text).join("\n")));
-    // A visit may say nothing of its visitor. An element of another list is then somebody else.
-    if (isOfVisits) different.delete("");
-    if (different.size > 1) others.add("people");
-    else if (isOfVisits) others.add("visits");
-  }
-
-  addValues(values, record, parents);
-  return { values, others, names };
-}
-
-/** To read a long path for each value under it would take the square of its length. */
-function isTooLong(path: readonly string[]): boolean {
-  return path.length > maxDepth || path.reduce((sum, { length }) => sum + length, 0) > maxPathLength;
+  return { line, cells, layout, source };
 }

@@ -4,7 +4,7 @@ import { dirname, join, parse } from "node:path";
 import { csvRecord } from "../../contract/csv.ts";
 import { codeOf, isFull } from "../../db/failure.ts";
 import { UserError } from "../../runtime/user-error.ts";
-import { isRejectColumn, rejectColumns } from "../map/columns.ts";
+import { isRejectColumn, rejectColumns } from "../map/column.ts";
 import { ImportInterrupted } from "../new-lead.ts";
 import type { RejectedRow } from "../row.ts";
 import type { Format } from "./format.ts";

@@ -57,7 +57,7 @@ type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
 };
 
 const columns = `at AS identifiedMs, hex(uuid) AS id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
-  clamped, aliases, vendor_id AS vendorId, document, arrived AS arrivedMs`;
+  clamped, aliases, vendor_id AS vendorId, document, arrived AS arrivedMs, origin`;
 
 function leadOf(row: Row): NewLead {
   return {
@@ -74,7 +74,7 @@ function openTables(client: Database, folder: string) {
   // Queries are closed with the client; a statement that is still open would keep the file. Drizzle's prepared insert
   // would cost a tenth of an import.
   const add = client.query<unknown, (string | number | null)[]>(
-    "INSERT INTO staged VALUES (NULL, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO staged VALUES (NULL, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
   const summary = client.query<Summary, [number | null, number, number]>(`
@@ -95,7 +95,8 @@ function openTables(client: Database, folder: string) {
       // Most leads have no aliases.
       const others = aliases.length === 0 ? null : JSON.stringify(aliases);
       const flags = [Number(hasEmail), Number(clamped)] as const;
-      add.run(identifiedMs, id, pixelId, state, cityKey, ...flags, others, vendorId, document, lead.arrivedMs ?? null);
+      const { arrivedMs = null, origin } = lead;
+      add.run(identifiedMs, id, pixelId, state, cityKey, ...flags, others, vendorId, document, arrivedMs, origin);
     },
     reject: ({ line, reason, source }: RejectedRow) => void reject.run(line, reason, JSON.stringify(source)),
     *rejectedRows(): Iterable<RejectedRow> {
@@ -128,13 +129,18 @@ function openTables(client: Database, folder: string) {
   };
 }
 
-/** Returns the first, middle, and last lead in the order of the file, as they would be served. */
-function readSample(client: Database, nowMs: number): Lead[] {
-  const chosen = client.query<Pick<NewLead, "identifiedMs" | "document">, []>(`
+/** A lead as it would be served, and the number of the columns from which its fields came. */
+export interface SampledLead extends Pick<NewLead, "origin"> {
+  readonly lead: Lead;
+}
+
+/** Returns the first, middle, and last lead in the order of the file. */
+function readSample(client: Database, nowMs: number): SampledLead[] {
+  const chosen = client.query<Pick<NewLead, "identifiedMs" | "document" | "origin">, []>(`
     WITH last AS (SELECT max(position) AS position FROM staged)
-    SELECT at AS identifiedMs, document FROM staged, last
+    SELECT at AS identifiedMs, document, origin FROM staged, last
     WHERE staged.position IN (1, (last.position + 1) / 2, last.position) ORDER BY staged.position`);
-  return chosen.all().map((lead) => asServed(lead, nowMs));
+  return chosen.all().map((staged) => ({ lead: asServed(staged, nowMs), origin: staged.origin }));
 }
 
 function createTables(client: Database, folder: string): void {
@@ -145,7 +151,7 @@ function createTables(client: Database, folder: string): void {
   client.run(`
     CREATE TEMP TABLE staged (
       position INTEGER PRIMARY KEY, at INTEGER, uuid BLOB, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
-      clamped INTEGER, aliases TEXT, vendor_id TEXT, document TEXT, arrived INTEGER
+      clamped INTEGER, aliases TEXT, vendor_id TEXT, document TEXT, arrived INTEGER, origin INTEGER
     )`);
   client.run("CREATE TEMP TABLE rejected (position INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
   client.run("CREATE TEMP TABLE in_order (position INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");

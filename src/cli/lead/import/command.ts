@@ -7,7 +7,6 @@ import { listenForSignals } from "../../../runtime/signals.ts";
 import { type CommandContext, jsonCommand } from "../../command.ts";
 import { importFile } from "./import-file.ts";
 import { type ImportRequest, withTimeOptions } from "./options.ts";
-import { sampleText } from "./preview.ts";
 import { passedText, summaryText } from "./report.ts";
 
 /** Stores nothing before the whole file was read and checked. Ends with 3 if it completed but rejected rows. */
@@ -17,7 +16,8 @@ export function importCommand(context: CommandContext): Command {
       .description("import a vendor's export: CSV, JSON, or NDJSON, which can be gzipped")
       .argument("<ACCOUNT>", "ID or exact name")
       .argument("<FILE>", "the export; - reads standard input")
-      .option("--map <THEIRS=OURS,…>", "map columns to fields; - ignores a column")
+      .option("--map <THEIRS=OURS,…>", "map columns to fields, or an object to person; - ignores a column")
+      .option("--vendor <NAME>", "read the file by the profile of this vendor; none reads it by its names")
       .option("--pixel <ID>", "the pixel of rows without one")
       .option("--create-pixels", "create the pixels that the file names")
       .option("--rejects <FILE>", "write rejected rows to this file, with line and reason")
@@ -33,6 +33,7 @@ export function importCommand(context: CommandContext): Command {
           .default("source"),
       ),
   )
+    .option("--yes", "import without the question about a new kind of file")
     .option("--dry-run", "show three leads as they would be served, and change nothing")
     .addHelpText(
       "after",
@@ -51,11 +52,11 @@ status is 3 if the import was completed but rows were rejected.`,
       const request = isPath ? { ...options, rejects: pathFromShell(options.rejects ?? "") } : options;
       const { stop, forget } = listenForSignals();
       const imported = await importFile(context, { idOrName, file, request, stop }).finally(forget);
-      const { importNumber, counts, passed, warnings, columns, sample, rejects } = imported;
+      const { importNumber, counts, passed, warnings, columns, sample, vendor, rejects } = imported;
       const trial = request.dryRun === true ? { columns, sample } : {};
-      const result = { import: importNumber, ...counts, passed: passed.map(passedView), warnings, ...trial };
+      const result = { import: importNumber, ...counts, passed: passed.map(passedView), warnings, vendor, ...trial };
       const summary = summaryText(imported, { ...request, rejects });
-      const shown = request.dryRun === true && sample.length > 0 ? [sampleText(sample, columns)] : [];
+      const shown = request.dryRun === true && imported.sampleText !== null ? [imported.sampleText] : [];
       context.output.result(result, [...shown, summary].join("\n\n"));
       for (const client of passed) context.output.say(passedText(client));
       if (counts.rejected > 0) context.setExitStatus(3);

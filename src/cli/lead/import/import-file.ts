@@ -3,13 +3,16 @@ import { userInfo } from "node:os";
 import { basename, resolve } from "node:path";
 import { isKnownLayout } from "../../../db/imports.ts";
 import { listPixels } from "../../../db/pixels.ts";
+import { isRejectColumn } from "../../../import/map/column.ts";
 import { Columns } from "../../../import/map/columns.ts";
 import { readMapping } from "../../../import/map/mapping.ts";
+import { questionsIn } from "../../../import/map/questions.ts";
 import { reportOn } from "../../../import/map/report.ts";
 import { emptyCounts, type ImportOrigin, isUnattended } from "../../../import/new-lead.ts";
 import { writeRejects } from "../../../import/parse/rejects.ts";
 import { openSource } from "../../../import/parse/source.ts";
 import { type FileRead, type Reading, readFile } from "../../../import/reading.ts";
+import type { StagedImport } from "../../../import/write/import.ts";
 import type { MergeProgress } from "../../../import/write/import-record.ts";
 import type { MergeListener } from "../../../import/write/merge.ts";
 import { missedLeads, type PositionsAt, readPositions } from "../../../privacy/sent/missed.ts";
@@ -21,9 +24,10 @@ import type { CommandContext } from "../../command.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
 import { createProgress } from "../../terminal/progress.ts";
-import { sayThatItWaits } from "../../terminal/prompt.ts";
+import { canAsk, sayThatItWaits } from "../../terminal/prompt.ts";
 import { checkPixel, type ImportRequest, readRules, withWritableRejects } from "./options.ts";
-import { announceColumns, announcePreview } from "./preview.ts";
+import { announceColumns, announcePreview, sampleText } from "./preview.ts";
+import { Answered, type Asking, askAbout } from "./questions.ts";
 import { mostFrequentReason, warningsOf, warningText } from "./report.ts";
 
 /** The file and the options of one import. */
@@ -37,10 +41,20 @@ export interface Asked {
   readonly onRead?: () => void;
 }
 
+/** Imports a file. If questions about its first rows are answered at a terminal, it is read again with the answers. */
+export async function importFile(context: CommandContext, asked: Asked): ReturnType<typeof importOnce> {
+  try {
+    return await importOnce(context, asked);
+  } catch (cause) {
+    if (!(cause instanceof Answered)) throw cause;
+    return importFile(context, { ...asked, request: { ...asked.request, ...cause.options } });
+  }
+}
+
 /** Reads a file to its end, then writes its leads. */
-export async function importFile(context: CommandContext, asked: Asked) {
+async function importOnce(context: CommandContext, asked: Asked) {
   const { idOrName, file, stop } = asked;
-  const columns = new Columns(readMapping(asked.request.map ?? null));
+  const columns = new Columns(readMapping(asked.request.map ?? null), asked.request.vendor ?? null);
   const database = context.database();
   const account = accountOf(context, idOrName);
   const { number, retainDays } = account;
@@ -53,28 +67,26 @@ export async function importFile(context: CommandContext, asked: Asked) {
   const staged = (await database.importer()).begin(account, request, originOf(file, request, context.now()));
   try {
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
-    const fileRead = await beforeWriting(stop, read(context.output, file, reading));
     const known = new Set(listPixels(database.read, number).map(({ id }) => id));
+    const isAttended = !isUnattended(request.mode) && request.yes !== true && canAsk();
+    const asking = { output: context.output, request, account: idOrName, file, isAttended, pixels: [...known] };
+    const fileRead = await beforeWriting(stop, read(asking, reading));
     const layout = columns.layoutHash();
     const isUnknown = () => !isKnownLayout(database.read, number, layout);
     const sample = staged.sample(context.now());
-    const planned = { output: context.output, request, columns, known, isUnknown, sample };
+    const planned = { output: context.output, request, columns, known, isUnknown, isAttended, sample };
     const { leads, doubts } = await beforeWriting(stop, announcePreview(planned, staged, fileRead));
     asked.onRead?.();
     // Before the first lead: an import that is interrupted has its rejects file too.
-    if (request.rejects !== undefined && request.dryRun !== true) {
-      const titles = columns.all.map(({ title }) => title);
-      writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, titles, isUnattended(request.mode));
-    }
+    saveRejects(request, staged.rejectedRows(), fileRead.format, columns);
     const positions = () => readPositions(database.read, number, context.now());
     const reached: PositionsAt[] = [{ afterMs: null, positions: positions() }];
-    // Leads are late for clients up to their read position at that time: others may have imported newer leads since.
+    // Others may have imported newer leads since: a lead is late for a client up to its read position at that time.
     const onLate = (afterMs: number | null) => reached.push({ afterMs, positions: positions() });
     const begin = (listener: MergeListener) => staged.merge({ counts: fileRead.counts, layout }, context.now, listener);
     const merged = await merge(context.output, asked, leads, begin, onLate);
     // Each delivery has its own columns, so a name in --map need not be among those of the last one.
-    const missing = request.mode === "delivery" ? [] : columns.missing();
-    const warnings = warningsOf(fileRead.notes, missing);
+    const warnings = warningsOf(fileRead.notes, request.mode === "delivery" ? [] : columns.missing());
     for (const warning of warnings) context.output.say(warningText(warning));
     return {
       ...merged,
@@ -84,8 +96,9 @@ export async function importFile(context: CommandContext, asked: Asked) {
       /** The reasons why the file looks wrong, and warnings about omitted values. */
       warnings: [...doubts, ...warnings],
       columns: reportOn(columns, request.stamp).columns,
-      sample,
-      /** The file with the rejected rows. */
+      vendor: columns.vendor,
+      sample: sample.map(({ lead }) => lead),
+      sampleText: sample.length === 0 ? null : sampleText(sample, columns),
       rejects: request.rejects,
       rejectedFor: mostFrequentReason(fileRead.notes),
     };
@@ -93,6 +106,17 @@ export async function importFile(context: CommandContext, asked: Asked) {
     source.close();
     staged.close();
   }
+}
+
+function saveRejects(
+  { rejects, dryRun, mode }: ImportRequest,
+  rows: ReturnType<StagedImport["rejectedRows"]>,
+  format: FileRead["format"],
+  columns: Columns,
+): void {
+  if (rejects === undefined || dryRun === true) return;
+  const titles = columns.all.map(({ title }) => title);
+  writeRejects(rejects, rows, format, titles, isUnattended(mode));
 }
 
 /** Waits for the reading, or for an answer. Throws a UserError as soon as a signal comes. */
@@ -109,13 +133,23 @@ async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): 
   }
 }
 
-/** Reads the file to its end, prints the column mapping, and shows the progress. */
-async function read(output: Output, file: string, reading: Reading): Promise<FileRead> {
-  const { source, columns } = reading;
+/** Reads the file to its end, prints the column mapping, asks what is open, and shows the progress. */
+async function read(asking: Asking, reading: Reading): Promise<FileRead> {
+  const { output, file, request } = asking;
+  const { source, columns, rules } = reading;
   using progress = createProgress("Reading", source.size, output);
   return await readFile({
     ...reading,
-    onColumns: (format) => output.say(announceColumns(columns, format, file === "-" ? "standard input" : file)),
+    async onFirstRows(rows, format) {
+      if (request.mode === "delivery") return;
+      const questions = questionsIn(rows, rules, reading.now());
+      const isOfRejects = columns.all.some(({ name }) => isRejectColumn(name));
+      output.say(announceColumns(columns, format, file === "-" ? "standard input" : file));
+      // The rows are read once more.
+      columns.origins.forget();
+      // Whoever imports rejected rows has seen how they are read.
+      await askAbout(isOfRejects ? { ...questions, time: null } : questions, asking);
+    },
     onProgress: (rows) => progress.update(source.bytesRead(), rows),
   });
 }

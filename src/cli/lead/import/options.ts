@@ -20,6 +20,10 @@ import type { AdminCommand, CommandContext } from "../../command.ts";
 /** The options of an import, as typed, or as the settings of an inbox or a source. */
 export interface ImportRequest {
   readonly map?: string;
+  /** The name of a vendor's profile, or none. */
+  readonly vendor?: string;
+  /** True if nobody is to be asked. */
+  readonly yes?: boolean;
   readonly pixel?: string;
   readonly createPixels?: boolean;
   readonly rejects?: string | undefined;

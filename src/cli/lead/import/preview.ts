@@ -2,18 +2,18 @@
 import { type Lead, leadFields } from "../../../contract/lead.ts";
 import { formatTime } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
-import { ofPerson, type Target } from "../../../import/map/former-fields.ts";
 import { emptyRow } from "../../../import/map/lead.ts";
+import { titleOf } from "../../../import/map/profiles.ts";
 import { type ColumnReport, reportOn } from "../../../import/map/report.ts";
-import { isUnattended } from "../../../import/new-lead.ts";
 import type { Format } from "../../../import/parse/format.ts";
 import type { FileRead } from "../../../import/reading.ts";
 import type { StagedImport } from "../../../import/write/import.ts";
 import type { Preview } from "../../../import/write/preview.ts";
+import type { SampledLead } from "../../../import/write/staging.ts";
 import { printable, UserError } from "../../../runtime/user-error.ts";
 import { firstOf, grouped, rowsText } from "../../terminal/numbers.ts";
 import type { Output } from "../../terminal/output.ts";
-import { canAsk, confirm } from "../../terminal/prompt.ts";
+import { confirm } from "../../terminal/prompt.ts";
 import { pad, table } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 import { rejectionLines, warningText } from "./report.ts";
@@ -34,21 +34,30 @@ export function announceColumns(columns: Columns, format: Format, file: string):
   if (format.kind === "csv" && missing !== undefined) {
     throw new UserError(`--map names the column ${JSON.stringify(missing)}, but the file has no such column.`, said);
   }
-  if (format.kind === "csv" && Object.keys(report.matched).length === 0) {
-    const advice = isRow
-      ? "Add a line with the column names above it, or delete it if it is a title."
-      : "Check that the file is CSV with a header, or NDJSON. To map columns to fields, pass --map THEIRS=OURS.";
-    throw new UserError("No column of the file was recognized.", `${said} ${advice}`);
+  if (format.kind === "csv" && report.fields.size === 0) {
+    throw new UserError("No column of the file was recognized.", `${said} ${adviceFor(names, isRow)}`);
   }
-  return `Reading ${printable(file)} as ${format.kind === "csv" ? "CSV" : "NDJSON"}.\n${columnsText(report)}`;
+  const form = format.kind === "csv" ? "CSV" : "NDJSON";
+  const vendor =
+    columns.vendor === null ? "" : `, an export of ${titleOf(columns.vendor)} (--vendor none reads it by its names)`;
+  return `Reading ${printable(file)} as ${form}${vendor}.\n${columnsText(report)}`;
 }
 
-/** Returns which column is read as which field, in order of preference, and which are not kept. */
-export function columnsText({ matched, names, unmatched, maps, remark }: ColumnReport): string {
-  const joined = { ...matched, name: names, identified_at: withJoinedTime(matched.identified_at ?? []) };
-  const rows = leadFields.flatMap((field) => columnRows(field, joined[field] ?? []));
-  const used = (field: Target, what: string) =>
-    matched[field] !== undefined && `${printable(matched[field].join(", "))} tells ${what}.`;
+/** Returns what to do about a file without a known column. */
+function adviceFor(names: readonly string[], isRow: boolean): string {
+  if (isRow) return "Add a line with the column names above it, or delete it if it is a title.";
+  const [only = ""] = names;
+  const sign = names.length === 1 ? /[^\p{L}\p{N}\s_."'-]/u.exec(only)?.[0] : undefined;
+  if (sign !== undefined) {
+    const said = `Its header is one column: the cells seem to be separated by ${JSON.stringify(sign)}.`;
+    return `${said} Save the file with a comma, semicolon, tab, or pipe between cells.`;
+  }
+  return "Check that the file is CSV with a header, or NDJSON. To map columns to fields, pass --map THEIRS=OURS.";
+}
+
+/** Returns which columns gave which field, those of most leads first, and which are not kept. */
+export function columnsText({ fields, unmatched, maps }: ColumnReport): string {
+  const rows = [...fields].flatMap(([field, names]) => columnRows(field, names));
   const lines = [
     rows.length === 0
       ? "No column was recognized. To map columns to fields, pass --map THEIRS=OURS."
@@ -56,11 +65,8 @@ export function columnsText({ matched, names, unmatched, maps, remark }: ColumnR
     unmatched.length > 0 && `Not kept: ${firstOf(unmatched.map(shownName), shownColumns)}.`,
     maps.length > 0 && "To keep one of them, add:",
     ...maps.slice(0, shownColumns).map((map) => `  ${printable(map)}`),
-    used("country", "whether a state is a US state"),
-    used("time_zone", "the time zone of times without an offset"),
-    matched.identified_at === undefined &&
+    !fields.has("identified_at") &&
       "No column has the time of the visit: leads get the time of import. To use a column, pass --map COLUMN=identified_at.",
-    remark !== null && `${printable(remark)}.`,
   ];
   return `${lines.filter((line) => line !== false).join("\n")}\n`;
 }
@@ -75,22 +81,11 @@ function shownName(name: string): string {
   return printable(name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name);
 }
 
-/** A date and a time of day are shown as one. By their names: the header is shown before the values are read. */
-function withJoinedTime(names: readonly string[]): readonly string[] {
-  const letters = (name: string) => name.replace(/\(.*\)/, "").replace(/[^a-z]/gi, "");
-  const isClock = (name: string) => /(?:(?<!date)time|hour|clock|timeofday)$/i.test(letters(name));
-  const clock = names.find(isClock);
-  const date = names.find((name) => !isClock(name) && /(?:date|day)$/i.test(letters(name)));
-  const isPreferred = names[0] === date || names[0] === clock;
-  if (clock === undefined || date === undefined || !isPreferred) return names;
-  return [`${date} + ${clock}`, ...names.filter((name) => name !== date && name !== clock)];
-}
-
 /** One line where it fits a terminal, else one for each column. */
 function columnRows(field: string, names: readonly string[]): string[][] {
-  const inOne = names.join(", then ");
+  const inOne = names.join(", ");
   if (inOne.length <= 60) return names.length === 0 ? [] : [[field, inOne]];
-  return names.map((name, position) => (position === 0 ? [field, name] : ["", `then ${name}`]));
+  return names.map((name, position) => (position === 0 ? [field, name] : ["", name]));
 }
 
 interface Planned {
@@ -100,7 +95,9 @@ interface Planned {
   /** Returns true if the account has imported no file with these columns, so that nobody has seen how they are read. */
   readonly isUnknown: () => boolean;
   /** Some leads, as they would be served. */
-  readonly sample: readonly Lead[];
+  readonly sample: readonly SampledLead[];
+  /** True if somebody at a terminal can answer. */
+  readonly isAttended: boolean;
   /** The pixels that the account had before. */
   readonly known: ReadonlySet<string>;
 }
@@ -109,15 +106,13 @@ interface Planned {
 export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead) {
   const { output, request } = run;
   const report = reportOn(run.columns, request.stamp);
-  const preview = await staged.preview(report.matched.id !== undefined);
+  const preview = await staged.preview(report.fields.has("id"));
   output.say(previewText(preview, read, run.known));
-  const isAttended = !isUnattended(request.mode) && canAsk();
-  // Nobody can be asked, and the leads would get a time that is not theirs.
-  if (read.doubt !== null && preview.leads > 0 && !isAttended) throw read.doubt;
   const doubts = doubtsOf(run, report, preview, read);
   for (const line of [...rejectionLines(read.notes), ...doubts.map(warningText)]) output.say(line);
-  if (isAttended && (doubts.length > 0 || run.isUnknown()) && preview.leads > 0 && request.dryRun !== true) {
-    output.say(`\n${sampleText(run.sample, report.columns)}\n`);
+  const isNew = doubts.length > 0 || run.isUnknown();
+  if (run.isAttended && isNew && preview.leads > 0 && request.dryRun !== true) {
+    output.say(`\n${sampleText(run.sample, run.columns)}\n`);
     await confirm("Import the file as shown?", {}, "Change the options as described above, or answer y.");
   }
   return { leads: preview.leads, doubts };
@@ -154,17 +149,13 @@ function previewText(
 function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Preview, read: FileRead): string[] {
   const { leads, sharingIds, takenIds, changedVisits, cutVisits, changedEmails } = preview;
   // Deliveries have different columns, and those of the last one say nothing of the others.
-  const namesNobody =
-    request.mode !== "delivery" &&
-    ![...ofPerson, "company" as const].some((field) => report.matched[field] !== undefined);
-  const [id = "id"] = report.matched.id ?? [];
+  const namesNobody = request.mode !== "delivery" && read.named === 0 && !report.fields.has("company");
+  const [id = "id"] = report.fields.get("id") ?? [];
   const empty = read.notes.reasons.get(emptyRow) ?? 0;
   const rejected = read.counts.rejected - empty;
   const isMostlyRejected = rejected >= 10 && rejected * 2 >= read.counts.read - empty + leads;
   const hasOtherPixels = leads > 0 && known.size > 0 && read.pixels.isDisjointFrom(known);
   const doubts = [
-    read.otherHeader !== null &&
-      `line ${read.otherHeader} looks like the header; delete the lines above it, and import the file again.`,
     namesNobody && "no column has a name, an email address, a phone, or a company. To map one, pass --map THEIRS=OURS.",
     sharingIds > 0 &&
       `${grouped(sharingIds)} rows have the ID of another row, but another time or page: one lead per ID is kept. ` +
@@ -183,7 +174,6 @@ function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Pr
     changedEmails > 0 &&
       `${grouped(changedEmails)} stored ${changedEmails === 1 ? "lead gets" : "leads get"} another email address because of ` +
         "--on-duplicate replace. If the IDs number the lines of the file and not visits, omit --on-duplicate.",
-    read.doubt?.sentence,
     isMostlyRejected && `${grouped(rejected)} rows are rejected. Check the reasons before you import the rest.`,
     hasOtherPixels &&
       "the account has other pixels, but none of this file. Check that the file belongs to this account.",
@@ -194,26 +184,26 @@ function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Pr
 /** The widths that fit a terminal of 80 columns, with two spaces between them and two before. */
 const widths = { field: 14, value: 38, column: 22 };
 
-/** Returns a block of lines for each lead. Fields that are null are named in one line. */
-export function sampleText(sample: readonly Lead[], columns: ColumnReport["columns"]): string {
+/** Returns a block of lines for each lead, each field with the column that gave it. Fields that are null are one line. */
+export function sampleText(sample: readonly SampledLead[], { origins }: Pick<Columns, "origins">): string {
   const places = sample.length === 3 ? ["first", "middle", "last"] : ["first", "last"];
   return sample
-    .map((lead, number) => {
+    .map(({ lead, origin }, number) => {
       const title = sample.length === 1 ? "The lead" : `The ${places[number] ?? "next"} lead`;
-      return [`${title}, as it would be served:`, ...fieldLines(lead, columns)].join("\n");
+      return [`${title}, as it would be served:`, ...fieldLines(lead, origins.fieldsOf(origin))].join("\n");
     })
     .join("\n\n");
 }
 
-function fieldLines(lead: Lead, columns: ColumnReport["columns"]): string[] {
+function fieldLines(lead: Lead, origins: ReturnType<Columns["origins"]["fieldsOf"]>): string[] {
   const given = leadFields.filter((field) => lead[field] !== null);
   const empty = leadFields.filter((field) => lead[field] === null);
   const lines = given.map((field) => {
-    const from = columns.filter((column) => column.field === field).map(({ column }) => column);
+    const from = origins.get(field)?.map(({ name }) => name) ?? [];
     const cells = [
       pad(field, widths.field),
       pad(printable(lead[field] ?? ""), widths.value),
-      pad(printable(from.length === 0 ? (madeOf[field] ?? "") : from.join(", ")), widths.column),
+      pad(printable(from.length === 0 ? (madeOf[field] ?? "") : from.join(" + ")), widths.column),
     ];
     return `  ${cells.join("  ")}`.trimEnd();
   });

@@ -38,13 +38,16 @@ const firstSerialMs = Date.UTC(1899, 11, 30);
 const months = "january february march april may june july august september october november december".split(" ");
 const weekdays = "sunday monday tuesday wednesday thursday friday saturday".split(" ");
 
+/** RB2B writes frames after the seconds, and a dot in the offset: `2026-01-31T09:15:00:00.00+00.00`. */
+const withFrames = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}):\d{2}(?:\.\d{1,3})?([+-]\d{2})\.(\d{2})$/;
+
 const noForm = "the format of its time is unknown";
 const noCalendar = "its time is not a valid date and time";
 
 /** Reads a time in any of the forms that vendors use; what is finer than a millisecond is cut. */
 export function readTime(written: string, reading: TimeReading): ReadTime {
   // Pages and spreadsheets put a non-breaking space between a date and its time.
-  const text = written.replaceAll(/\s/g, " ").trim();
+  const text = written.replaceAll(/\s/g, " ").trim().replace(withFrames, "$1$2:$3");
   const number = readNumber(text, reading);
   if (number !== null) return number;
   const date = readDate(text, reading.order);
@@ -67,14 +70,10 @@ function readClocked(day: number | null, rest: string, reading: TimeReading, hin
   return inZone(day + clockMs, ofZone.zone, decimals, reading);
 }
 
-/** Returns whether a text is a time in some order. A plain number is one only if the name of its column says so. */
-export function isTime(text: string, isNamed: boolean): boolean {
-  if (!isNamed && /^[\d.,+-]*$/.test(text) && readNumeric(text) === null && !/^\d{4}-\d/.test(text)) return false;
-  const isRead = (["month first", "day first"] as const).some(
-    (order) => "ms" in readTime(text, { zone: "UTC", order }),
-  );
-  // A column that is called a date need not be in a form that is understood.
-  return isRead || (isNamed && /\d\D+\d/.test(text));
+/** Returns whether a text is a time in some order. A plain number is none: it may be an amount. */
+export function isTime(text: string): boolean {
+  if (/^[\d.,+-]*$/.test(text) && readNumeric(text) === null && !/^\d{4}-\d/.test(text)) return false;
+  return (["month first", "day first"] as const).some((order) => "ms" in readTime(text, { zone: "UTC", order }));
 }
 
 function inZone(wallMs: number, ownZone: string | null, decimals: string | undefined, reading: TimeReading): ReadTime {

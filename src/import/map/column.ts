@@ -1,0 +1,101 @@
+/** A column of CSV or a path in JSON, with its meaning. */
+import { namingFields, representatives, type Target } from "./fields.ts";
+import type { ColumnMapping } from "./mapping.ts";
+import { fieldNamed, type Meaning, meaningInPerson, meaningOfPath, splitPath, withoutZone, wordsOf } from "./paths.ts";
+import { pathKey } from "./profiles.ts";
+
+/** A column of CSV, or a path in JSON. */
+export interface Column {
+  readonly number: number;
+  /** Its name, with no two alike. */
+  readonly name: string;
+  /** The name that it has in the file. */
+  readonly title: string;
+  /** The names of its path; empty if one of them is too long to have a meaning. */
+  readonly names: readonly string[];
+  /** Its path, as profiles name it. */
+  readonly key: string;
+  /** Its meaning by the table; null if its object holds no fields. */
+  readonly meaning: Meaning | null;
+  /** Its field by --map, and its place there; null if --map keeps it out, and undefined if --map says nothing of it. */
+  readonly mapped: { readonly target: Target; readonly place: number } | null | undefined;
+  /** The zone of a time, if the name has one. */
+  readonly zone: string | null;
+  /** True of a column that --map ignores, and of those of a rejects file. */
+  readonly isIgnored: boolean;
+  /** True of a column of the record or a visit that is no field: it may be the time of the visit. */
+  readonly mayBeTime: boolean;
+  /** True of such a column whose name says that it is a time. */
+  readonly isNamedLikeTime: boolean;
+  /** The field that the value would be, if the object that it is in were the person. */
+  readonly strange: Target | null;
+  /** True if its values are needed. */
+  readonly isRead: boolean;
+  /** The sign that a list has several people or visits; null for a value. */
+  readonly several: Several | null;
+}
+
+/** The items of a list that has several. */
+export type Several = "people" | "visits";
+
+/** Returns the column of a path, with its meaning by the table and by --map. */
+export function columnOf(
+  { name, path, number }: { readonly name: string; readonly path: readonly string[]; readonly number: number },
+  mapping: ColumnMapping,
+  vendorKeys: ReadonlySet<string>,
+): Column {
+  const names = splitPath(path, mapping.isParent) ?? [];
+  const mapped = mapping.fieldOf(names.length === 0 ? path : names);
+  const meaning = names.length === 0 ? null : meaningOfPath(names);
+  const isIgnored = mapped === null || isRejectColumn(name);
+  const isInPerson = mapping.personLength(names) !== null;
+  const isUnknown = mapped === undefined && !isIgnored && !isInPerson;
+  const last = names.at(-1) ?? "";
+  const key = pathKey(names);
+  const mayBeTime = isUnknown && isOfVisit(meaning) && !isTimeOfOther(last);
+  const strange = isUnknown && meaning === null ? strangeField(names) : null;
+  const isUsed = mapped !== undefined || isInPerson || isOfRecordOrPerson(meaning);
+  return {
+    ...{ number, name, title: path.join("."), names, key, meaning, mapped, isIgnored, mayBeTime, strange },
+    zone: mapped?.target === "identified_at" ? withoutZone(last).zone : (meaning?.zone ?? null),
+    isNamedLikeTime: mayBeTime && wordsOf(last).some((word) => timeWords.has(word)),
+    isRead: !isIgnored && (isUsed || mayBeTime || strange !== null || vendorKeys.has(key)),
+    several: null,
+  };
+}
+/** Returns whether a value is a field or a sign, or says that an object of a person is there. */
+function isOfRecordOrPerson(meaning: Meaning | null): boolean {
+  return meaning !== null && (meaning.use !== null || meaning.person.kind !== "record");
+}
+
+/** Words of the name of a time. */
+const timeWords: ReadonlySet<string> = new Set(["seen", "visited", "date", "time"]);
+
+/** Returns whether a value that is no field, or the time at which the record was made, may be the time of the visit. */
+function isOfVisit(meaning: Meaning | null): boolean {
+  if (meaning === null) return false;
+  const { use, target, person, place } = meaning;
+  return person.kind === "record" && place === null && (use === "creation" || (use === null && target === null));
+}
+
+/** Returns whether a name is that of a birthday, or of a time of somebody or something else: `Account Created At`. */
+function isTimeOfOther(name: string): boolean {
+  const [first = "", ...others] = wordsOf(name);
+  const isOfOther = representatives.has(first) && fieldNamed(others.join("")) === "identified_at";
+  return isOfOther || [first, ...others].some((word) => word.startsWith("birth") || word === "dob");
+}
+
+/** Returns the field of a person that a value in an unknown object would be. */
+function strangeField(names: readonly string[]): Target | null {
+  if (names.length < 2) return null;
+  const target = meaningInPerson(names.slice(-1), 0)?.target ?? null;
+  return target !== null && namingFields.has(target) ? target : null;
+}
+
+/** The columns that a rejects file has in addition to those of its source. */
+export const rejectColumns = ["reject_line", "reject_reason"] as const;
+
+/** Returns whether a column is one that only a rejects file has. */
+export function isRejectColumn(name: string): boolean {
+  return rejectColumns.some((column) => column === name);
+}

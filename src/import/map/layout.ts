@@ -1,0 +1,278 @@
+/**
+ * The layout of a record: by its names, it is decided who may be the person, and which places hold the fields of a lead if
+ * they are. Who is the person is decided by values (lead.ts).
+ */
+import type { Column } from "./column.ts";
+import { flatPrefixes, namingFields, personFields, type Target } from "./fields.ts";
+import type { Origin, Origins } from "./origins.ts";
+import type { Meaning } from "./paths.ts";
+import { type Profile, type Profiles, recognize } from "./profiles.ts";
+
+/** The columns of one record: records that name the same things in the same order share a layout. */
+export interface Layout {
+  readonly columns: readonly Column[];
+  /** The profile by which the record was recognized; null if it was by none. */
+  readonly profile: Profile | null;
+  /** The objects that may be the person, in order of likelihood. */
+  readonly candidates: readonly Candidate[];
+  /** The object that gives the fields if none of the candidates names a person. */
+  readonly fallback: Candidate;
+  /** All objects that may name a person, to warn of those that are not read. */
+  readonly people: readonly Candidate[];
+  /** True if the record has a list of several visits, of which one is read. */
+  readonly hasSeveralVisits: boolean;
+  /** The places from which the fields of its leads came. */
+  readonly origin: Origin;
+}
+
+/** An object that may be the person, and the places of all fields of the lead if it is. */
+export interface Candidate {
+  /** The path of the object; empty for the record itself. */
+  readonly path: string;
+  /** True of a list of several people, which names nobody. */
+  readonly isCrowd: boolean;
+  /** The places of the values that name the person. */
+  readonly naming: readonly Naming[];
+  /** True of the traits of the record, which are a part of the record if that is the person. */
+  readonly isTraits: boolean;
+  readonly of: ByField;
+  /** The location of a company, which counts only in a record that names no person. */
+  readonly ofCompany: ByField;
+  /** The places of names, the preferred first: of a whole name, or of a first and of a last name. */
+  readonly names: readonly (readonly (readonly number[])[])[];
+}
+
+/** A value that names a person. */
+export interface Naming {
+  readonly at: number;
+  readonly target: Target;
+}
+
+/** The column indexes of each field, in order of preference. Fields without a column are omitted. */
+export type ByField = { readonly [Field in Target]?: readonly number[] };
+
+/** The rules for the records of a source. */
+export interface LayoutRules {
+  readonly profiles: Profiles;
+  /** True if --vendor chose the profile, which then needs not recognize a record. */
+  readonly isVendorChosen: boolean;
+  readonly meaningFor: (column: Column, profile: Profile | null) => Meaning | null;
+  readonly origins: Origins;
+}
+
+/** A value of a record with its meaning. */
+interface Entry extends Meaning {
+  readonly at: number;
+}
+
+/** An object that may be the person, with the values in it. */
+interface Group {
+  readonly person: Meaning["person"];
+  readonly entries: Entry[];
+  isCrowd: boolean;
+}
+
+/** Returns the layout of a record with some columns. */
+export function createLayout(columns: readonly Column[], rules: LayoutRules): Layout {
+  const profile = profileOf(columns, rules);
+  const entries = entriesOf(columns, rules, profile);
+  const groups = groupsOf(columns, entries);
+  const [record, ...others] = groups;
+  if (record === undefined) throw new Error("a record has no group");
+  const strangers = mergePrefixes(record, others);
+  const mapped = mappedEntries(columns, profile);
+  removeBareNames(record, others, entries, mapped);
+  const isNamed = [...record.entries, ...mapped].some(isNaming);
+  const persons = others.filter(({ person }) => person.kind === "person").toSorted(byLikelihood);
+  const doubtful = others.filter(({ person }) => person.kind === "doubtfulPerson").toSorted(byLikelihood);
+  const isChosen = profile?.person !== undefined || persons.some(({ person }) => person.order < 0);
+  const candidateOf = (group: Group) => createCandidate(group, record, others, mapped);
+  const chosen = isChosen ? chosenOf(persons, record) : null;
+  const asRecord = candidateOf(record);
+  const asPersons = persons.map(candidateOf);
+  const asDoubtful = doubtful.map(candidateOf);
+  const people = [asRecord, ...asPersons, ...asDoubtful, ...strangers.map(candidateOf)].filter(
+    ({ naming, isCrowd }) => naming.length > 0 || isCrowd,
+  );
+  const mayBeDoubtful = !isNamed && persons.length === 0;
+  return {
+    columns,
+    profile,
+    candidates:
+      chosen !== null
+        ? [candidateOf(chosen)]
+        : [...(isNamed ? [asRecord] : []), ...asPersons, ...(mayBeDoubtful ? asDoubtful : [])],
+    fallback: chosen !== null ? candidateOf(chosen) : (asPersons.find(({ isCrowd }) => !isCrowd) ?? asRecord),
+    people: isChosen ? [] : people,
+    hasSeveralVisits: columns.some(({ several }) => several === "visits"),
+    origin: rules.origins.begin(columns),
+  };
+}
+
+function profileOf(columns: readonly Column[], { profiles, isVendorChosen }: LayoutRules): Profile | null {
+  const [first = null] = profiles;
+  if (isVendorChosen || first === null) return first;
+  return recognize(profiles, new Set(columns.map(({ key }) => key)));
+}
+
+/** Returns the values that have a meaning in a record, apart from those that --map or the profile gives one. */
+function entriesOf(columns: readonly Column[], { meaningFor }: LayoutRules, profile: Profile | null): Entry[] {
+  const entries = columns.flatMap((column, at): Entry[] => {
+    if (column.mapped !== undefined || column.isIgnored) return [];
+    const meaning = meaningFor(column, profile);
+    return meaning === null ? [] : [{ ...meaning, at }];
+  });
+  const isOther = profile === null ? () => false : isDecidedBy(profile, columns);
+  // A place with a name or an ID is one of its own, such as a shop.
+  const named = entries.filter(({ use }) => use === "own name of a place").map(({ place }) => place ?? "");
+  const isOfNamed = ({ place }: Entry) =>
+    place !== null && named.some((name) => place === name || place.startsWith(`${name}.`));
+  return entries.filter((entry) => !isOfNamed(entry) && !isOther(entry));
+}
+
+const wholeName: readonly Target[] = ["name", "first_name", "last_name"];
+
+/** Returns whether a profile decides the field of a value. The record's own `identified_at` and `pixel_id` hold. */
+function isDecidedBy({ targets, fields, person }: Profile, columns: readonly Column[]) {
+  const hasName = wholeName.some((target) => targets.has(target));
+  return ({ target, at }: Entry): boolean => {
+    const key = columns[at]?.key ?? "";
+    if (target === null || key === "identifiedat" || key === "pixelid") return false;
+    if (person === null && personFields.has(target)) return true;
+    return fields.has(key) || targets.has(target) || (hasName && wholeName.includes(target));
+  };
+}
+
+/** Returns the values that --map or a profile makes a field, whoever is the person. */
+function mappedEntries(columns: readonly Column[], profile: Profile | null): Entry[] {
+  return columns.flatMap((column, at): Entry[] => {
+    const { mapped, key, isIgnored, zone, several } = column;
+    if (mapped === null || isIgnored || several !== null) return [];
+    if (mapped !== undefined)
+      return [{ ...ofRecord, target: mapped.target, rank: mapped.place - 2 * maxMapped, zone, at }];
+    const own = profile?.fields.get(key);
+    return own === undefined ? [] : [{ ...ofRecord, target: own.target, rank: own.place - maxMapped, zone, at }];
+  });
+}
+
+/** More parts than a command line has. A value of --map has a lower rank than any other one. */
+const maxMapped = 1_000_000;
+const ofRecord: Omit<Meaning, "target" | "rank" | "zone"> = {
+  use: "person",
+  person: { path: "", kind: "record", order: 0, prefix: null, isTraits: false },
+  around: "",
+  place: null,
+  isBareName: false,
+};
+
+/** Returns the groups of values by the person whose they are; that of the record itself first. */
+function groupsOf(columns: readonly Column[], entries: readonly Entry[]): Group[] {
+  const record: Group = { person: ofRecord.person, entries: [], isCrowd: false };
+  const groups = new Map<string, Group>([["", record]]);
+  for (const entry of entries) {
+    const { person } = entry;
+    const key = person.path === "" ? "" : `${person.path}\n${person.prefix ?? ""}`;
+    const group = groups.getOrInsertComputed(key, () => ({ person, entries: [], isCrowd: false }));
+    group.entries.push(entry);
+    if (columns[entry.at]?.several === "people") group.isCrowd = true;
+  }
+  return [...groups.values()];
+}
+
+/**
+ * Moves the values of a flat prefix (`Contact Email`) into the record, unless it has one of their fields without the prefix.
+ * Returns the groups that are nobody's.
+ */
+function mergePrefixes(record: Group, others: Group[]): Group[] {
+  const strangers: Group[] = [];
+  for (const group of flatGroups(others)) {
+    const own = new Set(record.entries.flatMap(({ target }) => target ?? []));
+    const isApart = group.entries.some(({ target }) => target !== null && own.has(target));
+    if (!isApart) record.entries.push(...group.entries);
+    else if (group.person.kind === "record") strangers.push(group);
+    if (!isApart || group.person.kind === "record") others.splice(others.indexOf(group), 1);
+  }
+  return strangers;
+}
+
+function flatGroups(groups: readonly Group[]): Group[] {
+  const found = groups.filter(({ person }) => person.prefix !== null && flatPrefixes.has(person.prefix));
+  return found.toSorted((a, b) => a.person.order - b.person.order);
+}
+
+/** A name alone may be that of an event, a page, or a company: it is a person's only next to what names a person. */
+function removeBareNames(record: Group, others: readonly Group[], entries: readonly Entry[], mapped: readonly Entry[]) {
+  const named = [...record.entries, ...mapped].filter(isNaming);
+  const isAlone = named.length === 0 && !others.some(({ isCrowd, entries }) => isCrowd || entries.some(isNaming));
+  const isOfPerson = ({ around }: Entry) =>
+    named.some((other) => other.around === around) ||
+    (isAlone && !entries.some(({ use, around: other }) => use === "event" && other === around));
+  const kept = record.entries.filter((entry) => !entry.isBareName || isOfPerson(entry));
+  record.entries.splice(0, record.entries.length, ...kept);
+}
+
+function isNaming({ target, isBareName }: Entry): boolean {
+  return target !== null && namingFields.has(target) && !isBareName;
+}
+
+function byLikelihood(a: Group, b: Group): number {
+  const depth = ({ person }: Group) => person.path.split(".").length;
+  const first = ({ entries }: Group) => entries[0]?.at ?? 0;
+  return a.person.order - b.person.order || depth(a) - depth(b) || first(a) - first(b);
+}
+
+/** Returns the object that --map or a profile makes the person. */
+function chosenOf(persons: readonly Group[], record: Group): Group {
+  return persons.find(({ person }) => person.order < 0) ?? record;
+}
+
+/** Returns the places of all fields of a lead if an object is the person. */
+function createCandidate(group: Group, record: Group, others: readonly Group[], mapped: readonly Entry[]): Candidate {
+  const isRecord = group === record;
+  const isForAll = ({ use }: Entry) => use !== "person" && (use !== "creation" || !isRecord);
+  const shared = isRecord ? record.entries.filter(({ use }) => use !== "creation") : record.entries.filter(isForAll);
+  // The traits of a record that is the person are a part of it.
+  const traits = isRecord ? others.filter(({ person }) => person.isTraits).flatMap(({ entries }) => entries) : [];
+  const own = isRecord ? traits : group.entries;
+  const values = [...mapped, ...shared, ...own].filter(({ target }) => target !== null);
+  const inOrder = values.toSorted((a, b) => a.rank - b.rank || a.at - b.at);
+  const isOfCompany = ({ use }: Entry) => use === "place of a company";
+  const of = byField(inOrder.filter((entry) => !isOfCompany(entry)));
+  // Of the record itself, a whole name does not say that it is the person.
+  const naming = (isRecord ? record.entries : group.entries).flatMap(({ use, target, at }): Naming[] => {
+    const isNaming = use === "person" && target !== null && namingFields.has(target);
+    return isNaming && !(isRecord && target === "name") ? [{ at, target }] : [];
+  });
+  return {
+    path: group.person.path,
+    isCrowd: group.isCrowd,
+    isTraits: group.person.isTraits,
+    naming,
+    of,
+    ofCompany: byField(inOrder.filter(isOfCompany)),
+    names: namesIn(inOrder),
+  };
+}
+
+function byField(entries: readonly Entry[]): ByField {
+  const of: { [Field in Target]?: number[] } = {};
+  for (const { target, at } of entries) if (target !== null) (of[target] ??= []).push(at);
+  return of;
+}
+
+/** Returns the places of names: each whole name, and all halves together at the rank of the preferred one. */
+function namesIn(inOrder: readonly Entry[]): Candidate["names"] {
+  const names: (readonly number[])[][] = [];
+  let hasHalves = false;
+  for (const { target, at } of inOrder) {
+    if (target === "name") names.push([[at]]);
+    if ((target !== "first_name" && target !== "last_name") || hasHalves) continue;
+    hasHalves = true;
+    names.push([placesOf(inOrder, "first_name"), placesOf(inOrder, "last_name")]);
+  }
+  return names;
+}
+
+function placesOf(entries: readonly Entry[], wanted: Target): number[] {
+  return entries.flatMap(({ target, at }) => (target === wanted ? at : []));
+}

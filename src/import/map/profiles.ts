@@ -1,0 +1,84 @@
+/** Recognizes the records of vendors by their paths, and gives the fields that a vendor's profile names. */
+import { UserError } from "../../runtime/user-error.ts";
+import { vendors } from "../vendors/all.ts";
+import type { Vendor } from "../vendors/vendor.ts";
+import { type Target, targets } from "./fields.ts";
+import { normalizeName } from "./paths.ts";
+
+/** A profile whose paths are in the form in which they are compared. */
+export interface Profile {
+  readonly name: string;
+  readonly recognizedBy: readonly (readonly string[])[];
+  /** The object that is the person; null if nobody is, and undefined if the profile does not say. */
+  readonly person: string | null | undefined;
+  /** The field of each path, and its place in the order of preference. */
+  readonly fields: ReadonlyMap<string, { readonly target: Target; readonly place: number }>;
+  readonly targets: ReadonlySet<Target>;
+}
+
+/** The profiles that may be used for a source: those that are recognized, the chosen one, or none. */
+export type Profiles = readonly Profile[];
+
+/** Objects around a record, which do not count. */
+const envelopes: ReadonlySet<string> = new Set([
+  "data",
+  "payload",
+  "body",
+  "record",
+  "result",
+  "item",
+  "node",
+  "_source",
+]);
+
+/** Returns a path as it is compared with those of profiles: from the record itself, in lowercase letters and digits. */
+export function pathKey(path: readonly string[]): string {
+  const keys = path.map(normalizeName);
+  const first = keys.findIndex((key, place) => place === keys.length - 1 || !envelopes.has(key));
+  return keys.slice(first).join(".");
+}
+
+const keyOf = (path: string): string => (path === "" ? "" : pathKey(path.split(".")));
+
+const all: readonly Profile[] = Object.entries(vendors).flatMap(([name, vendor]) =>
+  vendor === undefined ? [] : [profileOf(name, vendor)],
+);
+
+function profileOf(name: string, { recognizedBy, person, fields }: Vendor): Profile {
+  const listed = targets.flatMap((target) => (fields[target] ?? []).map((path) => [keyOf(path), target] as const));
+  return {
+    name,
+    recognizedBy: recognizedBy.map((paths) => paths.map(keyOf)),
+    person: typeof person === "string" ? keyOf(person) : person,
+    fields: new Map(listed.map(([key, target], place) => [key, { target, place }])),
+    targets: new Set(targets.filter((target) => fields[target] !== undefined)),
+  };
+}
+
+/** Returns the profiles for a value of --vendor. Throws a UserError for a name that no profile has. */
+export function readVendor(name: string | null): { readonly all: Profiles; readonly isChosen: boolean } {
+  if (name === null) return { all, isChosen: false };
+  if (name === "none") return { all: [], isChosen: true };
+  const chosen = all.find((profile) => profile.name === name);
+  if (chosen !== undefined) return { all: [chosen], isChosen: true };
+  throw new UserError(
+    `--vendor is ${JSON.stringify(name)}, which is no known vendor.`,
+    `Pass one of ${all.map((profile) => profile.name).join(", ")}, or none.`,
+    2,
+  );
+}
+
+/** Returns the first profile that recognizes a record by the keys of its paths; null if none does. */
+export function recognize(profiles: Profiles, keys: ReadonlySet<string>): Profile | null {
+  return profiles.find(({ recognizedBy }) => recognizedBy.some((paths) => paths.every((key) => keys.has(key)))) ?? null;
+}
+
+/** Returns the keys of all paths that profiles name. */
+export function keysOf(profiles: Profiles): ReadonlySet<string> {
+  return new Set(profiles.flatMap(({ recognizedBy, fields }) => [...recognizedBy.flat(), ...fields.keys()]));
+}
+
+/** Returns the name of a vendor as people write it. */
+export function titleOf(name: string): string {
+  return vendors[name]?.title ?? name;
+}

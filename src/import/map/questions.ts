@@ -1,0 +1,129 @@
+/** What the first rows of a file leave open: the time of the visit, the order of dates, the pixel, and the visitor. */
+import { firstText, type Row, textIn } from "../row.ts";
+import type { Column } from "./column.ts";
+import { representatives, type Target } from "./fields.ts";
+import { type LeadRules, personIn, readLead } from "./lead.ts";
+import { normalizeName, wordsOf } from "./paths.ts";
+import { isTime } from "./values/times.ts";
+import { readVisitTime, type Undecided } from "./visit-time.ts";
+
+/** The questions about a file; null for what is clear. */
+export interface Questions {
+  /** The columns of which one may be the time of the visit. */
+  readonly time: readonly TimeColumn[] | null;
+  /** A date that can be read in both orders, as all of the first rows of its column. */
+  readonly order: Undecided | null;
+  /** True if no row names a pixel. */
+  readonly lacksPixel: boolean;
+  /** The unknown objects of which one may be the visitor. */
+  readonly people: readonly UnknownPerson[] | null;
+}
+
+/** A column that may be the time of the visit, with one of its values. */
+export interface TimeColumn {
+  readonly title: string;
+  readonly example: string;
+  /** True if its name is that of a time, but none of its values is understood. */
+  readonly isKnown: boolean;
+}
+
+/** An object that Leadfile does not know, and that names somebody. */
+export interface UnknownPerson {
+  readonly path: string;
+  readonly has: readonly Target[];
+  readonly rows: number;
+  /** True of an owner, an agent, and the like, who is not the visitor. */
+  readonly isRepresentative: boolean;
+}
+
+/** Finds the questions that the first rows of a file leave open. */
+export function questionsIn(rows: readonly Row[], rules: LeadRules, nowMs: number): Questions {
+  // A missing pixel must not hide the other questions.
+  const read = rows.map((row) => readLead(row, { ...rules, pixelId: rules.pixelId ?? "px" }, nowMs));
+  const undecided = read.find((one) => "undecided" in one)?.undecided ?? null;
+  const isOpen = undecided !== null && rules.orders.use(undecided.column) === null;
+  const namesPerson = read.some((one) => "lead" in one && one.namesPerson);
+  const hasPixel = rules.pixelId !== null || rows.some((row) => textIn(row, personIn(row).of.pixel_id) !== null);
+  return {
+    time: rules.stamp === "arrival" ? null : timeColumns(rows, rules, nowMs),
+    order: isOpen ? undecided : null,
+    lacksPixel: !hasPixel && rows.length > 0,
+    people: namesPerson ? null : unknownPeople(rows),
+  };
+}
+
+/** Returns the columns that may be the time of the visit; null if one is known and understood, or if there is none. */
+function timeColumns(rows: readonly Row[], rules: LeadRules, nowMs: number): TimeColumn[] | null {
+  const known = new Map<Column, string[]>();
+  for (const row of rows) {
+    const { of } = personIn(row);
+    if (isUnderstood(readVisitTime(row, of, { ...rules, stamp: "source" }, nowMs))) return null;
+    for (const place of of.identified_at ?? []) {
+      const text = firstText(row.cells[place]);
+      const column = row.layout.columns[place];
+      if (text !== null && column !== undefined) known.getOrInsert(column, []).push(text);
+    }
+  }
+  const found = [
+    ...[...known].flatMap(([{ title }, texts]) => {
+      // Words in the column of the time are no time in any form: their rows are rejected.
+      const example = texts.find((text) => /\d\D+\d|\d{4}/.test(text));
+      return example === undefined ? [] : [{ title, example, isKnown: true }];
+    }),
+    ...doubtful(rows).map(([{ title }, example]) => ({ title, example, isKnown: false })),
+  ];
+  return found.length === 0 ? null : found;
+}
+
+function isUnderstood(time: ReturnType<typeof readVisitTime>): boolean {
+  if ("fault" in time) return time.isRead;
+  return "undecided" in time || time.sourceMs !== null;
+}
+
+/** Returns the columns that are no field, and most values of which may be times, with a value of each. */
+function doubtful(rows: readonly Row[]): (readonly [Column, string])[] {
+  const seen = new Map<Column, string[]>();
+  for (const { layout, cells } of rows) {
+    // What a profile leaves out is known to be something else.
+    const columns = layout.profile === null ? [...layout.columns.entries()] : [];
+    for (const [place, column] of columns.filter(([, { mayBeTime }]) => mayBeTime)) {
+      const text = firstText(cells[place]);
+      if (text !== null) seen.getOrInsert(column, []).push(text);
+    }
+  }
+  const isOften = ([{ isNamedLikeTime }, texts]: readonly [Column, readonly string[]]) =>
+    texts.filter((text) => mayBeTime(text, isNamedLikeTime)).length * 2 > texts.length;
+  return [...seen].filter(isOften).map(([column, [example = ""]]) => [column, example]);
+}
+
+/** In a column that is named like a time, every text may be one, but not a number of seconds or of visits. */
+function mayBeTime(text: string, isNamed: boolean): boolean {
+  return isTime(text) || (isNamed && !/^[\d.,]{1,9}$/.test(text));
+}
+
+/** Returns the unknown objects that name somebody; null if each of them is a representative, or there is none. */
+function unknownPeople(rows: readonly Row[]): UnknownPerson[] | null {
+  const found = new Map<string, { has: Set<Target>; rows: Set<Row>; isRepresentative: boolean }>();
+  for (const row of rows) {
+    for (const [place, { strange, names }] of row.layout.columns.entries()) {
+      if (strange === null || firstText(row.cells[place]) === null) continue;
+      const around = names.slice(0, -1);
+      const person = found.getOrInsertComputed(around.join("."), () => ({
+        has: new Set(),
+        rows: new Set(),
+        isRepresentative: around.some(isRepresentative),
+      }));
+      person.has.add(strange);
+      person.rows.add(row);
+    }
+  }
+  const people = [...found].map(([path, { has, rows, isRepresentative }]) => {
+    return { path, has: [...has], rows: rows.size, isRepresentative };
+  });
+  return people.every(({ isRepresentative }) => isRepresentative) ? null : people;
+}
+
+/** Returns whether a name is that of somebody who is not the visitor. */
+export function isRepresentative(name: string): boolean {
+  return representatives.has(normalizeName(name)) || wordsOf(name).some((word) => representatives.has(word));
+}

@@ -1,0 +1,75 @@
+/** Midbound: an event with the identity and the session. */
+import type { Vendor } from "./vendor.ts";
+
+export const midbound: Vendor = {
+  title: "Midbound",
+  recognizedBy: [
+    ["attribution.pixelId", "session.landingPage"],
+    ["attribution.pixelId", "identity.demographics.firstName"],
+  ],
+  person: "identity",
+  fields: {
+    id: ["id"],
+    identified_at: ["created", "session.createdAt"],
+    pixel_id: ["attribution.pixelId"],
+    page_url: ["session.landingPage"],
+    referrer: ["session.referrer"],
+    traffic_source: ["session.utm.source"],
+    first_name: ["identity.demographics.firstName"],
+    last_name: ["identity.demographics.lastName"],
+    email: ["identity.emails.value"],
+    phone: ["identity.phones.value"],
+    company: ["identity.professional.companyName"],
+    city: ["identity.location.city"],
+    state: ["identity.location.state"],
+    homeowner: ["identity.demographics.isHomeowner"],
+    children: ["identity.demographics.hasChildren"],
+    marital_status: ["identity.demographics.isMarried"],
+  },
+  notKept: ["session.network.city", "session.network.region", "identity.professional.city"],
+  sample: {
+    id: "evt_01HZXA0000000000000000TEST",
+    created: 1769850900123,
+    data: {
+      attribution: { pixelId: "mdb_pxl_01HZX" },
+      identity: {
+        emails: [
+          { value: "dwhitfield@example.com", type: "professional" },
+          { value: "dana@example.com", type: "personal" },
+        ],
+        phones: [],
+        demographics: {
+          firstName: "Dana",
+          lastName: "Whitfield",
+          isHomeowner: true,
+          hasChildren: false,
+          isMarried: null,
+        },
+        location: { city: "San Diego", state: "California", country: "US" },
+        professional: { companyName: "Harbor & Pine", city: "Boise", state: "ID" },
+      },
+      session: {
+        createdAt: 1769850800000,
+        landingPage: "https://shop.example.com/pricing",
+        referrer: "https://search.example.com/",
+        utm: { source: "newsletter", medium: "email" },
+        network: { city: "Ashburn", region: "Virginia" },
+      },
+    },
+  },
+  lead: {
+    id: "evt",
+    identified_at: "2026-01-31T09:15:00.123Z",
+    pixel_id: "mdb_pxl_01HZX",
+    name: "Dana Whitfield",
+    email: "dwhitfield@example.com",
+    company: "Harbor & Pine",
+    city: "San Diego",
+    state: "CA",
+    homeowner: "true",
+    children: "false",
+    page_url: "https://shop.example.com/pricing",
+    referrer: "https://search.example.com/",
+    traffic_source: "newsletter",
+  },
+};

@@ -1,0 +1,56 @@
+/** Salesforce: contacts and leads of its API. */
+import type { Vendor } from "./vendor.ts";
+
+export const salesforce: Vendor = {
+  title: "Salesforce",
+  recognizedBy: [
+    ["attributes.type", "attributes.url", "LastName"],
+    ["attributes.type", "attributes.url", "SystemModstamp"],
+    ["attributes.type", "attributes.url", "Email"],
+    ["MailingCity", "OwnerId", "SystemModstamp"],
+  ],
+  person: "",
+  fields: {
+    name: ["Name"],
+    first_name: ["FirstName"],
+    last_name: ["LastName"],
+    email: ["Email"],
+    phone: ["MobilePhone", "Phone", "HomePhone"],
+    company: ["Company", "Account.Name"],
+    city: ["MailingCity", "MailingAddress.city", "City", "Address.city"],
+    state: ["MailingState", "MailingAddress.state", "State", "Address.state"],
+    country: ["MailingCountry", "MailingAddress.country", "Country", "Address.country"],
+    traffic_source: ["LeadSource"],
+    page_url: [],
+    referrer: [],
+    identified_at: [],
+  },
+  notKept: ["attributes.url", "CreatedDate", "LastModifiedDate", "Owner.Email", "CreatedBy.Name", "Account.Phone"],
+  notes: [
+    "`CreatedDate` is when the record was made, and not a visit. `--map CreatedDate=identified_at` uses it anyway.",
+  ],
+  sample: {
+    attributes: { type: "Contact", url: "/services/data/v60.0/sobjects/Contact/003XX01" },
+    Id: "003XX0000001",
+    FirstName: "Dana",
+    LastName: "Whitfield",
+    Email: "dana@example.com",
+    Phone: "(619) 555-0142",
+    MailingCity: "Reno",
+    MailingState: "NV",
+    LeadSource: "Web",
+    CreatedDate: "2025-11-02T10:00:00.000+0000",
+    Account: { Name: "Harbor & Pine", Phone: "6195550199" },
+    Owner: { Name: "Kim Reed", Email: "kim@vendor.example" },
+  },
+  lead: {
+    id: "003",
+    name: "Dana Whitfield",
+    email: "dana@example.com",
+    phone: "6195550142",
+    company: "Harbor & Pine",
+    city: "Reno",
+    state: "NV",
+    traffic_source: "Web",
+  },
+};
