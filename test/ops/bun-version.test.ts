@@ -6,7 +6,7 @@ import { aFolder } from "../support/folder.ts";
 
 const root = join(import.meta.dir, "../..");
 
-test.each([
+test.each<string[]>([
   ["run", "admin", "--version"],
   ["run", "start"],
   ["run", "demo"],

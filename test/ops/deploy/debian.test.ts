@@ -190,6 +190,10 @@ leadfile-admin key revoke --help | grep '  leadfile-admin key revoke'
 systemctl stop leadfile
 leadfile-admin backup /var/lib/leadfile/mine.db
 leadfile-admin restore /var/lib/leadfile/mine.db 2>&1 | grep -x '.*systemctl stop leadfile-receive).*'
+systemctl start leadfile
+sleep 2
+cp /usr/local/bin/leadfile /usr/local/bin/leadfile.new && mv /usr/local/bin/leadfile.new /usr/local/bin/leadfile
+leadfile-admin doctor | grep 'systemctl restart leadfile leadfile-receive'
 cd /
 sh /root/download/leadfile-*/deploy/install.sh --uninstall
 test ! -e /usr/local/bin/leadfile && test -e /var/lib/leadfile/leadfile.db
