@@ -26,8 +26,8 @@ export interface RejectedRow extends Pick<Row, "line" | "source"> {
 /** A record larger than this is damaged: an unclosed quote would otherwise swallow the rest of the file. */
 export const maxRecordLength = 1024 * 1024;
 export const tooLarge = "it is larger than 1 MiB";
-/** A page of records is in memory as a whole, and takes many times its size. */
-export const maxPageBytes = 8 * maxRecordLength;
+/** A line that holds a page of records is kept up to this length. A document may have any. */
+export const maxPageLength = 8 * maxRecordLength;
 
 /** A rejected row is kept up to this many characters. */
 export const maxRejectedLength = 64 * 1024;

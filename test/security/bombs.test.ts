@@ -51,7 +51,7 @@ function highWater(pid: number): number | null {
 /** An import of one row. */
 let little: Awaited<ReturnType<typeof imported>> | null = null;
 
-const refused = /rejected|recognised|more than 8 MiB/;
+const refused = /rejected|recognised|damaged or ends too early/;
 const text = "a".repeat(900_000);
 /** Compresses 150 rows of nearly a mebibyte each, one at a time. */
 const largeRows = (head: string, row: (n: number) => string) =>
@@ -103,37 +103,19 @@ const objects = (count: number) => Array.from({ length: count }, () => "{}").joi
 /** Objects each of which has names of its own. */
 const ownNames = (count: number) => Array.from({ length: count }, (_, n) => `{"n${n}":{"m${n}":{}}}`).join(",");
 const ids = Array.from({ length: 100_000 }, (_, n) => `{"id":${100_000 + n}}`).join(",");
-/** A page between two lines, which is one row of them. */
+/** A page between two lines. */
 const amongLines = (page: string) => `{"email":"dana@example.com"}\n[${page}]\n{"email":"lee@example.com"}\n`;
-const quoted = JSON.stringify({ notes: '"a":"b\\"'.repeat(1000), more: "\\" });
-const converts = " jq -c '\\.data\\[\\]' FILE";
 
 test.each<[string, () => string, RegExp, number]>([
-  ["of 8 MiB on one line is read whole", () => aPage(8), /accepted, 0 rejected/, 230],
-  ["of 9 MiB on one line is refused", () => aPage(9), RegExp(`more than 8 MiB.*${converts}`), 230],
+  ["of 24 MiB on one line is read whole", () => aPage(24), /accepted, 0 rejected/, 230],
   ["of 100,000 records of an ID each is read", () => `{"data":[${ids}]}`, /100,000 rejected/, 165],
+  ["of many objects is read", () => `{"data":[${objects(450_000)}]}`, /450,000 rejected/, 230],
+  ["of many objects among lines is read", () => amongLines(objects(450_000)), /2 accepted, 450,000 rejected/, 230],
+  ["in which each object has its own name is read", () => `{"data":[${ownNames(70_000)}]}`, /70,000 rejected/, 250],
   [
-    "of more than a million objects is refused",
-    () => `{"data":[${objects(2_700_000)}]}`,
-    RegExp(`more than a million objects.*${converts}`),
-    230,
-  ],
-  [
-    "of more than a million objects among lines is one rejected row",
-    () => amongLines(objects(1_100_000)),
-    /2 accepted, 1 rejected[\s\S]*Line 2 was rejected: it contains more than a million objects\./,
-    230,
-  ],
-  [
-    "in which each object has its own name is refused",
-    () => `{"data":[${ownNames(280_000)}]}`,
-    RegExp(`more than 200,000 different names.*${converts}`),
-    250,
-  ],
-  [
-    "in which each object has its own name among lines is one rejected row, whatever quotes its texts contain",
-    () => amongLines(`${quoted},${ownNames(140_000)}`),
-    /2 accepted, 1 rejected[\s\S]*Line 2 was rejected: it contains more than 200,000 different names\./,
+    "in which each object has its own name among lines is read",
+    () => amongLines(ownNames(70_000)),
+    /2 accepted, 70,000 rejected/,
     250,
   ],
   // The bound of every import is in docs/performance.md.
@@ -147,7 +129,7 @@ const manyNames = (count: number) => Array.from({ length: count }, (_, n) => `"n
 const withNotes = (notes: readonly string[]) =>
   Buffer.from(JSON.stringify({ data: notes.map((text, n) => ({ email: `d${n}@example.com`, notes: text })) }));
 
-test("names inside strings do not count as names of a page, however long a string is", async () => {
+test("a text is not read as names, however long it is", async () => {
   const names = manyNames(220_000);
   const pieces = Array.from({ length: 8 }, (_, n) => names.slice(n * 400_000, (n + 1) * 400_000));
   expect((await imported(withNotes(pieces))).said).toContain("8 accepted, 0 rejected");

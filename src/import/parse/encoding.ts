@@ -1,20 +1,22 @@
-/** Bytes to text in whole lines: some programs write an older character set, UTF-16, or a byte order mark. */
+/** Bytes to text, and text to whole lines: some programs write an older character set, UTF-16, or a byte order mark. */
 import { isUtf8 } from "node:buffer";
-import { maxPageBytes } from "../row.ts";
+import { maxPageLength } from "../row.ts";
 
 const lineFeed = 10;
 const carriageReturn = 13;
-const endMark = 0x1a;
+const endMark = "\x1a";
+/** A line that is longer is not kept until its end. */
+const maxPieceBytes = 512 * 1024;
 
-/** A line is kept up to this size: no format takes one that is larger than a page. */
-const maxLineBytes = maxPageBytes + 1;
+/** A line is kept up to this length: no format takes one that is longer. */
+const maxLineLength = maxPageLength + 1;
 
 /** A character set from before UTF-8, by its common name. */
 export type LegacyEncoding = "Windows-1252" | "Mac OS Roman";
 
 /**
- * Yields text without a byte order mark. A line that is not UTF-8 is read as Windows-1252, or as Mac OS Roman if lines end
- * in a carriage return alone, and `onLegacyLine` is called.
+ * Yields text without a byte order mark, in pieces that end with a line or, in a long one, with any letter. A line that is not
+ * UTF-8 is read as Windows-1252, or as Mac OS Roman if lines end in a carriage return alone, and `onLegacyLine` is called.
  */
 export async function* toText(
   chunks: AsyncGenerator<Buffer>,
@@ -22,7 +24,7 @@ export async function* toText(
 ): AsyncGenerator<string> {
   const start = await lookAhead(
     withoutMark(chunks),
-    (head, length) => endsInReturns(Buffer.concat(head)) !== null || length >= maxLineBytes,
+    (head, length) => length >= maxPieceBytes || endsInReturns(Buffer.concat(head)) !== null,
   );
   const isOfMac = endsInReturns(Buffer.concat(start.head)) === true;
   const encoding = isOfMac ? "Mac OS Roman" : "Windows-1252";
@@ -30,36 +32,68 @@ export async function* toText(
   // Each letter of Latin 1 is a byte.
   const decode = (text: string) => {
     const line = Buffer.from(text, "latin1");
-    if (isUtf8(line) || line.length >= maxLineBytes) return line.toString("utf8");
+    if (isUtf8(line)) return line.toString("utf8");
     onLegacyLine(encoding);
     return legacy.decode(line);
   };
-  for await (const lines of wholeLines(isOfMac ? withFeeds(start.whole) : start.whole)) {
-    if (isUtf8(lines)) yield lines.toString("utf8");
-    else yield Array.from(lines.toString("latin1").split(/(?<=\n)/), decode).join("");
+  async function* decoded(): AsyncGenerator<string> {
+    for await (const piece of wholeLetters(isOfMac ? withFeeds(start.whole) : start.whole)) {
+      if (isUtf8(piece)) yield piece.toString("utf8");
+      else yield Array.from(piece.toString("latin1").split(/(?<=\n)/), decode).join("");
+    }
   }
+  yield* withoutEndMarks(decoded());
 }
 
-/** Cuts chunks after a line, so that no character is cut in two. What a line has beyond the limit is dropped. */
-async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Cuts chunks after a line. A long line is cut too, but no character in two. */
+async function* wholeLetters(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
-    const cut = chunk.lastIndexOf(lineFeed) + 1;
+    let cut = chunk.lastIndexOf(lineFeed) + 1;
+    if (cut === 0 && bytes + chunk.length >= maxPieceBytes) cut = endOfLetters(chunk);
     if (cut > 0) {
       yield Buffer.concat([...waiting, chunk.subarray(0, cut)]);
       waiting = [];
       bytes = 0;
     }
-    const rest = chunk.subarray(cut, cut + maxLineBytes - bytes);
-    if (rest.length > 0) waiting.push(rest);
-    bytes += rest.length;
+    if (cut < chunk.length) waiting.push(chunk.subarray(cut));
+    bytes += chunk.length - cut;
   }
-  const last = Buffer.concat(waiting);
-  // DOS ends a text with a mark, or fills its last block with it.
-  let end = last.length;
-  while (last[end - 1] === endMark) end--;
-  if (end > 0) yield last.subarray(0, end);
+  if (bytes > 0) yield Buffer.concat(waiting);
+}
+
+/** Returns the end of the last letter of UTF-8 that is complete, or of all bytes if they are not UTF-8. */
+function endOfLetters(bytes: Buffer): number {
+  for (let place = bytes.length - 1; place >= Math.max(0, bytes.length - 4); place--) {
+    const byte = bytes[place] ?? 0;
+    if (byte < 0x80) return place + 1;
+    if (byte >= 0xc0) return place;
+  }
+  return bytes.length;
+}
+
+/** Drops the marks with which DOS ends a text, or fills its last block. */
+async function* withoutEndMarks(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let marks = 0;
+  for await (const text of texts) {
+    let end = text.length;
+    while (text[end - 1] === endMark) end--;
+    if (end > 0) yield endMark.repeat(marks) + text.slice(0, end);
+    marks = (end > 0 ? 0 : marks) + text.length - end;
+  }
+}
+
+/** Yields text in whole lines. The rest of a line beyond the limit is dropped. */
+export async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let line = "";
+  for await (const text of texts) {
+    const cut = text.lastIndexOf("\n") + 1;
+    if (cut > 0) yield line + text.slice(0, cut);
+    const rest = cut > 0 ? text.slice(cut) : text;
+    line = cut > 0 ? rest : line + rest.slice(0, Math.max(0, maxLineLength - line.length));
+  }
+  if (line !== "") yield line;
 }
 
 /** Removes the byte order mark, and makes UTF-8 of UTF-16. */

@@ -1,11 +1,10 @@
 /** The rows of a file: CSV or NDJSON, distinguished by its beginning. */
 import { UserError } from "../../runtime/user-error.ts";
 import type { Columns } from "../map/columns.ts";
-import { maxRecordLength } from "../row.ts";
 import { readCsv } from "./csv.ts";
-import { lookAhead, prepend } from "./encoding.ts";
-import { type Groups, readDocument, readLines } from "./json.ts";
-import { parseJson } from "./json-value.ts";
+import { linesOf, lookAhead, prepend } from "./encoding.ts";
+import { type Groups, readDocuments, readLines } from "./json.ts";
+import { isObject, parseJson } from "./json-value.ts";
 
 /** The format of a file, which its rejects file has too. */
 export type Format = { readonly kind: "ndjson" } | { readonly kind: "csv"; readonly delimiter: string };
@@ -20,7 +19,7 @@ export async function openRows(
   const text = head.join("").trimStart();
   if (text === "") return { format: { kind: "ndjson" }, groups: [] };
   if (/^(?:\{|(?:\[\s*)+(?:[{\]]|$))/.test(text)) {
-    const groups = beginsWithJsonLine(text) ? readLines(whole, columns) : await readDocument(whole, columns);
+    const groups = isOfLines(text) ? readLines(whole, columns) : readDocuments(whole, columns);
     return { format: { kind: "ndjson" }, groups };
   }
   if (/^\[\s*\[\s*[^[\]{\s]/.test(text)) {
@@ -30,14 +29,18 @@ export async function openRows(
   const [line, named] = /^"?sep=(.)"?\r?\n/i.exec(text) ?? [];
   const delimiter = named ?? delimiterOf(text);
   const table = line === undefined ? whole : prepend([text.slice(line.length)], texts);
-  return { format: { kind: "csv", delimiter }, groups: readCsv(table, columns, delimiter, line === undefined ? 1 : 2) };
+  return {
+    format: { kind: "csv", delimiter },
+    groups: readCsv(linesOf(table), columns, delimiter, line === undefined ? 1 : 2),
+  };
 }
 
-/** Returns whether the first line is JSON by itself. Half of a large page is not read for that: it would fill the memory. */
-function beginsWithJsonLine(text: string): boolean {
-  const end = text.indexOf("\n");
-  if (end === -1) return text.length <= maxRecordLength && parseJson(text) !== undefined;
-  return parseJson(text.slice(0, end)) !== undefined;
+/** Returns whether each line is JSON by itself: the first one is, or is damaged and followed by one that is. */
+function isOfLines(text: string): boolean {
+  const [first = "", second = "", third = ""] = text.split("\n", 3);
+  if (parseJson(first) !== undefined) return true;
+  // A list with one record in a line of its own ends in the third line.
+  return first.startsWith("{") && isObject(parseJson(second)) && !/^\s*[\]}]/.test(third);
 }
 
 /** The delimiter that occurs most often in the header, outside quotes. */

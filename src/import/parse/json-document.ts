@@ -1,0 +1,383 @@
+/**
+ * Reads JSON values of any size from pieces of text, in memory that does not grow with them: a value that is too large for
+ * one record is entered, and the items of its list are read one by one.
+ */
+import { UserError } from "../../runtime/user-error.ts";
+import { maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
+import type { Page } from "./json-pages.ts";
+import { parseJson } from "./json-value.ts";
+
+/** The meaning of values, which is not the concern of this file. */
+export interface ValueRules {
+  /** Returns the list of records that a value is; null if it is a record, and the paths of the lists if it has several. */
+  readonly pageOf: (value: unknown) => Page | { readonly lists: readonly string[] } | null;
+  /** Returns the rows of a value that was read as a whole. */
+  readonly rowsOf: (value: unknown, text: string, line: number, parents: readonly string[]) => Iterable<ReadRow>;
+}
+
+/** A list of records has at most so many names around it. */
+const maxNames = 4;
+/** Pages that were joined are in a list, or in a page of pages. */
+const maxDepth = 4;
+/** What is around a list of records is kept, to find out whether it is one. */
+const maxAroundLength = maxRecordLength;
+/** The memory that a member takes in addition to its letters. */
+const lengthOfMember = 64;
+
+/** A step of the reading, which ends where more text is needed. Rows are added to the text: to yield each would take long. */
+type Reading<Result = void> = Generator<void, Result>;
+
+/** Reads values that follow one another. */
+export class DocumentReader {
+  private readonly text: JsonText;
+  private readonly reading: Reading;
+
+  constructor(rules: ValueRules, line = 1) {
+    this.text = new JsonText(line);
+    this.reading = readValues(this.text, rules);
+  }
+
+  /** Returns the rows that are complete with the next piece. Throws a UserError if the text is no JSON, or no list of records. */
+  read(piece: string, isLast: boolean): ReadRow[] {
+    this.text.append(piece, isLast);
+    this.reading.next();
+    return this.text.takeRows();
+  }
+}
+
+/** The text that is not read yet, and where it is in the file. */
+class JsonText {
+  text = "";
+  at = 0;
+  isLast = false;
+  private rows: ReadRow[] = [];
+  /** The next line end; it is looked for once. */
+  private lineEnd = -1;
+
+  constructor(public line: number) {}
+
+  append(piece: string, isLast: boolean): void {
+    const kept = this.text.length - this.at;
+    const lineEnd = this.lineEnd === -1 ? piece.indexOf("\n") : this.lineEnd - this.at;
+    this.lineEnd = this.lineEnd === -1 && lineEnd !== -1 ? kept + lineEnd : lineEnd;
+    this.text = this.text.slice(this.at) + piece;
+    this.at = 0;
+    this.isLast = isLast;
+  }
+
+  addRows(rows: Iterable<ReadRow>): void {
+    for (const row of rows) this.rows.push(row);
+  }
+
+  takeRows(): ReadRow[] {
+    const { rows } = this;
+    this.rows = [];
+    return rows;
+  }
+
+  get next(): string {
+    return this.text[this.at] ?? "";
+  }
+
+  beginsListOfObjects(): boolean {
+    listOfObjects.lastIndex = this.at;
+    return listOfObjects.test(this.text);
+  }
+
+  moveTo(place: number): void {
+    while (this.lineEnd !== -1 && this.lineEnd < place) {
+      this.line++;
+      this.lineEnd = this.text.indexOf("\n", this.lineEnd + 1);
+    }
+    this.at = place;
+  }
+
+  /** Moves back to the beginning of the value that was taken last. */
+  moveBack(length: number, line: number): void {
+    this.at -= length;
+    this.line = line;
+    this.lineEnd = this.text.indexOf("\n", this.at);
+  }
+
+  /** Moves to the next sign that is no blank. Returns false at the end of the text so far. */
+  skipBlanks(): boolean {
+    let place = this.at;
+    while (place < this.text.length && this.text.charCodeAt(place) <= 32) place++;
+    this.moveTo(place);
+    return place < this.text.length;
+  }
+
+  damaged(): UserError {
+    return new UserError(
+      `The JSON is damaged or ends too early: see the value that begins on line ${this.line.toLocaleString("en-US")}.`,
+      "Download the file again, or correct it there. Nothing was imported.",
+    );
+  }
+}
+
+const listOfObjects = /\[\s*[{[]/y;
+
+function* readValues(text: JsonText, rules: ValueRules): Reading {
+  while (yield* isMore(text)) yield* readValue(text, rules, 0, []);
+}
+
+/** Moves to the next sign. Returns false at the end of the file. */
+function* isMore(text: JsonText): Reading<boolean> {
+  while (!text.skipBlanks()) {
+    if (text.isLast) return false;
+    yield;
+  }
+  return true;
+}
+
+/** Moves to the next sign, which must be one of some, and returns it. */
+function* expect(text: JsonText, signs: string): Reading<string> {
+  if (!(yield* isMore(text)) || !signs.includes(text.next)) throw text.damaged();
+  return text.next;
+}
+
+/** Reads a value as a whole. One that is larger than a record is a list of records, or has one. */
+function* readValue(text: JsonText, rules: ValueRules, depth: number, parents: readonly string[]): Reading {
+  yield* isMore(text);
+  const { line } = text;
+  const whole = yield* takeValue(text);
+  const value = whole === null ? undefined : parseJson(whole);
+  // The items of a damaged document are read one by one, so that those that are JSON are not lost.
+  const isDamaged = whole !== null && value === undefined && depth === 0 && /^[[{]/.test(whole);
+  if (isDamaged) text.moveBack(whole.length, line);
+  if (whole !== null && !isDamaged) text.addRows(rules.rowsOf(value, whole, line, parents));
+  else if (depth === maxDepth) throw new NoList(text);
+  else if (text.next === "[") yield* readList(text, rules, depth + 1, parents);
+  else if (text.next === "{") yield* readObject(text, rules, depth + 1);
+  else {
+    yield* skipValue(text);
+    text.addRows([{ line, reason: tooLarge, source: "" }]);
+  }
+}
+
+/** Takes the next value, unless it is larger than a record. */
+function* takeValue(text: JsonText): Reading<string | null> {
+  if (!(yield* isMore(text))) throw text.damaged();
+  for (;;) {
+    const end = endOfValue(text);
+    const length = (end ?? text.text.length) - text.at;
+    if (length > maxRecordLength) return null;
+    if (end !== null) return take(text, end);
+    if (text.isLast) throw text.damaged();
+    // To look for the end after each small piece would take the square of the length.
+    while (!text.isLast && text.text.length - text.at < 2 * length) yield;
+  }
+}
+
+function take(text: JsonText, end: number): string {
+  if (end === text.at) throw text.damaged();
+  const value = text.text.slice(text.at, end);
+  text.moveTo(end);
+  return value;
+}
+
+/** Returns the place after the next value; null if its end is not there yet. */
+function endOfValue({ text, at, isLast }: JsonText): number | null {
+  const first = text.charCodeAt(at);
+  if (first === openBrace || first === openBracket) return endOfNested(text, at);
+  if (first === quote) {
+    const end = endOfString(text, at);
+    return end === -1 ? null : end + 1;
+  }
+  afterWord.lastIndex = at;
+  const end = afterWord.exec(text)?.index ?? null;
+  return end ?? (isLast ? text.length : null);
+}
+
+const afterWord = /[\s,\]}]/g;
+const [quote, backslash, openBrace, openBracket] = [34, 92, 123, 91];
+
+/** The change of the depth at each letter of ASCII. */
+const changes = new Int8Array(128);
+for (const [letter, change] of Object.entries({ "{": 1, "[": 1, "}": -1, "]": -1 }))
+  changes[letter.charCodeAt(0)] = change;
+
+function endOfNested(text: string, at: number): number | null {
+  let depth = 0;
+  for (let place = at; place < text.length; place++) {
+    const letter = text.charCodeAt(place);
+    if (letter === quote) {
+      place = endOfString(text, place);
+      if (place === -1) return null;
+    } else {
+      depth += changes[letter] ?? 0;
+      if (depth === 0 && changes[letter] === -1) return place + 1;
+    }
+  }
+  return null;
+}
+
+/** Returns the place of the quote that closes a string; -1 if it is not there yet. */
+function endOfString(text: string, open: number): number {
+  for (let place = open + 1; place < text.length; place++) {
+    const letter = text.charCodeAt(place);
+    if (letter === quote) return place;
+    if (letter === backslash) place++;
+  }
+  return -1;
+}
+
+/** Moves behind the next value, whatever its size, without keeping it. */
+function* skipValue(text: JsonText): Reading {
+  const isText = text.next === '"';
+  text.moveTo(text.at + 1);
+  yield* skip(text, isText ? 0 : 1, isText);
+}
+
+/** Moves behind the end of so many objects and lists that have begun, and perhaps a text in them. */
+function* skip(text: JsonText, open: number, isText = false): Reading {
+  const state = { depth: open, isText };
+  for (;;) {
+    text.moveTo(placeAfter(text, state));
+    if (state.depth === 0 && !state.isText) return;
+    if (text.isLast) throw text.damaged();
+    yield;
+  }
+}
+
+function placeAfter({ text, at }: JsonText, state: { depth: number; isText: boolean }): number {
+  let place = at;
+  for (; place < text.length && (state.depth > 0 || state.isText); place++) {
+    const letter = text.charCodeAt(place);
+    if (letter === quote) state.isText = !state.isText;
+    else if (!state.isText) state.depth += changes[letter] ?? 0;
+    // The letter after a backslash may be in the next piece.
+    else if (letter === backslash && ++place === text.length) return place - 1;
+  }
+  return place;
+}
+
+/** Reads each item of a list. */
+function* readList(text: JsonText, rules: ValueRules, depth: number, parents: readonly string[]): Reading {
+  text.moveTo(text.at + 1);
+  if (!(yield* isMore(text))) throw text.damaged();
+  let isEnd = text.next === "]";
+  while (!isEnd) {
+    yield* readValue(text, rules, depth, parents);
+    isEnd = (yield* expect(text, ",]")) === "]";
+    if (!isEnd) text.moveTo(text.at + 1);
+  }
+  text.moveTo(text.at + 1);
+}
+
+/** The members of an object that is entered. The items of its list of records are two empty objects. */
+interface Around {
+  [name: string]: unknown;
+}
+
+/**
+ * Reads the list of records in an object. An item of a list that has none is a record, and rejected. Throws a UserError for any
+ * other object that has none.
+ */
+function* readObject(text: JsonText, rules: ValueRules, depth: number): Reading {
+  const { line } = text;
+  const reader = new ObjectReader(text, rules, depth);
+  try {
+    yield* reader.readMembers(reader.root, 1);
+    reader.check();
+  } catch (cause) {
+    // The items that were read already may be no records.
+    const isRecord = cause instanceof NoList && depth > 1 && reader.list === null;
+    if (!isRecord) throw cause;
+    yield* skip(text, reader.open);
+    text.addRows([{ line, reason: tooLarge, source: "" }]);
+  }
+}
+
+class ObjectReader {
+  readonly root: Around = {};
+  /** The items of the list of records; null until it is found. */
+  list: readonly unknown[] | null = null;
+  /** The number of objects that have begun and not ended. */
+  open = 0;
+  private length = 0;
+
+  constructor(
+    private readonly text: JsonText,
+    private readonly rules: ValueRules,
+    private readonly depth: number,
+  ) {}
+
+  /** Throws a UserError unless the list that was read is that of the records. */
+  check(): void {
+    const found = this.rules.pageOf(this.root);
+    if (found !== null && "lists" in found) throw severalLists(found.lists);
+    if (this.list === null || found?.items !== this.list) throw new NoList(this.text);
+  }
+
+  *readMembers(around: Around, names: number): Reading {
+    const { text } = this;
+    this.open++;
+    text.moveTo(text.at + 1);
+    for (let sign = yield* expect(text, '"}'); sign !== "}"; sign = yield* expect(text, '"')) {
+      const name = parseJson((yield* takeValue(text)) ?? "");
+      if (typeof name !== "string") throw text.damaged();
+      yield* expect(text, ":");
+      text.moveTo(text.at + 1);
+      if (!(yield* isMore(text))) throw text.damaged();
+      yield* this.readMember(around, name, names);
+      if ((yield* expect(text, ",}")) === "}") break;
+      text.moveTo(text.at + 1);
+    }
+    text.moveTo(text.at + 1);
+    this.open--;
+  }
+
+  /** Keeps a member, which may say that the object is a record. One that is too large or damaged is entered. */
+  private *readMember(around: Around, name: string, names: number): Reading {
+    const { text } = this;
+    const whole = yield* takeValue(text);
+    const value = whole === null ? undefined : parseJson(whole);
+    if (whole !== null && value === undefined) text.moveBack(whole.length, text.line - lineEndsIn(whole));
+    if (whole === null || value === undefined) return yield* this.enter(around, name, names);
+    this.length += name.length + whole.length + lengthOfMember;
+    if (this.length > maxAroundLength) throw new NoList(text);
+    around[name] = value;
+  }
+
+  private *enter(around: Around, name: string, names: number): Reading {
+    const { text, rules } = this;
+    if (text.next === "{" && names < maxNames) {
+      const inner: Around = {};
+      around[name] = inner;
+      return yield* this.readMembers(inner, names + 1);
+    }
+    if (text.beginsListOfObjects()) {
+      const items = [{}, {}];
+      around[name] = items;
+      const found = rules.pageOf(this.root);
+      if (found !== null && "lists" in found) throw severalLists(found.lists);
+      this.list = found?.items === items ? items : this.list;
+      if (found?.items === items) return yield* readList(text, rules, this.depth + 1, found.parents);
+    }
+    // What is no list of records says nothing of one, such as the objects that are included in it.
+    around[name] = null;
+    yield* skipValue(text);
+  }
+}
+
+function lineEndsIn(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+/** The refusal of an object that is larger than a record, and has no list of records. */
+class NoList extends UserError {
+  constructor({ line }: JsonText) {
+    super(
+      `Up to line ${line.toLocaleString("en-US")}, this JSON is one record that is larger than 1 MiB.`,
+      "A file is one record per line, a list of records, or one object with a list of records. Nothing was imported.",
+    );
+  }
+}
+
+function severalLists(lists: readonly string[]): UserError {
+  return new UserError(
+    `The document has several lists of records: ${lists.join(", ")}.`,
+    "Export one of them, so that it is clear which records are the leads. Nothing was imported.",
+  );
+}
