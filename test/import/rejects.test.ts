@@ -186,6 +186,8 @@ test("--rejects appends the next free number to the name of an existing file, an
   const file = admin.put("bad.csv", `${good}never,b@example.com\n`);
   const { stdout } = await importFile(admin, file, rejects);
   expect(stdout).toContain("rejects-3.csv");
+  const { stderr } = await importFile(admin, file, rejects, "--json");
+  expect(stderr).toContain(`The rejected rows are in ${join(admin.folder, "rejects-4.csv")}.\n`);
   expect(readFileSync(rejects, "utf8")).toBe("from before\n");
   expect(readFileSync(join(admin.folder, "rejects-3.csv"), "utf8")).toContain("never,b@example.com,3,");
 });

@@ -4,6 +4,7 @@ import { pathFromShell } from "../../../config.ts";
 import type { Passed } from "../../../privacy/sent/missed.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { listenForSignals } from "../../../runtime/signals.ts";
+import { printable } from "../../../runtime/user-error.ts";
 import { type CommandContext, jsonCommand } from "../../command.ts";
 import { importFile } from "./import-file.ts";
 import { type ImportRequest, withTimeOptions } from "./options.ts";
@@ -59,8 +60,15 @@ status is 3 if the import was completed but rows were rejected.`,
       const shown = request.dryRun === true && imported.sampleText !== null ? [imported.sampleText] : [];
       context.output.result(result, [...shown, summary].join("\n\n"));
       for (const client of passed) context.output.say(passedText(client));
-      if (counts.rejected > 0) context.setExitStatus(3);
+      if (counts.rejected > 0) sayRejected(context, request, rejects);
     });
+}
+
+/** Sets the exit status for rejected rows, and names their file: it may not be the one that was asked for. */
+function sayRejected({ output, setExitStatus }: CommandContext, { dryRun }: ImportRequest, file?: string): void {
+  setExitStatus(3);
+  // Without --json, the summary names it.
+  if (output.json && file !== undefined && dryRun !== true) output.say(`The rejected rows are in ${printable(file)}.`);
 }
 
 function passedView({ key, label, late, overlapSeconds }: Passed) {
