@@ -106,10 +106,18 @@ describe("source test shows each name with its field, and the lead", () => {
   });
 });
 
+test("a source keeps the profile that its deliveries are read by, and refuses one that is unknown", async () => {
+  const { admin } = await aSource("--vendor", "rb2b");
+  const [source] = JSON.parse((await admin.run("source", "list", "acme", "--json")).stdout);
+  expect(source.options).toMatchObject({ vendor: "rb2b" });
+  const unknown = await admin.run("source", "create", "acme", "--vendor", "nobody");
+  expect([unknown.status > 0, unknown.stderr]).toEqual([true, expect.stringContaining("nobody")]);
+});
+
 test("source test shows a person the fields of the lead next to the names that they come from", async () => {
   const { testing } = await aSource("--map", "Mail=email,email=-");
   const { stdout, stderr, status } = await testing(payload);
-  expect(stderr).toContain("Not kept: email, Owner.\n");
+  expect(stderr).toContain("Not kept: email, Owner, at.\n");
   expect([status, stdout]).toEqual([0, expect.stringMatching(/^ {2}email +dana@example\.com +Mail$/m)]);
   expect(stdout).toContain("The lead, as it would be served:");
 });
