@@ -309,7 +309,7 @@ function textIfReadable(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // Whoever needs the text says what is accepted.
+    // The caller says which file is accepted.
     return "";
   }
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { Place } from "../../src/backup/places.ts";
 import { dayMs } from "../../src/contract/calendar.ts";
 
-/** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than so many days. */
+/** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than `keep` days. */
 export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {
   const old = await place.rotate(keep, nowMs);
   const copy = new RegExp(`^${RegExp.escape(basename(databasePath))}\\.before-\\S+$`);

@@ -22,7 +22,7 @@ export interface AppParts extends HostSettings, MetricSources {
 
 /**
  * Makes the app. The first check that fails determines the response, in this order (test/spec/7-precedence.test.ts):
- * 1. onRequest: the host (308), then the key, its limit, the path, and the method (admission.ts). A request with a live key
+ * 1. onRequest: the host (308), then the key, its limit, the path, and the method (auth.ts). A request with a live key
  *    counts, whatever its answer, unless that is a 429.
  * 2. the schema of the route: its parameters (400)
  * 3. the handler: the pixel (404)

@@ -32,7 +32,7 @@ function notRouted(method: string): ApiError {
   return new ApiError("not_found", `There is nothing at this path; see ${publicPaths.docs}.`);
 }
 
-/** Returns the headers that belong to a code, whoever throws it. */
+/** Returns the headers that every response with a code has. */
 function headersOf(code: ErrorCode, { isPublic }: RequestContext): Record<string, string> {
   if (errors[code].status === 401) return { "WWW-Authenticate": "Bearer" };
   if (code === "method_not_allowed") return { Allow: isPublic ? "GET, HEAD" : "GET" };

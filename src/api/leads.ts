@@ -13,7 +13,7 @@ import { strictQuery } from "./query.ts";
 import { requestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
 
-/** Makes the route. A page comes from the cache or the database; either way the ledger notes what the key is sent. */
+/** Makes the route. A page comes from the cache or the database; either way the ledger records which leads the key was sent. */
 export function leadRoute(store: RequestStore) {
   const cached = createPageCache();
 

@@ -15,7 +15,7 @@ export function createLimiter(limit: number) {
   return {
     limit,
     /**
-     * Counts one request of a key, unless its limit is used up, and returns how many requests are left in the window.
+     * Counts one request of a key, unless its limit is used up, and returns the number of requests that are left in the window.
      * `elapsedMs` is the time of a monotonic clock.
      */
     hit(key: number, nowMs: number, elapsedMs: number): { allowed: boolean; remaining: number } {
@@ -30,7 +30,7 @@ export function createLimiter(limit: number) {
       counts.set(key, used + 1);
       return { allowed: true, remaining: limit - used - 1 };
     },
-    /** Returns how many keys have sent requests in the current window. */
+    /** Returns the number of keys that have sent requests in the current window. */
     size: () => counts.size,
   };
 }

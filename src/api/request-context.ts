@@ -36,7 +36,7 @@ export class RequestContext {
   readonly isPublic: boolean;
   /** The live key, for logs and metrics; null if there is none. Handlers take `key`, which may read leads as well. */
   key: KnownKey | null = null;
-  /** The version of the database that this request is answered from. It is read with the key (admission.ts). */
+  /** The version of the database that this request is answered from. It is read with the key (auth.ts). */
   databaseVersion = Number.NaN;
   /** Requests left in the window of the key. */
   remaining: number;
@@ -55,7 +55,7 @@ export class RequestContext {
   }
 
   /**
-   * Answers with the headers that every response has, with others, and with those of the answer. They are on the Response:
+   * Responds with the headers that every response has, with others, and with those of the parts. They are on the Response:
    * Elysia copies a Response through its body stream if they are in `set.headers`.
    */
   respond(parts: ResponseParts, others: ResponseParts["headers"] = {}): Response {
@@ -64,7 +64,7 @@ export class RequestContext {
     return new Response(parts.body, { status: parts.status, headers });
   }
 
-  /** Answers a request of the API: with JSON and the headers of §8, whatever the status. */
+  /** Responds to a request of the API: with JSON and the headers of §8, whatever the status. */
   respondJson(parts: ResponseParts): Response {
     const windowEndSeconds = (Math.floor(this.arrivedMs / windowMs) + 1) * (windowMs / 1000);
     return this.respond(parts, {

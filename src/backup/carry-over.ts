@@ -15,7 +15,7 @@ interface Part {
   readonly prepares?: readonly SQL[];
   /** The number of rows that these statements change is reported. */
   readonly merges: readonly SQL[];
-  /** What SQL alone cannot merge, and the tables of `old` that it reads. */
+  /** The merge that needs more than SQL, and the tables of `old` that it reads. */
   readonly alsoMerges?: (database: Connection) => number;
   readonly alsoReads?: readonly string[];
 }

@@ -79,7 +79,7 @@ export function openPlace(place: string, access: S3Access | null) {
         await storage.put(manifestPath(name), manifestPath(file));
         return storage.addressOf(name);
       }),
-    /** Removes all but so many newest backups, and incomplete ones that are older than all of those. Returns their addresses. */
+    /** Removes all but the newest `keep` backups, and incomplete ones that are older than all of those. Returns their addresses. */
     rotate: (keep: number, nowMs: number) =>
       naming("written", async () => {
         const { backups, incomplete } = await listMatching(storage, isOurs);

@@ -29,7 +29,7 @@ export async function inThread<Run extends ActFunction>(
   confirm: (question: QuestionOf<Run>) => Promise<void> | void = () => {},
 ): Promise<Awaited<ReturnType<Run>>> {
   const worker = new Worker(new URL("./file-worker.ts", import.meta.url));
-  // Until the thread is gone, a connection that it has closed may keep the file locked for whoever comes next.
+  // Until the thread is gone, a connection that it has closed may keep the file locked for the next process.
   const isGone = new Promise((resolve) => worker.addEventListener("close", resolve));
   const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Run>>>();
   const refuse = () => reject(stop.reason);

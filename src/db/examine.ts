@@ -62,7 +62,7 @@ function examineUndisturbed(path: string, full: boolean, nowMs: number): Content
 }
 
 function examineOnce(path: string, isOpen: boolean, full: boolean, nowMs: number): Contents {
-  // Opened as usual, SQLite would create a log and its index next to the file, owned by whoever runs this.
+  // Opened as usual, SQLite would create a log and its index next to the file, owned by the user of this command.
   const url = pathToFileURL(path);
   if (!isOpen) url.searchParams.set("immutable", "1");
   using database = connectTo(url.href, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);

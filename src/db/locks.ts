@@ -70,7 +70,7 @@ function requestLock(path: string): void {
   }
 }
 
-/** The time limit in which a program with much to write lets others write. Whoever still waits then came later. */
+/** The time limit in which a program with much to write lets others write. A writer that still waits then came later. */
 const maxPauseMs = 500;
 
 /** Opens the requests for a file, so that others can make them: for a program with much to write. */
@@ -89,7 +89,7 @@ export function openLockRequests(path: string) {
     },
     /** Returns whether there is a request since then. */
     isRequested: (): boolean => size() !== seen,
-    /** Resolves when no more requests come, after some time at the least. Call it without the lock. */
+    /** Resolves when no more requests come, and not before `minMs` has passed. Call it without the lock. */
     async letOthersWrite(minMs = 0): Promise<void> {
       const endMs = performance.now() + maxPauseMs;
       if (minMs > 0) await Bun.sleep(minMs);

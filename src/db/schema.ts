@@ -81,7 +81,7 @@ export const keys = sqliteTable(
     label: text(),
     createdAt: integer("created_at").notNull(),
     revokedAt: integer("revoked_at"),
-    /** The time at which the key expires; null if it never does. An expired key is a revoked one to whoever presents it. */
+    /** The time at which the key expires; null if it never does. An expired key answers like a revoked one. */
     expiresAt: integer("expires_at"),
     /** The timestamp of the newest lead that it was sent; null if it was sent none. */
     readUpTo: integer("read_up_to"),
@@ -104,7 +104,7 @@ export const usage = sqliteTable(
 const columnOf = (table: Readonly<Record<string, SQLiteColumn>>, column: string): SQLiteColumn | SQL =>
   Object.values(table).find(({ name }) => name === column) ?? sql.raw(column);
 
-/** The leads as they are stored. Whoever reads the file with an SQLite tool finds every field in the view `leads`. */
+/** The leads as they are stored. The view `leads` shows every field to any SQLite tool. */
 export const leads = sqliteTable(
   "stored_leads",
   {

@@ -10,7 +10,7 @@ import { writeWhenFree } from "./locks.ts";
 
 /**
  * A commit that leaves this many pages in the log, half a gigabyte, copies them into the file: a page that changed in several
- * commits is copied once. Whoever writes much does it sooner than the server, whose requests would wait. An erasure writes
+ * commits is copied once. A program that writes much does it sooner than the server, whose requests would wait. An erasure writes
  * all in one commit: for some seconds after it, the server copies nothing.
  */
 export const pagesUntilCopied = { byWriter: 60_000, byServer: 80_000 } as const;

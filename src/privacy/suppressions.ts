@@ -1,6 +1,6 @@
 /**
  * The blocks that keep erased persons out of their account: HMAC-SHA-256 of their identifiers, under a random key of this
- * instance. Nobody can read from the file who they were; whoever has the file can test guesses.
+ * instance. Nobody can read from the file who they were; anyone who has the file can test guesses.
  */
 import { createHmac } from "node:crypto";
 import { and, asc, count, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";

@@ -55,7 +55,7 @@ async function receive(context: CommandContext, everySeconds: number): Promise<v
     trustProxy,
   });
   const server = listenForDeliveries({ host, port, tls }, endpoint);
-  // Whoever reads the line may send a signal at once.
+  // A supervisor that reads the line may send a signal at once.
   const stop = stopSignal();
   writeNow(1, context.output.json ? `${JSON.stringify({ url: server.url })}\n` : `listening on ${server.url}\n`);
   const importing = importDeliveries(folder, context, stop, log);

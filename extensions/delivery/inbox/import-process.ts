@@ -20,10 +20,10 @@ export interface ImportOrder {
   readonly nowMs: number;
 }
 
-/** What the process answers: first that the file was read, then the outcome. */
+/** The answers of the process: first that the file was read, then the outcome. */
 export type ImportNews = "read" | Outcome;
 
-/** A file may be read for a minute, and for one more for each of so many bytes. */
+/** A file may be read for a minute, and for one more for each part of this size. */
 const minuteMs = 60_000;
 const bytesPerMinute = 100_000_000;
 /** Exports shrink to about a tenth when they are compressed. */

@@ -132,7 +132,7 @@ export class Inbox {
     this.#say(line);
   }
 
-  /** Whoever may drop files chooses their names. */
+  /** The names of files are chosen by others. */
   #say(line: string): void {
     this.parts.say(printable(line));
   }

@@ -1,4 +1,4 @@
-/** The refusal of a delivery: a code with its status, and one sentence for whoever set up the webhook. */
+/** The refusal of a delivery: a code with its status, and one sentence for the person who set up the webhook. */
 import { UserError } from "../../../src/runtime/user-error.ts";
 
 const statusOf = {

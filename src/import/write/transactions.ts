@@ -32,7 +32,7 @@ const steps = { min: 500, max: 2_000, shortMs: 60, longMs: 150 };
 export interface Work {
   /** Runs first in each transaction. */
   begin(): void;
-  /** Writes at most so many rows. Returns false when nothing is left. */
+  /** Writes at most `max` rows. Returns false when nothing is left. */
   step(max: number): boolean;
   /** Runs last in each transaction. */
   end(isDone: boolean): void;
@@ -76,7 +76,7 @@ export async function* inTransactions(database: Connection, work: Work, limits =
         await Bun.sleep(0);
       }
       isDone = !isLeft;
-      // A large commit takes too long for whoever waits, and a rollback takes a hundredth of a second. What is done again
+      // A large commit takes too long for other writers, and a rollback takes a hundredth of a second. What is done again
       // is never more than what was committed since the last request.
       if (isLeft && requests.isRequested() && added() > limits.first) {
         database.$client.run("ROLLBACK");

@@ -1,4 +1,4 @@
-/** The ledger of a server on the one file: it notes what is sent, and writes it some moments later. */
+/** The ledger of a server on the one file: it records what is sent, and writes it within a second. */
 import type { SQL } from "drizzle-orm";
 import type { Connection } from "../../db/connection.ts";
 import { isLocked } from "../../db/failure.ts";

@@ -44,7 +44,7 @@ interface Merged extends MergeProgress {
   readonly account: Account;
 }
 
-/** The counts, each with what it means for whoever reads it. */
+/** The counts, each with its meaning. */
 export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest): string {
   const { counts } = imported;
   const file = printable(rejects ?? "");
