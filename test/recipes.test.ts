@@ -26,14 +26,21 @@ function follow(heading: string): void {
     mkdirSync(dirname(join(copy, path)), { recursive: true });
     writeFileSync(join(copy, path), code);
   }
-  const additions = recipe.matchAll(/^In `([^`]+)`, add to `(\w+)`:\n\n```ts\n([\s\S]*?)^```$/gm);
-  for (const [, path = "", list = "", code = ""] of additions) {
-    const text = readFileSync(join(copy, path), "utf8");
-    const begin = text.search(new RegExp(`^(?:export )?const ${list}\\b`, "m"));
-    const end = begin + text.slice(begin).search(/^[}\]]/m);
+  const additions = recipe.matchAll(/^In `([^`]+)`, (import it, and )?add to `(\w+)`:\n\n```ts\n([\s\S]*?)^```$/gm);
+  for (const [, path = "", isImported, list = "", code = ""] of additions) {
+    const name = code.trim().replace(",", "");
+    if (isImported !== undefined) insert(path, "import ", `import { ${name} } from "./${name}.ts";\n`);
+    const begin = readFileSync(join(copy, path), "utf8").search(new RegExp(`^(?:export )?const ${list}\\b`, "m"));
     expect(begin).toBeGreaterThan(0);
-    writeFileSync(join(copy, path), text.slice(0, end) + code + text.slice(end));
+    insert(path, /^[}\]]/m, code, begin);
   }
+}
+
+/** Inserts code before a text that comes after a position. */
+function insert(path: string, before: string | RegExp, code: string, from = 0): void {
+  const text = readFileSync(join(copy, path), "utf8");
+  const end = from + text.slice(from).search(before);
+  writeFileSync(join(copy, path), text.slice(0, end) + code + text.slice(end));
 }
 
 beforeAll(() => {
@@ -43,6 +50,7 @@ beforeAll(() => {
   const config = JSON.parse(readFileSync(join(copy, "tsconfig.json"), "utf8"));
   writeFileSync(join(copy, "tsconfig.json"), JSON.stringify({ ...config, include: ["src", "extensions", "packages"] }));
   follow("Add a filter");
+  follow("Add a vendor");
   follow("Add a command");
 });
 
@@ -84,4 +92,16 @@ test("a server of the copy filters by the new filter, alone and with others, and
   const wrong = await fetch(`${url}/api/v1/leads?has_phone=yes`, { headers: { Authorization: `Bearer ${key}` } });
   expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining("has_phone")]);
   expect(await admin("newest", "acme")).toMatchObject({ status: 0, stdout: `${leads.at(-1)?.identified_at}\n` });
+});
+
+test("a record of the new vendor becomes the lead that its profile promises", async () => {
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: copy, DATABASE_PATH: join(copy, "vendor.db") };
+  const admin = (...words: readonly string[]) =>
+    start(environment, copy, [process.execPath, "src/admin.ts", ...words]).finished();
+  const { acme } = await import(join(copy, "src/import/vendors/acme.ts"));
+  writeFileSync(join(copy, "acme.csv"), acme.sample);
+  await admin("account", "create", "acme");
+  const imported = await admin("lead", "import", "acme", "acme.csv", "--pixel", "px", "--create-pixels", "--json");
+  expect(JSON.parse(imported.stdout)).toMatchObject({ imported: 1, rejected: 0, vendor: "acme" });
+  expect(JSON.parse((await admin("lead", "export", "acme")).stdout)).toMatchObject(acme.lead);
 });

@@ -107,12 +107,13 @@ function startAdmin(command: string, folder: string, receivePort: string): Retur
 /** The key that a command has shown last; a reader puts it in the place of lf_…. */
 const shownKey = (said: string) => /\blf_\w{38}\b/.exec(said)?.[0] ?? "lf_…";
 
+export const pathWithBun = `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`;
+
 /** Types commands into a shell that remembers its variables, and gives all that is said. */
 async function type(folder: string, commands: string, receivePort: string, differences: string[]): Promise<string> {
   const state = join(folder, ".variables");
   const script = `exec 2>&1; [ ! -e ${state} ] || . ${state}\n${commands}\nexport -p | grep LEADFILE > ${state} || true`;
-  const PATH = `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`;
-  const settings = { PATH, LC_ALL: "C.UTF-8", RECEIVE_PORT: receivePort };
+  const settings = { PATH: pathWithBun, LC_ALL: "C.UTF-8", RECEIVE_PORT: receivePort };
   const { exited, output } = start(settings, folder, ["bash", "-e", "-c", script]);
   const status = await exited;
   // An import that rejects rows is done, and says so with 3.
