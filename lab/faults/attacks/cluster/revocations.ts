@@ -103,9 +103,9 @@ export const clusterFullDisk: Fault = {
           to: "isComplete: true,",
         },
         {
-          file: "extensions/cluster/lease/leased-file.ts",
+          file: "extensions/cluster/lease/questions.ts",
           from: "revision: Math.max(...all.map((state) => state.revision)),",
-          to: "revision: leader.revision,",
+          to: "revision: ofLeader.revision,",
         },
       ],
     },
