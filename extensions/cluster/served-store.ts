@@ -63,8 +63,10 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
       return await applyRetention(database, nowMs);
     },
     async listening(url) {
-      const statements = () => [registrationOf(node.name, process, url), ...ledger.startStatements()];
-      await register(database, url, statements, () => isClosed);
+      const statements = () => [registrationOf(node.name, process, url, leased.now()), ...ledger.startStatements()];
+      // What is recorded at the start has the time of the majority.
+      const isAnswered = () => leased.lease.answers().voters > 0;
+      await register(database, url, statements, { isAnswered, isOver: () => isClosed });
       ledger.begin();
     },
     async close() {
@@ -112,9 +114,9 @@ function gaugesOf({ answers, ageSeconds, ...lease }: Lease): StoreGauge[] {
 }
 
 /** Registers a server, so that commands wait for it. At most one process is registered for a node. */
-function registrationOf(name: string, process: string, url: string): Statement {
+function registrationOf(name: string, process: string, url: string, nowMs: number): Statement {
   return sql`INSERT OR REPLACE INTO ${nodes} (name, url, version, process, started_at, leaving)
-    VALUES (${name}, ${url}, ${version}, ${process}, ${Date.now()}, 0)`;
+    VALUES (${name}, ${url}, ${version}, ${process}, ${nowMs}, 0)`;
 }
 
 /**
@@ -126,7 +128,7 @@ async function register(
   { node, file, write }: ClusterDatabase,
   url: string,
   statements: () => readonly Statement[],
-  isOver: () => boolean,
+  { isAnswered, isOver }: { readonly isAnswered: () => boolean; readonly isOver: () => boolean },
 ): Promise<void> {
   for (; !isOver(); await Bun.sleep(1_000)) {
     await checkLocalNode(node, file.path);
@@ -135,6 +137,7 @@ async function register(
       await query(node, sql`SELECT 1 FROM __drizzle_migrations LIMIT 1`, "none", 1_000);
       // This server may be started before `cluster migrate`.
       await createTables(node);
+      for (; !isAnswered(); await Bun.sleep(20)) if (isOver()) return;
       const own = eq(nodes.name, node.name);
       const registered = file.current().connection.select({ url: nodes.url }).from(nodes).where(own).get()?.url ?? url;
       if (registered === url || (await healthOf(registered)) === null) return await write(statements());

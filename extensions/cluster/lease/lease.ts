@@ -39,6 +39,8 @@ export interface Answers {
   readonly voters: number;
   readonly isVoter: boolean;
   readonly isLeader: boolean;
+  /** True if the cluster lists this server as the one of its node. */
+  readonly isListed: boolean;
   /** The last transaction of this node when it asked. */
   readonly own: Position | null;
   /** The answers of the other nodes with a vote that are reachable. */
@@ -54,7 +56,7 @@ type Shown = Pick<ShownWrites, "revision" | "chainOf">;
 
 export type Lease = ReturnType<typeof createLease>;
 
-const nobody = { voters: 0, isVoter: false, isLeader: false, others: [] };
+const nobody = { voters: 0, isVoter: false, isLeader: false, isListed: false, others: [] };
 /** The answers before the first question. */
 const noAnswers: Answers = { ...nobody, revision: 0, own: null, lag: 0, clockOffMs: 0 };
 
@@ -82,8 +84,8 @@ export function createLease(now: () => Question) {
     begin: now,
     answered(question: Question, answers: Answers) {
       last = answers;
-      failure = null;
-      if (Math.abs(answers.clockOffMs) > maxClockOffMs) return end();
+      failure = answers.isListed ? null : "the cluster does not list this server";
+      if (!answers.isListed || Math.abs(answers.clockOffMs) > maxClockOffMs) return end();
       // The file must contain one within this time.
       waiting = waiting.filter((one) => question.monotonicMs - one.question.monotonicMs <= maxLagMs);
       waiting.push({ question, answers });

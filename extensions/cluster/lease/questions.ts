@@ -52,7 +52,7 @@ export function openQuestions(node: RqliteNode, process: string) {
   let isRelieving = false;
 
   return {
-    /** Asks all at once. Throws if the leader does not answer, or has not registered the process. */
+    /** Asks all at once. Throws if the leader does not answer. */
     async ask(own: Position | null, level: "strong" | "linearizable"): Promise<Answers> {
       const voters = await members.voters();
       const isVoter = voters.some((voter) => voter.name === node.name);
@@ -67,6 +67,7 @@ export function openQuestions(node: RqliteNode, process: string) {
         revision: Math.max(...all.map((state) => state.revision)),
         voters: voters.length,
         isVoter,
+        isListed: ofLeader.isListed,
         own,
         others,
         clockOffMs: disagreementOf(others.map((state) => state.clockOffMs)),
@@ -116,28 +117,25 @@ async function majorityOf<Answer>(asking: readonly Promise<Answer>[], needed: nu
 }
 
 /** The answer of a node, as it is asked for. */
-type Answered = [revision: number, last: Position | null, chainAtOwn: number | null, nowMs: number];
+type Answered = [revision: number, last: Position | null, chainAtOwn: number | null, nowMs: number, isListed: 0 | 1];
 
-/** Asks a node how far it is. Throws if it does not answer, or if the server must not serve. */
+/** Asks a node how far it is, and whether it lists the process that serves. Throws if it does not answer. */
 export async function askPosition(
   node: RqliteNode,
   own: Position | null,
   withinMs: number,
   level: "strong" | "linearizable" | "none" = "none",
-  process?: string,
+  process = "",
 ) {
   const sentMs = Date.now();
   const state = sql`SELECT json_array((SELECT coalesce(max(count), 0) FROM cluster_revision), json(${sql.raw(lastPosition)}),
-    (SELECT chain FROM cluster_writes WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000)`;
-  // There is no answer for a process that must not serve.
-  const ifRegistered =
-    process &&
-    sql`WHERE EXISTS (SELECT 1 FROM cluster_nodes
-      WHERE name = ${node.name} AND process = ${process} AND leaving = 0)`;
-  const value = await query(node, sql`${state} ${ifRegistered}`, level, withinMs);
-  if (typeof value !== "string") throw new Error("the cluster does not list this server");
-  const [revision, last, chainAtOwn, nowMs]: Answered = JSON.parse(value); // The query selects this shape.
-  return { revision, last, chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2 };
+    (SELECT chain FROM cluster_writes WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000,
+    EXISTS (SELECT 1 FROM cluster_nodes WHERE name = ${node.name} AND process = ${process} AND leaving = 0))`;
+  // The query selects this shape.
+  const [revision, last, chainAtOwn, nowMs, isListed]: Answered = JSON.parse(
+    String(await query(node, state, level, withinMs)),
+  );
+  return { revision, last, chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2, isListed: isListed === 1 };
 }
 
 /**

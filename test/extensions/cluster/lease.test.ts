@@ -35,7 +35,7 @@ const at = (id: string, chain: number): Position => ({ id, chain, number: chain 
 /** The answers of two other nodes, which have the same transactions as this one by default. */
 function answers(revisionNow: number, over: Partial<Answers> = {}): Answers {
   const others = [null, null].map(() => ({ last: null, chainAtOwn: null }));
-  const same = { isVoter: true, isLeader: false, own: null, lag: 0, clockOffMs: 0 };
+  const same = { isVoter: true, isLeader: false, isListed: true, own: null, lag: 0, clockOffMs: 0 };
   return { revision: revisionNow, voters: 3, others, ...same, ...over };
 }
 
@@ -147,7 +147,7 @@ function aNode(isAnswered: (question: number) => boolean = () => true) {
     if (pathname === "/nodes") return Response.json({ nodes: [{ id: "n1", voter: true, leader: true }] });
     levels.push(searchParams.get("level"));
     if (!isAnswered(levels.length)) return new Promise<Response>(() => undefined);
-    return Response.json({ results: [{ values: [[JSON.stringify([7, null, null, Date.now()])]] }] });
+    return Response.json({ results: [{ values: [[JSON.stringify([7, null, null, Date.now(), 1])]] }] });
   });
   return { levels, node };
 }

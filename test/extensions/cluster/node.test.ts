@@ -70,7 +70,7 @@ test("a read after an abandoned write is tried with longer timeouts until there 
     if (!isUp) return new Response("leader not found", { status: 503 });
     // Longer than the first timeout.
     await Bun.sleep(1_200);
-    return Response.json({ results: [{ values: [[null]] }] });
+    return Response.json({ results: [{ values: [[JSON.stringify([0, null, null, Date.now(), 0])]] }] });
   });
   const database = openClusterDatabase(openNodeFile(""), node);
   await expect(database.apply("one", [], 0)).rejects.toThrow("The write timed out (leader not found)");
@@ -163,7 +163,7 @@ test("a signal ends a backup of a cluster while the node still sends it, and no 
   const send = (controller: ReadableStreamDefaultController) => controller.enqueue(half);
   const node = standIn(({ url }) => {
     if (url.includes("/db/backup")) return new Response(new ReadableStream({ start: send }));
-    return Response.json({ results: [{ values: [[null]] }] });
+    return Response.json({ results: [{ values: [[JSON.stringify([0, null, null, Date.now(), 0])]] }] });
   });
   const admin = anAdmin([], { CLUSTER: node.url, NODE_NAME: "n1", DATABASE_PATH: file });
   const filesIn = () => readdirSync(admin.folder).filter((name) => !/^\.bun|-(?:wal|shm)$/.test(name));
