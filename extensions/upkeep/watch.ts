@@ -8,7 +8,8 @@ import { type CommandContext, jsonCommand } from "../../src/cli/command.ts";
 import { findAll } from "../../src/cli/doctor/doctor.ts";
 import { type BackupConfig, readConfig, readDatabasePath } from "../../src/config.ts";
 import { formatTime } from "../../src/contract/time.ts";
-import { innermost } from "../../src/db/failure.ts";
+import { removeAbandonedDrafts } from "../../src/db/database-files.ts";
+import { innermost, orElse } from "../../src/db/failure.ts";
 import { instanceOf } from "../../src/db/open.ts";
 import { leads as storedLeads } from "../../src/db/schema.ts";
 import { openLog } from "../../src/runtime/log.ts";
@@ -60,6 +61,8 @@ export function watchCommand(context: CommandContext): Command {
 
 /** Makes the backups. `started` resolves after the one at the start, and `running` is the one that is being made. */
 function startBackups(watch: Watch, config: BackupConfig, pingUrl: string | null) {
+  // An earlier version made its drafts there, unencrypted, and a kill left them.
+  if (config.access === null) orElse(() => removeAbandonedDrafts(config.to, 0), undefined);
   const started = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
   const working = keepDaily({

@@ -1,5 +1,5 @@
 /** Makes a backup: a consistent copy of the database, made while others use it, with its manifest next to it. */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { sql } from "drizzle-orm";
 import { formatTime } from "../contract/time.ts";
@@ -43,7 +43,11 @@ function refuseTaken(path: string, file: string): void {
   if (filesOf(resolve(path)).includes(resolve(file))) {
     throw new UserError(`${file} belongs to the database itself.`, "Name another file.");
   }
-  const taken = [file, manifestPath(file)].find((name) => existsSync(name));
+  // A link that leads nowhere has the name as well.
+  const taken = [file, manifestPath(file)].find((name) => orElse(() => lstatSync(name), null) !== null);
+  if (taken !== undefined && !existsSync(taken)) {
+    throw new UserError(`${taken} is a link to a file that does not exist.`, "Name another file, or remove the link.");
+  }
   if (taken !== undefined) {
     throw new UserError(`${taken} already exists, and a backup never overwrites a file.`, "Name another file.");
   }

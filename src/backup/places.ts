@@ -1,9 +1,10 @@
 /** The places where backups are kept: a folder, or a prefix of an S3 bucket. */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { S3Client } from "bun";
 import { formatTime } from "../contract/time.ts";
-import { isFolder, sizeOf, sync } from "../db/database-files.ts";
+import { createDraftFolder, isFolder, sizeOf, sync } from "../db/database-files.ts";
 import { codeOf, isFull } from "../db/failure.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
@@ -178,7 +179,17 @@ function openFolder(folder: string) {
     },
     /** The file appears complete or not at all. */
     async put(name: string, file: string) {
-      publish(file, addressOf(name));
+      try {
+        publish(file, addressOf(name));
+      } catch (cause) {
+        if (codeOf(cause) !== "EXDEV") throw cause;
+        // On another disk, it is copied into a folder of drafts first.
+        using drafts = createDraftFolder(folder);
+        const draft = join(drafts.path, name);
+        await copyFile(file, draft);
+        sync(draft);
+        publish(draft, addressOf(name));
+      }
       sync(folder);
     },
     remove: async (name: string) => rmSync(addressOf(name), { force: true }),

@@ -1,6 +1,6 @@
 /** Stores a backup in a folder or an object store: it is tested, and encrypted if there is a recipient. */
 import { dirname, join } from "node:path";
-import { createDraftFolder } from "../db/database-files.ts";
+import { createDraftFolder, removeAbandonedDrafts } from "../db/database-files.ts";
 import type { Backup } from "./backup.ts";
 import { drill, type TestedBackup } from "./drill.ts";
 import { encryptedSuffix, encryptFile } from "./encryption.ts";
@@ -28,7 +28,9 @@ export async function storeBackup({
   nowMs,
   stop,
 }: StoreRequest): Promise<TestedBackup> {
-  using folder = createDraftFolder(place.folder ?? dirname(databasePath));
+  // Next to the database: a place of encrypted backups never has a plain one, not even after a kill.
+  removeAbandonedDrafts(dirname(databasePath), 0);
+  using folder = createDraftFolder(dirname(databasePath));
   const made = await backups.make(join(folder.path, backupName(nowMs)), nowMs, stop);
   const { leads, retainedOut } = await drill(made.file, nowMs, stop);
   const { file, sha256, bytes } = recipient === null ? made : await untilStopped(encrypt(made.file, recipient), stop);

@@ -13,6 +13,7 @@ import { runSteps, stoppedBy } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
+import { sayCopies } from "./copies.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { createProgress } from "./terminal/progress.ts";
@@ -110,6 +111,7 @@ function deleteCommand(context: CommandContext): Command {
       context.output.say(`Account ${name} is deleted. Requests with its keys get revoked_api_key.`);
       removeDeliveries(spoolOf(database.path), sources);
       await removeResidualBytes(context);
+      await sayCopies(context, null);
       const onNodes = isFileOfNode(database.path) ? "pending deliveries on other nodes, " : "";
       context.output.say(`Not deleted: ${onNodes}exports, rejects files, files in inboxes, logs, and earlier backups.`);
     });

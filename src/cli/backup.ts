@@ -1,5 +1,6 @@
 /** bun admin backup: makes, tests, stores, and lists copies of the whole database. */
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Backup } from "../backup/backup.ts";
 import { drill, type TestedBackup } from "../backup/drill.ts";
@@ -7,15 +8,13 @@ import { encryptedSuffix } from "../backup/encryption.ts";
 import { openPlace, type StoredBackup } from "../backup/places.ts";
 import { storeBackup } from "../backup/store-backup.ts";
 import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from "../config.ts";
-import { dayMs, dayOf } from "../contract/calendar.ts";
 import { type AuditEntry, insertAct, warnUnrecorded } from "../db/audit.ts";
-import { innermost } from "../db/failure.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { stopSignal, unlessStopped } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { typedPath } from "./arguments.ts";
 import { type CommandContext, jsonCommand } from "./command.ts";
-import { bytesText, counted, grouped, leadsText } from "./terminal/numbers.ts";
+import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { table } from "./terminal/table.ts";
 
@@ -49,7 +48,7 @@ async function makeFile(context: CommandContext, file: string, isDrill: boolean)
   if (isDrill && existsSync(file)) return print(context.output, await test());
   const making = (await context.installed.backups()).make(file, context.now(), stop);
   const made = await unlessStopped(making, nothingMade);
-  await record(context, "backup", { sha256: made.sha256, leads: made.leads });
+  await record(context, "backup", { file: resolve(made.file), sha256: made.sha256, leads: made.leads });
   print(context.output, isDrill ? await test() : made);
   context.output.say(
     `It contains personal data: protect it like the database. A restore also needs ${file}.manifest.json.`,
@@ -91,7 +90,8 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
     }),
     nothingMade,
   );
-  await record(context, "backup.verified", { sha256: stored.sha256, bytes: stored.bytes, leads: stored.leads });
+  const { file, sha256, bytes, leads } = stored;
+  await record(context, "backup.verified", { file: isS3(file) ? file : resolve(file), sha256, bytes, leads });
   return stored;
 }
 
@@ -118,23 +118,4 @@ function listCommand(context: CommandContext): Command {
 
 function cellsOf({ file, made_at, leads, bytes, encrypted }: StoredBackup): string[] {
   return [file, made_at, grouped(leads), bytesText(bytes), encrypted ? "yes" : "no"];
-}
-
-/** Returns which backups in BACKUP_TO may still hold a person who is erased now, and until when; empty if there are none. */
-export async function storedCopiesText(nowMs: number): Promise<string> {
-  try {
-    const place = readBackups();
-    if (place === null) return "";
-    const backups = await openPlace(place.to, place.access).list(nowMs);
-    const [newest] = backups;
-    if (newest === undefined) return "";
-    const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);
-    return (
-      `${counted("backup")(backups.length)} in ${place.to} may still contain the person, from ${backups.at(-1)?.file} to ` +
-      `${newest.file}. Daily rotation deletes the last of them by ${until}.`
-    );
-  } catch (cause) {
-    // The erasure is complete, so this must not look like its failure.
-    return `The backups could not be listed: ${cause instanceof UserError ? cause.sentence : innermost(cause)}`;
-  }
 }

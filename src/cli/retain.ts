@@ -8,6 +8,7 @@ import { runSteps, stoppedBy } from "../runtime/signals.ts";
 import { printable, UserError } from "../runtime/user-error.ts";
 import { commandOnAccount, wholeNumber } from "./arguments.ts";
 import type { CommandContext } from "./command.ts";
+import { sayCopies } from "./copies.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
@@ -40,6 +41,7 @@ export function retainCommand(context: CommandContext): Command {
       const erased = steps === null ? 0 : await erase(steps, survey?.older ?? 0, context.output);
       context.output.result({ days, erased }, textOf(account.name, days, erased));
       await removeResidualBytes(context);
+      if (erased > 0) await sayCopies(context, null);
     });
 }
 

@@ -137,7 +137,8 @@ export function giveToOwner(path: string, database: string): void {
   }
 }
 
-const draftFolder = /^\.leadfile-draft-(\d+)-/;
+/** The name of a folder for files that are not complete yet, with the process that makes them. */
+export const draftFolder = /^\.leadfile-draft-(\d+)-/;
 
 /**
  * Creates a folder in another one for files that are not complete yet, until the end of the block that uses it. Removes those

@@ -318,6 +318,7 @@ export const sources = sqliteTable(
 export type Act =
   | `account.${"activate" | "deactivate" | "delete"}`
   | "import.undo"
+  | "inbox.use"
   | `key.${"create" | "expire" | "revoke"}`
   | `lead.${"erase" | "export" | "find" | "unblock"}`
   | `retain.${"erase" | "set"}`

@@ -35,7 +35,9 @@ test("every find, erasure, export, retention, backup, and change of a key is rec
   expect(only).toHaveLength(1);
   expect(JSON.parse((await admin.run("audit", "list", "--limit", "2", "--json")).stdout)).toHaveLength(2);
   const table = (await admin.run("audit", "list", "--limit", "1")).stdout;
-  expect(table).toMatch(/^AT +ACT +ACCOUNT +DETAIL\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +backup +sha256 \w+, leads 0\n$/);
+  expect(table).toMatch(
+    /^AT +ACT +ACCOUNT +DETAIL\n\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +backup +file \S+copy\.db, sha256 \w+, leads 0\n$/,
+  );
   const terminal = onTerminal(admin.file, ["audit", "list"]);
   await terminal.ended;
   // On 80 columns, too, the IDs of keys are complete.

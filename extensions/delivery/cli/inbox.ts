@@ -6,6 +6,7 @@ import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { isFolder } from "../../../src/db/database-files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
+import { recordInbox } from "../../../src/privacy/copies.ts";
 import { statusOfService, stopSignal } from "../../../src/runtime/signals.ts";
 import { UserError } from "../../../src/runtime/user-error.ts";
 import { stillMs } from "../inbox/drop-folder.ts";
@@ -57,7 +58,7 @@ async function run(context: CommandContext, named: string, options: InboxOptions
   if (release === null) {
     throw new UserError(`Another inbox watches ${dir}.`, "Stop it first, or name another folder.");
   }
-  context.database("create");
+  await recordInbox(context.database("create"), dir, context.now());
   const counts = { done: 0, failed: 0, later: 0 };
   const imports = new ImportProcess(importCommandOf(dir), context.now);
   const inbox = new Inbox(dir, {

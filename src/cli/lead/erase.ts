@@ -1,8 +1,7 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
 import type { Command } from "commander";
-import { examineSettings, readDatabasePath } from "../../config.ts";
 import type { Account } from "../../db/accounts.ts";
-import { filesToSearch, searchFile } from "../../privacy/copies.ts";
+import { searchFile } from "../../privacy/copies.ts";
 import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";
 import { givenNamesWith, type RemainingLeads, type Survey, surveyErasure } from "../../privacy/find.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
@@ -12,8 +11,8 @@ import { untilRecorded } from "../../privacy/sent/ledger.ts";
 import { runSteps, stoppedBy } from "../../runtime/signals.ts";
 import { printable } from "../../runtime/user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
-import { storedCopiesText } from "../backup.ts";
 import type { CommandContext } from "../command.ts";
+import { sayCopies } from "../copies.ts";
 import { firstOf, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
@@ -63,7 +62,6 @@ export function eraseCommand(context: CommandContext): Command {
       sayRemaining(context.output, remaining);
       await removeResidualBytes(context);
       await warnOfOtherCopies(context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
-      context.output.say(await storedCopiesText(context.now()));
     });
 }
 
@@ -174,12 +172,7 @@ async function warnOfOtherCopies(context: CommandContext, { accounts, matcher, e
   else output.say("No other lead has the email address, phone, or ID in readable form.");
   for (const name of givenNamesWith(context.database().read, matcher))
     output.say(`The name of a file, pixel, key, source, or account contains it, and was kept: ${printable(name)}`);
-  for (const file of filesToSearch(readDatabasePath(), examineSettings().config?.inbox ?? null)) {
-    const holds = await searchFile(file, matcher);
-    if (holds === true)
-      output.say(`This file still contains it. Delete the file when you no longer need it: ${printable(file)}`);
-    if (holds === null) output.say(`This file could not be searched: ${printable(file)}`);
-  }
+  await sayCopies(context, matcher);
   // All receipts name the same files.
   for (const file of erased.slice(0, 1).flatMap(({ receipt }) => readReceipt(receipt).rejects_files)) {
     if ((await searchFile(file, matcher)) === false) continue;
@@ -188,5 +181,5 @@ async function warnOfOtherCopies(context: CommandContext, { accounts, matcher, e
   output.say(notSearched);
   if (erased.some(({ person }) => person.kind === "digest"))
     output.say("Not searched for a SHA-256 itself: files, labels, and names.");
-  output.say("Not searched: exports, logs, and earlier backups (a restore repeats the erasure).");
+  output.say("Not searched: exports, logs, and backups (a restore repeats the erasure).");
 }

@@ -1,0 +1,70 @@
+/** Says which copies of the database may still contain what was erased: for lead erase, retain, and account delete alike. */
+import { basename, dirname } from "node:path";
+import { openPlace } from "../backup/places.ts";
+import { examineSettings, isS3, readBackups, readDatabasePath } from "../config.ts";
+import { dayMs, dayOf } from "../contract/calendar.ts";
+import { removeAbandonedDrafts } from "../db/database-files.ts";
+import { innermost, orElse } from "../db/failure.ts";
+import { findCopies, listOtherFiles, searchFile } from "../privacy/copies.ts";
+import type { Matcher } from "../privacy/mentions.ts";
+import { printable, UserError } from "../runtime/user-error.ts";
+import type { CommandContext } from "./command.ts";
+import { counted } from "./terminal/numbers.ts";
+
+/**
+ * Names every copy next to the database, every backup that is known, and every inbox folder that was ever used, and removes the
+ * drafts of killed processes. With a matcher, files are searched for the persons.
+ */
+export async function sayCopies(context: CommandContext, matcher: Matcher<unknown> | null): Promise<void> {
+  const say = (text: string, path: string) => context.output.say(`${text}: ${printable(path)}`);
+  const place = orElse(readBackups, null);
+  if (place !== null && !isS3(place.to)) orElse(() => removeAbandonedDrafts(place.to, 0), undefined);
+  const copies = findCopies(context.database(), examineSettings().config?.inbox ?? null);
+  const { files, backups, inboxes } = copies;
+  for (const file of files) say(await textOf(file, matcher), file);
+  const named = new Set(files);
+  if (matcher !== null) {
+    for (const file of listOtherFiles(readDatabasePath(), copies)) {
+      const holds = await searchFile(file, matcher);
+      if (holds === false) continue;
+      named.add(file);
+      say(holdsText(holds), file);
+    }
+  }
+  const isInPlace = (file: string) => place !== null && (file === place.to || dirname(file) === place.to);
+  for (const file of backups.filter((one) => !isInPlace(one) && !named.has(one)))
+    say("This backup may still contain it; a restore leaves it out", file);
+  const stored = await storedText(place, context.now());
+  if (stored !== "") context.output.say(stored);
+  for (const folder of inboxes) say("Files in this inbox folder, or copies of them, may still contain it", folder);
+}
+
+async function textOf(file: string, matcher: Matcher<unknown> | null): Promise<string> {
+  if (matcher === null) return "This copy may still contain it. Delete it when you no longer need it";
+  const holds = await searchFile(file, matcher);
+  return holds === false ? "This copy was searched, and does not contain it" : holdsText(holds);
+}
+
+function holdsText(holds: true | null): string {
+  return holds === null
+    ? "This file could not be searched"
+    : "This file still contains it. Delete the file when you no longer need it";
+}
+
+/** Returns which backups in BACKUP_TO may still hold what is erased now, and until when; empty if there are none. */
+async function storedText(place: ReturnType<typeof readBackups>, nowMs: number): Promise<string> {
+  if (place === null) return "";
+  try {
+    const backups = await openPlace(place.to, place.access).list(nowMs);
+    const [newest] = backups;
+    if (newest === undefined) return "";
+    const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);
+    return (
+      `${counted("backup")(backups.length)} in ${place.to} may still contain it. Daily rotation deletes the last of them ` +
+      `by ${until}: ${backups.map(({ file }) => basename(file)).join(", ")}`
+    );
+  } catch (cause) {
+    // The erasure is complete, so this must not look like its failure.
+    return `The backups could not be listed: ${cause instanceof UserError ? cause.sentence : innermost(cause)}`;
+  }
+}
