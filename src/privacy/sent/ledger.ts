@@ -50,7 +50,7 @@ export interface SentPart {
 }
 
 /** To write this many blocks takes some milliseconds, in which no request is answered. */
-const maxBlocksPerPart = 500;
+const maxBlocksPerPart = 250;
 /** The number of pages of one key at which they are merged, so that a full disk fills no memory. */
 const maxPages = 5_000;
 

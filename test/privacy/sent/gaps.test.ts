@@ -1,9 +1,10 @@
 /** Times in which it was not recorded who received leads are named instead of claiming that nobody received them. */
 import { expect, test } from "bun:test";
-import { utimesSync, writeFileSync } from "node:fs";
+import { copyFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { dayMs } from "../../../src/contract/calendar.ts";
 import { openServedStore } from "../../../src/server/store.ts";
-import { anAdmin } from "../../support/admin.ts";
+import { type Admin, anAdmin } from "../../support/admin.ts";
 
 const find = ["lead", "find", "acme", "--email", "dana@example.com", "--json"] as const;
 
@@ -54,6 +55,48 @@ test("a gap does not apply to later leads and keys", async () => {
   expect(json).toMatchObject({ gaps: [] });
   const keys = JSON.parse((await admin.run("key", "list", "acme", "--json")).stdout);
   expect(keys.map(({ gaps }: { gaps: unknown[] }) => gaps.length)).toEqual([1, 0]);
+});
+
+/** Goes on with the file of a server as it is on the disk, as after kill -9. */
+async function killed(admin: Admin): Promise<Admin> {
+  const store = openServedStore(admin.file);
+  const other = anAdmin([]);
+  for (const end of ["", "-wal"]) copyFileSync(admin.file + end, other.file + end);
+  await store.close();
+  return other;
+}
+
+test("a server that is killed leaves a gap from its last write to the next start, and one that stops in order none", async () => {
+  const admin = await anAccount();
+  await serve(admin.file, true);
+  const running = openServedStore(admin.file);
+  expect((await admin.run(...find)).json).toMatchObject({ gaps: [] });
+  await running.close();
+  const other = await killed(admin);
+  expect((await other.run(...find)).json).toMatchObject({ gaps: [{ to: null, reason: "stop" }] });
+  await serve(other.file, true);
+  expect((await other.run(...find)).json).toMatchObject({ gaps: [{ to: expect.any(String), reason: "stop" }] });
+  expect((await admin.run(...find)).json).toMatchObject({ gaps: [] });
+});
+
+test("a clock behind the newest act or import is a gap from that until the clock has passed it", async () => {
+  const admin = await anAccount();
+  const wrongMs = Date.now() - 500 * dayMs;
+  const behind = openServedStore(admin.file, true, () => wrongMs);
+  const { gaps } = (await admin.run(...find)).json;
+  expect(gaps).toEqual([{ from: expect.any(String), to: null, reason: "clock" }]);
+  await behind.close();
+  await serve(admin.file, true);
+  const after = (await admin.run(...find)).json;
+  // The right clock shows it, with its end.
+  expect(after).toMatchObject({ gaps: [{ to: expect.any(String), reason: "clock" }] });
+});
+
+test("a clock that a time server sets back by seconds is no gap", async () => {
+  const admin = await anAccount();
+  const store = openServedStore(admin.file, true, () => Date.now() - 30_000);
+  await store.close();
+  expect((await admin.run(...find)).json).toMatchObject({ gaps: [] });
 });
 
 test("a disk that was full when the server was killed is a gap before and after the next start", async () => {
