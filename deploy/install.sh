@@ -11,6 +11,7 @@ admin=/usr/local/sbin/leadfile-admin
 units=/etc/systemd/system
 data=/var/lib/leadfile
 settings=/etc/leadfile.env
+completions=/usr/share/bash-completion/completions
 here=$(cd "$(dirname "$0")" && pwd)
 program=$here/../leadfile
 
@@ -75,6 +76,9 @@ install_files() {
 	[ -e $settings ] || install -m 640 -g leadfile "$here/leadfile.env" $settings
 	install -D -m 644 -t "$units" "$here"/systemd/*.service
 	[ -z "$now" ] || systemctl daemon-reload
+	if [ -d $completions ]; then
+		for name in leadfile leadfile-admin; do "$bin" completions bash >$completions/$name; done
+	fi
 }
 
 downgrade() {
@@ -106,6 +110,7 @@ uninstall() {
 	done
 	rm -f "$units"/leadfile.service "$units"/leadfile-receive.service "$units"/leadfile-failure@.service
 	[ -z "$now" ] || { systemctl daemon-reload; systemctl reset-failed 'leadfile*' 2>/dev/null || true; }
+	rm -f $completions/leadfile $completions/leadfile-admin
 	rm -f "$bin" "$admin" /etc/sysusers.d/leadfile.conf /etc/tmpfiles.d/leadfile.conf
 	cmp -s "$here/leadfile.env" $settings && rm $settings
 	rmdir --ignore-fail-on-non-empty $data/inbox $data /var/backups/leadfile 2>/dev/null || true

@@ -51,6 +51,7 @@ const commands: readonly CommandEntry[] = [
   entry("restore", "replace the database with a backup; the server must be stopped", () => import("./restore.ts")),
   entry("upgrade", "upgrade the database to this version, or test the upgrade on a copy", () => import("./upgrade.ts")),
   entry("audit", "the audit log, which has no personal data", () => import("./audit.ts")),
+  entry("completions", "print a script that completes commands in a shell", () => import("./completions.ts")),
   entry("demo", "create an account with three pixels, 1,000 sample leads, and a key", () => import("./demo/demo.ts")),
 ];
 
@@ -70,11 +71,13 @@ export async function createProgram(words: readonly string[] | "all", context: C
     .version(build)
     .addHelpText("after", firstSteps);
   const own = Bun.isStandaloneExecutable ? [...commands, ...executableCommands] : commands;
-  const [noun, verb] = words === "all" ? [] : words.filter((word) => word !== "help");
+  // A script for a shell lists every command.
+  const isAll = words === "all" || words[0] === "completions";
+  const [noun, verb] = isAll ? [] : words.filter((word) => word !== "help");
   const found = own.filter(({ name }) => name === noun);
   // The extensions need not be loaded for a command of the core.
   for (const entry of found.length > 0 ? found : [...own, ...(await context.installed.commands())]) {
-    const isLoaded = words === "all" || entry.name === noun;
+    const isLoaded = isAll || entry.name === noun;
     const command = isLoaded ? await loadCommand(entry, verb, context) : new Command(entry.name);
     program.addCommand(command.description(entry.description));
   }
