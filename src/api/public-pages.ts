@@ -8,9 +8,11 @@ import { publicPaths } from "../contract/paths.ts";
 import { innermost } from "../db/failure.ts";
 import { isLoopback } from "../runtime/loopback.ts";
 import { build } from "../runtime/program-name.ts";
+import clientPackage from "./docs/client.tgz" with { type: "file" };
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsPage } from "./docs/page.ts";
+import { docsText, llmsText } from "./docs/reference.ts";
 import { type RequestContext, type ResponseParts, requestContext } from "./request-context.ts";
 import type { RequestStore } from "./request-store.ts";
 
@@ -55,14 +57,18 @@ export function createPages({ store, server, metrics, baseUrl, limitPerMin, publ
     return { status: 200, body: await metrics.metrics(), headers };
   }
 
-  let docs: ResponseParts | null = null;
   // Rendered at the first request: that takes as long as a hundred answers.
-  const docsOnce = () => (docs ??= { status: 200, ...docsPage(baseUrl) });
+  const docs = once(() => ({ status: 200, ...docsPage(baseUrl) }));
+  const text = once(() => asText("text/markdown", docsText(baseUrl)));
+  const llms = once(() => asText("text/plain", llmsText(baseUrl)));
 
   const pages = new Elysia()
     .use(requestContext)
     .get(publicPaths.root, ({ context }) => context.respond(toDocs), hide)
-    .get(publicPaths.docs, ({ context }) => context.respond(docsOnce()), hide)
+    .get(publicPaths.docs, ({ context }) => context.respond(docs()), hide)
+    .get(publicPaths.docsText, ({ context }) => context.respond(text()), hide)
+    .get(publicPaths.llms, ({ context }) => context.respond(llms()), hide)
+    .get(publicPaths.client, ({ context }) => context.respond(clientAnswer), hide)
     .get(publicPaths.health, ({ context }) => context.respond(health()), hide)
     .get(publicPaths.metrics, async ({ context }) => context.respond(await measure(context)), hide)
     .use(describeApi(baseUrl, limitPerMin));
@@ -71,6 +77,22 @@ export function createPages({ store, server, metrics, baseUrl, limitPerMin, publ
   }
   return pages;
 }
+
+function once(make: () => ResponseParts): () => ResponseParts {
+  let made: ResponseParts | null = null;
+  return () => (made ??= make());
+}
+
+function asText(type: string, body: string): ResponseParts {
+  return { status: 200, body, headers: { "Content-Type": `${type}; charset=utf-8`, "Cache-Control": "no-cache" } };
+}
+
+/** The package of the TypeScript client. `bun run pack` makes it, and a test compares it with its sources. */
+const clientAnswer: ResponseParts = {
+  status: 200,
+  body: Bun.file(clientPackage),
+  headers: { "Content-Type": "application/gzip", "Cache-Control": "no-cache" },
+};
 
 const toDocs: ResponseParts = {
   status: 302,

@@ -84,10 +84,11 @@ export const errorCodes = namesOf(errors);
 
 const ErrorDetail = Type.Object(
   {
-    code: Type.Union(
-      errorCodes.map((code) => Type.Literal(code)),
-      { description: "Machine-readable code." },
-    ),
+    // No enum: clients that are generated from one refuse the error if a later version adds a code.
+    code: Type.String({
+      description: "Machine-readable code. A later version may add codes: treat an unknown one by its status.",
+      examples: errorCodes,
+    }),
     message: Type.String({ description: "Human-readable text." }),
     docs: Type.String({ format: "uri", description: "Link to the developer reference." }),
   },
@@ -164,7 +165,17 @@ export function invalidValue(name: string, value: unknown, accepted: string): Ap
     return refusal(name, `The parameter ${name} is not percent-encoded UTF-8, or has a NUL; it takes ${accepted}.`);
   }
   if (value === "") return refusal(name, `The parameter ${name} is empty; it takes ${accepted}, or leave it out.`);
+  const wrongPart = name === "before" || name === "since" ? wrongPartOfTime(String(value)) : undefined;
+  if (wrongPart !== undefined) return refusal(name, `The parameter ${name} ${wrongPart}; it takes ${accepted}.`);
   return refusal(name, `The parameter ${name} takes ${accepted}.`);
+}
+
+/** Returns what a text lacks that is almost a time; undefined for any other text. */
+function wrongPartOfTime(text: string): string | undefined {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return "is a date alone, without a time and an offset: add T00:00:00Z";
+  if (/^\d{4}-\d{2}-\d{2} +\d/.test(text)) return "has a space between date and time: write a T";
+  if (/^\d{4}-\d{2}-\d{2}T\d[\d:.]*$/i.test(text)) return "has no offset: add Z for UTC, or one such as -08:00";
+  return undefined;
 }
 
 /** Returns the 400 of a parameter that was sent more than once. */

@@ -16,6 +16,10 @@ inBrowser(
     await expectSound(looking);
     const { page } = looking;
     await page.setViewportSize(phone);
+    const labels = await page.evaluate<string>(
+      `getComputedStyle(document.querySelector("#parameters-limit td"), "::before").content`,
+    );
+    expect(labels).toBe('"parameter"');
     const blocks = await page.locator(".code:visible").all();
     expect(blocks.length).toBeGreaterThan(2);
     for (const block of blocks) {
@@ -99,8 +103,8 @@ inBrowser(
     expect((await focused()).id).toBe("first-request-ts");
     // A choice of the language is one for all programs of the page.
     expect(await page.locator("#polling-ts").isChecked()).toBe(true);
-    expect(await page.locator("[data-language=ts]").first().isVisible()).toBe(true);
-    expect(await page.locator("[data-language=sh]").first().isVisible()).toBe(false);
+    expect(await page.locator(".tabs [data-language=ts]").first().isVisible()).toBe(true);
+    expect(await page.locator(".tabs [data-language=sh]").first().isVisible()).toBe(false);
     await page.keyboard.press("Tab");
     expect(await focused()).toMatchObject({ outline: "solid 3px", text: expect.stringContaining("await fetch") });
     // Without colors of the page, an underline is all that marks the chosen language.
@@ -112,6 +116,34 @@ inBrowser(
   },
 );
 
+inBrowser("the search finds headings, codes, parameters, and fields, and the language is remembered", async () => {
+  const { url } = await serve();
+  const { page } = await look(`${url}/docs`);
+  const found = () => page.locator("#contents a").allTextContents();
+  const all = (await found()).length;
+  await page.keyboard.press("/");
+  for (const [text, expected] of [
+    ["rate limit", "rate_limit_exceeded"],
+    ["polling", "Polling"],
+    ["has_em", "has_email · Parameters"],
+    ["net worth", "net_worth · Fields of a lead"],
+  ] as const) {
+    await page.getByRole("searchbox").fill(text);
+    expect(await found()).toContain(expected);
+    expect((await found()).length).toBeLessThan(5);
+  }
+  await page.keyboard.press("Enter");
+  expect(page.url()).toEndWith("#fields-of-a-lead-net_worth");
+  await page.keyboard.press("Escape");
+  expect(await found()).toHaveLength(all);
+  await page.locator("label[for=polling-go]").click();
+  await page.reload();
+  expect(await page.locator("#polling-go").isChecked()).toBe(true);
+  // Every heading has a link to itself.
+  const anchors = await page.evaluate<number>(`document.querySelectorAll("main :is(h2, h3) > a.anchor").length`);
+  expect(anchors).toBe(all);
+});
+
 inBrowser(
   "without JavaScript the page reads the same, its languages can be chosen, and the explorer says why it is empty",
   async () => {
@@ -119,7 +151,8 @@ inBrowser(
     const { page, complaints } = await look(`${url}/docs`, phone, false);
     await page.locator("label[for=paging-python]").click();
     const shown = page.locator("[data-language=python]:visible");
-    expect([await shown.isVisible(), await page.locator(".copy").count(), complaints]).toEqual([true, 0, []]);
+    const conveniences = page.locator(".copy, .search");
+    expect([await shown.isVisible(), await conveniences.count(), complaints]).toEqual([true, 0, []]);
     for (const code of errorCodes) expect(await page.locator(`#${code}`).isVisible()).toBe(true);
     await page.goto(`${url}/docs/try`);
     expect(await page.getByText("They need JavaScript").isVisible()).toBe(true);

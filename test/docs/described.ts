@@ -1,6 +1,7 @@
 /** Checks responses against the served OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats, { type FormatsPlugin } from "ajv-formats";
+import { paths } from "../../src/contract/paths.ts";
 import { parseTime } from "../../src/contract/time.ts";
 
 // A CommonJS module whose types promise one default more than there is.
@@ -45,7 +46,6 @@ interface Document {
   readonly paths: Named<{ readonly get: Operation }>;
   readonly components: {
     readonly headers: Named<Header>;
-    readonly responses: Named<DescribedResponse>;
     readonly schemas: Named<object>;
   };
 }
@@ -124,11 +124,14 @@ class Description {
       const response = operation?.responses[status];
       return response === undefined ? null : { response, pointer: `/paths/${escaped(path)}/get/responses/${status}` };
     }
-    const [name, expected] = operation === undefined ? ["NotFound", 404] : ["MethodNotAllowed", 405];
-    const response = this.document.components.responses[name];
-    return status !== expected || response === undefined
-      ? null
-      : { response, pointer: `/components/responses/${name}` };
+    // Unknown paths and methods belong to no operation, and have the body and the headers of every other error.
+    const [code, expected] = operation === undefined ? ["not_found", 404] : ["method_not_allowed", 405];
+    const pointer = `/paths/${escaped(paths.leads)}/get/responses/400`;
+    const error = this.document.paths[paths.leads]?.get.responses[400];
+    if (status !== expected || error === undefined) return null;
+    const example = { value: {} as Example["value"] };
+    const content = { "application/json": { ...error.content["application/json"], examples: { [code]: example } } };
+    return { response: { ...error, content }, pointer };
   }
 
   private validatorAt(pointer: string): ValidateFunction {

@@ -27,8 +27,8 @@ test("Redocly finds no problem in it by its recommended rules", async () => {
   const config = await createConfig({ extends: ["recommended-strict"] });
   const problems = await lintFromString({ source: await text(), absoluteRef: "openapi.json", config });
   const remarks = problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
-  // A test serves at 127.0.0.1, and a shared answer is for paths that no operation has.
-  const expected = /^(no-server-example\.com|no-unused-components: .*(NotFound|MethodNotAllowed))/;
+  // A test serves at 127.0.0.1.
+  const expected = /^no-server-example\.com/;
   expect(remarks.filter((remark) => !expected.test(remark))).toEqual([]);
 });
 
@@ -55,7 +55,8 @@ test("it describes the three operations at the public address, and every paramet
 /** A schema of the contract as OpenAPI writes it: named schemas as references, and unions with null as a list of types. */
 function asDescribed(schema: TSchema, isNested = true): unknown {
   if (isNested && schema.$id !== undefined) return { $ref: `#/components/schemas/${schema.$id}` };
-  const { $id, anyOf, properties, items, ...rest } = schema;
+  // Elysia adds the last one to a schema that another test of this process has compiled.
+  const { $id, anyOf, properties, items, additionalProperties, ...rest } = schema;
   const options: TSchema[] | undefined = anyOf;
   const isNullable = options?.some(({ type }) => type === "null") === true;
   return {
@@ -115,12 +116,22 @@ test("every example matches its schema", async () => {
   expect(seen).toBeGreaterThan(20);
 });
 
+test("the code of an error is open, and the description names those of today", async () => {
+  const { document } = await describedBy((await serve()).url);
+  const { code } = Object(document.components.schemas["ErrorDetail"]).properties;
+  expect(code).toMatchObject({ type: "string", examples: [...errorCodes] });
+  expect(code).not.toHaveProperty("enum");
+});
+
+/** Unknown paths and methods belong to no operation. */
+const ofOperations = errorCodes.filter((code) => code !== "not_found" && code !== "method_not_allowed");
+
 describe("the example of an error is what the server answers:", () => {
-  test.each(errorCodes.map((code) => [code]))("%s", async (code) => {
+  test.each(ofOperations.map((code) => [code]))("%s", async (code) => {
     const { url, body } = await provoke(code);
     const { document } = await describedBy(url);
-    const described = { ...document.paths["/api/v1/leads"]?.get.responses, ...document.components.responses };
-    const examples = Object.values(described).flatMap(({ content }) =>
+    const responses = document.paths["/api/v1/leads"]?.get.responses ?? {};
+    const examples = Object.values(responses).flatMap(({ content }) =>
       Object.entries(content["application/json"].examples ?? {}),
     );
     expect(examples.filter(([name]) => name === code).map(([, { value }]) => value)).toEqual([body]);
@@ -149,8 +160,6 @@ async function provoke(code: string): Promise<{ url: string; body: never }> {
     invalid_parameter: { target: "/api/v1/leads?limit=1000", headers: bearer(key) },
     invalid_cursor: { target: "/api/v1/leads?before=yesterday", headers: bearer(key) },
     unknown_pixel: { target: "/api/v1/leads?pixel_id=px_nobodys", headers: bearer(key) },
-    not_found: { target: "/api/v1/lead", headers: bearer(key) },
-    method_not_allowed: { method: "POST", headers: bearer(key) },
   };
   const request = requests[code] ?? { headers: bearer(key) };
   if (code === "rate_limit_exceeded") for (let n = 0; n < 60; n++) await server.send(request);

@@ -9,10 +9,13 @@ import { serve } from "../support/harness.ts";
 import { type RunningProcess, start } from "../support/process.ts";
 import { blocksOf } from "./walkthrough.ts";
 
-export type Language = "sh" | "ts" | "python";
+export type Language = "sh" | "ts" | "python" | "go" | "php";
 
 const docs = join(import.meta.dir, "../../docs");
-const interpreters = { sh: ["sh", "-e"], ts: [process.execPath], mts: [process.execPath], python: ["python3"] };
+const interpreters = {
+  ...{ sh: ["sh", "-e"], ts: [process.execPath], mts: [process.execPath], python: ["python3"] },
+  ...{ go: ["go", "run"], php: ["php"] },
+};
 
 interface Program {
   readonly heading: string;

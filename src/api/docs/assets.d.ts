@@ -3,6 +3,10 @@ declare module "*.css" {
   const content: string;
   export default content;
 }
+declare module "*.tgz" {
+  const path: string;
+  export default path;
+}
 declare module "*.md" {
   const text: string;
   export default text;

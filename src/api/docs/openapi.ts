@@ -43,8 +43,9 @@ const documentation = (baseUrl: string, limitPerMin: number) => ({
       "Every request is a GET with an API key, and every response is JSON. Parameters are strict: an unknown, repeated, " +
       "empty, or malformed one is a 400 that names it. While `has_more` is true, request the next page with `before` " +
       "set to `next_cursor`. To poll, send the newest `identified_at` as `since`, and drop the lead that you have by its " +
-      "`id`. Other paths return 404 `not_found`, and other methods 405 `method_not_allowed`, as described under " +
-      "`components/responses`.",
+      "`id`. Other paths return 404 `not_found`, and other methods 405 `method_not_allowed`, as `ErrorResponse` with the " +
+      "headers of the other errors. `error.code` is open: a later version may add codes.",
+    contact: { name: "The owner of this server", url: `${baseUrl}${publicPaths.docs}` },
     license: { name: "MIT", identifier: "MIT" },
   },
   externalDocs: {
@@ -69,9 +70,15 @@ const documentation = (baseUrl: string, limitPerMin: number) => ({
           "It must never be in client-side code, a public repository, or a URL. There are no CORS headers, on purpose.",
       },
     },
-    headers: responseHeaders(limitPerMin),
+    headers: headersOfOperations(limitPerMin),
   },
 });
+
+/** Returns the headers of all operations, none of which answers 405. */
+function headersOfOperations(limitPerMin: number) {
+  const { Allow: _, ...headers } = responseHeaders(limitPerMin);
+  return headers;
+}
 
 /** Returns every header that a response can carry. */
 export function responseHeaders(limitPerMin: number) {
@@ -164,10 +171,6 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
     return response(Number(key), $id, rest["description"], codes);
   });
   document.components["schemas"] = schemas;
-  document.components["responses"] = {
-    NotFound: response(404, "ErrorResponse", undefined, ["not_found"]),
-    MethodNotAllowed: response(405, "ErrorResponse", undefined, ["method_not_allowed"]),
-  };
   return JSON.stringify(document);
 }
 

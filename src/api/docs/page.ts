@@ -1,12 +1,12 @@
 /** The page at /docs, rendered from docs/api.md. It is one response, needs no other host, and reads well without JavaScript. */
 import { hash } from "node:crypto";
-import markdown from "../../../docs/api.md" with { type: "text" };
 import { version } from "../../../package.json";
 import { publicPaths } from "../../contract/paths.ts";
-import { adminCommand } from "../../runtime/program-name.ts";
 import baseStyle from "./base.css" with { type: "text" };
+import { highlighted, languages } from "./highlight.ts";
 import script from "./page.browser.js" with { type: "text" };
 import pageStyle from "./page.css" with { type: "text" };
+import { inCode, referenceText, writtenOrigin } from "./reference.ts";
 
 /** The icon of both pages in a browser's tab: a card with a person, as an address that needs no request. */
 const icon = `data:image/svg+xml,${encodeURIComponent(
@@ -16,8 +16,10 @@ const icon = `data:image/svg+xml,${encodeURIComponent(
 
 interface Page {
   readonly title: string;
-  /** Further elements of the head. */
+  /** Elements of the head that load files of this server. */
   readonly head?: string;
+  /** Elements of the head that load nothing. */
+  readonly links?: string;
   readonly style: string;
   readonly script: string;
   /** The ID of the main part. */
@@ -28,7 +30,7 @@ interface Page {
 const digestOf = (text: string) => `'sha256-${hash("sha256", text, "base64")}'`;
 
 /** Returns the answer with a page. The browser runs this style and this script, loads what the head names, and nothing else. */
-export function htmlPage({ title, head = "", style, script, main, body }: Page) {
+export function htmlPage({ title, head = "", links = "", style, script, main, body }: Page) {
   const own = head === "" ? "" : "'self' ";
   const sources = `style-src ${own}${digestOf(style)}; script-src ${own}${digestOf(script)}; connect-src ${own || "'none'"}`;
   return {
@@ -45,7 +47,7 @@ export function htmlPage({ title, head = "", style, script, main, body }: Page) 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="${icon}">
-${head}
+${head}${links}
 <style>${style}</style>
 </head>
 <body>
@@ -64,54 +66,76 @@ interface Heading {
   readonly title: string;
 }
 
-/** Renders the page of the server at an origin, which its programs request. Each error is at `#` and its code. */
+/** Renders the page of the server at an origin, which its programs call. Each error is at `#` and its code. */
 export function docsPage(origin: string) {
   const { html, headings } = render(origin);
   const items = headings.map(({ level, id, title }) => `<li class="level-${level}"><a href="#${id}">${title}</a></li>`);
+  const { docs, docsText, explorer, openapi } = publicPaths;
   const body = `<nav aria-label="Contents">
-<a href="${publicPaths.docs}"><strong>Leadfile API</strong></a><br>
-<span>${version} · <a href="${publicPaths.explorer}">try it</a> · <a href="${publicPaths.openapi}">openapi.json</a></span>
-<ul>
+<a href="${docs}"><strong>Leadfile API</strong></a><br>
+<span>${version} · <a href="${explorer}">try it</a> · <a href="${openapi}">openapi.json</a> · <a href="${docsText}">docs.md</a></span>
+<ul id="contents">
 ${items.join("\n")}
 </ul>
 </nav>
 <main id="content" tabindex="-1">
 ${html}
 </main>`;
-  return htmlPage({ title: "Leadfile API", style: baseStyle + pageStyle, script, main: "content", body });
+  const head = `<link rel="alternate" type="text/markdown" href="${docsText}">`;
+  return htmlPage({ title: "Leadfile API", links: head, style: baseStyle + pageStyle, script, main: "content", body });
 }
 
 const block = String.raw`<pre><code class="language-(\w+)">([\s\S]*?)</code></pre>\s*`;
 
-/** Renders the Markdown. Headings get an anchor, and programs that follow one another become tabs. */
+/** Renders the Markdown. Headings and rows of the reference get an anchor, and programs that follow one another become tabs. */
 function render(origin: string): { html: string; headings: Heading[] } {
   const headings: Heading[] = [];
-  const html = Bun.markdown
-    .html(markdown.replaceAll("bun admin", adminCommand))
-    .replaceAll(new RegExp(`<h([23])>(.*?)</h\\1>|(?:${block})+`, "g"), (found, level, title) => {
-      if (level === undefined) return renderCode(found, headings.at(-1)?.id ?? "", origin);
-      const id = title
-        .toLowerCase()
-        .replaceAll(/[^\w -]/g, "")
-        .replaceAll(" ", "-");
-      headings.push({ level, id, title });
-      return `<h${level} id="${id}">${title}</h${level}>`;
-    });
-  return { html, headings };
+  const parts = new RegExp(`<h([23])>(.*?)</h\\1>|(?:${block})+|<table>[\\s\\S]*?</table>`, "g");
+  const html = Bun.markdown.html(referenceText()).replaceAll(parts, (found, level, title) => {
+    const topic = headings.at(-1)?.id ?? "";
+    if (found.startsWith("<table>")) return renderTable(found, topic);
+    if (level === undefined) return renderCode(found, topic, origin);
+    const id = title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, "")
+      .replaceAll(" ", "-");
+    headings.push({ level, id, title });
+    return `<h${level} id="${id}">${title} <a class="anchor" href="#${id}" tabindex="-1" aria-label="Link to ${title}">#</a></h${level}>`;
+  });
+  return { html: html.replaceAll(writtenOrigin, () => Bun.escapeHTML(origin)), headings };
 }
 
-const languages: Readonly<Record<string, string>> = { sh: "curl", ts: "TypeScript", python: "Python" };
+/** Renders a table. Each cell has the label of its column, which is shown where the columns do not fit next to one another. */
+function renderTable(table: string, topic: string): string {
+  const labels = [...table.matchAll(/<th>(.*?)<\/th>/g)].map(([, label = ""]) => label);
+  return table.replaceAll(/<tr>\s*<td>[\s\S]*?<\/tr>/g, (row) => {
+    const [, name] = /<td><code>(\w+)<\/code><\/td>/.exec(row) ?? [];
+    let column = 0;
+    const cells = row.replaceAll(/<td>([\s\S]*?)<\/td>/g, (_, content) => {
+      const label = labels[column++] ?? "";
+      return `<td${content === "" ? ' class="empty"' : ""} data-label="${label}"><div>${content}</div></td>`;
+    });
+    return name === undefined ? cells : cells.replace("<tr>", `<tr id="${topic}-${name}" data-name="${name}">`);
+  });
+}
 
 /** Renders blocks of code. Radio buttons choose the language that is shown, without JavaScript. */
 function renderCode(blocks: string, topic: string, origin: string): string {
-  const programs = [...blocks.matchAll(new RegExp(block, "g"))].map(([, language = "", code = ""]) => {
-    const shown = code.trim().replaceAll("http://127.0.0.1:3000", () => inCode(origin, language));
+  const programs = [...blocks.matchAll(new RegExp(block, "g"))].map(([, language = "", html = ""]) => {
+    // The renderer writes four spaces for each tab.
+    const indented = language === "go" ? html.replaceAll(/^(?: {4})+/gm, (tabs) => "\t".repeat(tabs.length / 4)) : html;
+    const code = unescapeHtml(indented)
+      .trim()
+      .replaceAll(writtenOrigin, () => inCode(origin, language));
     const label = language === "json" ? "" : ` role="region" aria-label="${languages[language]}, ${topic}"`;
-    const html = `<div class="code" data-language="${language}"><pre tabindex="0"${label}><code>${shown}</code></pre></div>`;
-    return { language, html };
+    const lines = highlighted(code, language);
+    return {
+      language,
+      html: `<div class="code" data-language="${language}"><pre tabindex="0"${label}><code>${lines}</code></pre></div>`,
+    };
   });
   const html = programs.map((program) => program.html).join("\n");
-  if (programs[0]?.language === "json") return html;
+  if (programs.length === 1 || programs[0]?.language === "json") return html;
   const choices = programs.map(({ language }, index) => {
     const id = `${topic}-${language}`;
     const input = `<input class="unseen" type="radio" name="${topic}" id="${id}" value="${language}"${index === 0 ? " checked" : ""}>`;
@@ -120,7 +144,8 @@ function renderCode(blocks: string, topic: string, origin: string): string {
   return `<div class="tabs" role="radiogroup" aria-label="Language">${choices.join("")}\n${html}\n</div>\n`;
 }
 
-/** Writes an origin as the text between double quotes of a language, in HTML. The owner may have set an odd BASE_URL. */
-function inCode(origin: string, language: string): string {
-  return Bun.escapeHTML(origin.replaceAll(language === "sh" ? /[\\"$`]/g : /[\\"]/g, String.raw`\$&`));
+const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', "#39": "'", "#x27": "'", amp: "&" };
+
+function unescapeHtml(html: string): string {
+  return html.replaceAll(/&(lt|gt|quot|#39|#x27|amp);/g, (found, name: string) => entities[name] ?? found);
 }

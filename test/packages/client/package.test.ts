@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
+import { pack, servedPackage } from "../../../packages/client/pack.ts";
 import * as client from "../../../packages/client/src/leadfile.ts";
 import { look } from "../../docs/browser.ts";
 import { aBusyServer, aLineForEachLead, clientPrograms, run } from "../../docs/programs.ts";
@@ -23,11 +24,7 @@ let tarball: string | null = null;
 
 /** Packs the client once, as `npm pack` does it for publishing. Returns the path of the package. */
 async function packed(): Promise<string> {
-  if (tarball !== null) return tarball;
-  const folder = aSharedFolder();
-  const name = await Bun.$`npm pack --silent --pack-destination ${folder}`.cwd(join(root, "packages/client")).text();
-  tarball = join(folder, name.trim().split("\n").at(-1) ?? "");
-  return tarball;
+  return (tarball ??= await pack(aSharedFolder()));
 }
 
 /** Unpacks the package as an installation does, into a new folder. Returns it with the place of the package. */
@@ -52,6 +49,27 @@ publishing("the package holds the code with its types, the guide and the licence
   for (const file of files.filter((name) => name.endsWith(".js"))) {
     const imported = [...readFileSync(join(place, file), "utf8").matchAll(/ from "([^"]+)"/g)].map(([, from]) => from);
     expect(imported.filter((from) => !from?.startsWith(".") && from !== "node:fs/promises")).toEqual([]);
+  }
+});
+
+/** The files of a package, by name. */
+async function filesIn(tarball: string): Promise<Record<string, string>> {
+  const folder = aFolder();
+  await Bun.$`tar -xzf ${tarball} -C ${folder}`.quiet();
+  const names = [...new Bun.Glob("**/*").scanSync(folder)].toSorted();
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+}
+
+publishing("the package that servers have is this one (otherwise: bun run pack)", async () => {
+  expect(await filesIn(servedPackage)).toEqual(await filesIn(await packed()));
+});
+
+publishing("no link in the package leads nowhere", async () => {
+  for (const [name, text] of Object.entries(await filesIn(await packed()))) {
+    const links = name.endsWith(".md") ? [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target) : [];
+    expect([name, links.filter((target) => !target?.startsWith("https://"))]).toEqual([name, []]);
+    const files = name.endsWith(".md") ? text.match(/\b(?:examples|docs|connectors|packages)\/[\w-]+\.\w+/g) : [];
+    expect([name, [...new Set(files)].filter((file) => file !== "docs/client.tgz")]).toEqual([name, []]);
   }
 });
 
@@ -203,14 +221,13 @@ for (const { heading, code } of programs) {
   });
 }
 
-publishing("the commands of the guide install the package from a fresh clone", async () => {
+publishing("the command of the guide installs the package from a running server", async () => {
   const folder = aFolder();
-  const clone = `git ls-files -z --cached --others --exclude-standard | tar --null -T - -c | tar -x -C ${folder}/leadfile`;
-  await Bun.$`mkdir ${folder}/leadfile && sh -ec ${clone}`.cwd(root);
+  const { url } = await serve();
   writeFileSync(join(folder, "package.json"), "{}");
   const quiet = "export npm_config_audit=false npm_config_fund=false\n";
   for (const { text } of blocksOf(guide).filter(({ info }) => info === "sh")) {
-    await Bun.$`sh -ec ${quiet + text}`.cwd(folder).quiet();
+    await Bun.$`sh -ec ${quiet + text.replaceAll("http://127.0.0.1:3000", url)}`.cwd(folder).quiet();
   }
   expect(readFileSync(join(folder, "node_modules/@leadfile/client/package.json"), "utf8")).toContain(
     "@leadfile/client",
