@@ -36,7 +36,9 @@ export interface NewLead {
 /** The outcome of one lead. */
 export type ImportOutcome =
   | { readonly kind: "imported"; readonly atMs: number; readonly moved: boolean; readonly late: boolean }
-  | { readonly kind: "duplicate" | "suppressed" | "rejected" }
+  /** `isRepeated` if the stored lead is from the same import: the file has it twice. */
+  | { readonly kind: "duplicate"; readonly isRepeated: boolean }
+  | { readonly kind: "suppressed" | "rejected" }
   /** `ofOther` if the replaced lead is from another import. */
   | { readonly kind: "replaced"; readonly ofOther: boolean };
 

@@ -48,6 +48,13 @@ export async function readPieces(pieces: readonly Buffer[], map: string | null =
 
 export const readText = (text: string | Buffer, map: string | null = null) => readPieces([Buffer.from(text)], map);
 
+/** Returns the rows of a text. */
+export async function readRows(text: string): Promise<ReadRow[]> {
+  const rows: ReadRow[] = [];
+  for await (const group of (await open([Buffer.from(text)], null)).groups) rows.push(...group);
+  return rows;
+}
+
 /** Returns the lead of each row of a text. */
 export async function leadsOf(text: string | Buffer, rules: Partial<LeadRules> = {}, map: string | null = null) {
   const all = { ...ordinaryRules, orders: new DateOrders(null), ...rules };

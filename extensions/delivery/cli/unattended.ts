@@ -77,10 +77,10 @@ export function checkOptions(context: CommandContext, account: Account, settings
 /** Returns what became of a file. A mistake of Leadfile that it has triggered must not keep others from being imported. */
 async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outcome> {
   try {
-    const { counts, passed, warnings, rejectedFor } = await importing;
+    const { counts, repeated, passed, warnings, rejectedFor } = await importing;
     const { rejected } = counts;
     const why = rejected === 0 ? [] : [`${rowsText(rejected)} went to rejected/ (most often: ${rejectedFor})`];
-    const remarks = [...why, importedText(counts), ...passed.map(passedText), ...warnings.map(warningText)];
+    const remarks = [...why, importedText(counts, repeated), ...passed.map(passedText), ...warnings.map(warningText)];
     return { kind: "done", rejected, remarks };
   } catch (cause) {
     if (!(cause instanceof UserError)) return outcomeOfMistake(cause);
@@ -100,8 +100,14 @@ function outcomeOfMistake(cause: unknown): Outcome {
 }
 
 /** Says what became of the rows that were not rejected. */
-function importedText({ imported, replaced, duplicates, suppressed }: ImportCounts): string {
-  const others = Object.entries({ replaced, "already stored": duplicates, "skipped (erased person)": suppressed });
+function importedText({ imported, replaced, duplicates, suppressed }: ImportCounts, repeated: number): string {
+  const stored = duplicates - repeated;
+  const others = Object.entries({
+    replaced,
+    "already stored": stored,
+    "the same lead again": repeated,
+    "skipped (erased person)": suppressed,
+  });
   const named = others.filter(([, count]) => count > 0).map(([what, count]) => `${grouped(count)} ${what}`);
   return [`${leadsText(imported)} added`, ...named].join(", ");
 }

@@ -29,6 +29,8 @@ export interface Layout {
 export interface Candidate {
   /** The path of the object; empty for the record itself. */
   readonly path: string;
+  /** Its path, or the prefix of the flat names that name the person in the record. */
+  readonly title: string;
   /** True of a list of several people, which names nobody. */
   readonly isCrowd: boolean;
   /** The places of the values that name the person. */
@@ -245,6 +247,7 @@ function createCandidate(group: Group, record: Group, others: readonly Group[], 
   });
   return {
     path: group.person.path,
+    title: titleOf(group),
     isCrowd: group.isCrowd,
     isTraits: group.person.isTraits,
     naming,
@@ -252,6 +255,12 @@ function createCandidate(group: Group, record: Group, others: readonly Group[], 
     ofCompany: byField(inOrder.filter(isOfCompany)),
     names: namesIn(inOrder),
   };
+}
+
+function titleOf({ person, entries }: Group): string {
+  const prefixes = new Set(entries.filter(isNaming).map(({ person: own }) => own.prefix));
+  const [prefix = null] = prefixes;
+  return person.path || (prefixes.size === 1 ? prefix : null) || "the record itself";
 }
 
 function byField(entries: readonly Entry[]): ByField {

@@ -65,7 +65,11 @@ export type Warning = string;
 /** Returns a line for each warning, with the number of its rows. */
 export function warningLines(counts: ReadonlyMap<Warning, number>): string[] {
   const texts = new Map<string, string>(Object.entries(warningTexts));
-  return [...counts].map(([warning, count]) => {
+  // Those that name people come last.
+  const inOrder = [...new Set([...texts.keys(), ...counts.keys()])];
+  return inOrder.flatMap((warning) => {
+    const count = counts.get(warning);
+    if (count === undefined) return [];
     const rows = `${count.toLocaleString("en-US")} ${count === 1 ? "row" : "rows"}`;
     return `${rows}: ${texts.get(warning) ?? warning}.`;
   });
@@ -296,15 +300,14 @@ class Reader {
     const others = people.filter((one) => one.path !== this.person.path && !(one.isTraits && isRecord));
     if (others.some(({ isCrowd }) => isCrowd)) this.warnings.add("people");
     if (this.isNobody) return;
-    const unread = others.filter((one) => isNamedIn(this.row, one)).map(titleOf);
+    const unread = others.filter((one) => isNamedIn(this.row, one)).map(({ title }) => title);
     if (unread.length === 0) return;
     const were = unread.length === 1 ? "was" : "were";
-    const read = isRecord ? "the record itself" : titleOf(this.person);
-    this.warnings.add(`the record names several people; ${read} was read, and ${unread.join(", ")} ${were} not`);
+    this.warnings.add(
+      `the record names several people; ${this.person.title} was read, and ${unread.join(", ")} ${were} not`,
+    );
   }
 }
-
-const titleOf = ({ path }: Candidate): string => (path === "" ? "the record itself" : path);
 
 /** Returns the addresses and phones of the visitor that are not kept. */
 function readAliases(

@@ -21,16 +21,16 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
 /** Reports which columns gave which field, and which are not kept. */
 export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source") {
   const counts = columns.origins.counts();
-  const isTimed = stamp !== "arrival";
   const listed = columns.all.filter(({ name }) => !isRejectColumn(name));
   const used = new Map<Column, LeadField>();
   for (const [field, byNames] of counts) {
     for (const column of [...byNames.values()].flatMap(({ columns }) => columns)) used.set(column, field);
   }
   const named = fieldsByName(columns);
+  const isOfArrival = stamp === "arrival";
   const fieldOf = (column: Column): LeadField | null => {
     const field = used.get(column) ?? named.get(column) ?? null;
-    return field === "identified_at" && !isTimed ? null : field;
+    return field === "identified_at" && isOfArrival ? null : field;
   };
   const unmatched = listed.filter((column) => fieldOf(column) === null);
   return {
@@ -41,7 +41,7 @@ export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source")
         const byCount = found.map(([names]) => names);
         const byName = listed.filter((column) => named.get(column) === field).map(({ name }) => name);
         const names = byCount.length > 0 ? byCount : byName;
-        return names.length === 0 || (field === "identified_at" && !isTimed) ? [] : [[field, names] as const];
+        return names.length === 0 || (field === "identified_at" && isOfArrival) ? [] : [[field, names] as const];
       }),
     ),
     unmatched: unmatched.map(({ name }) => name),
@@ -53,6 +53,8 @@ export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source")
     }),
     /** Each column with the field of a lead that it becomes, or null. */
     columns: listed.map((column) => ({ column: column.name, field: fieldOf(column) })),
+    /** True if no column gives the time, though nobody asked for the time of the import. */
+    lacksTime: !isOfArrival && !counts.has("identified_at") && ![...named.values()].includes("identified_at"),
   };
 }
 

@@ -178,7 +178,11 @@ class CsvReader {
   private faultOf(cells: readonly string[], { columns }: Layout): string | null {
     const { delimiter, width } = this;
     if (cells.length !== width) {
-      const named = delimiter === "\t" ? "a tab" : `a ${delimiter}`;
+      const other = cells.length === 1 ? otherDelimiter(cells[0] ?? "", width) : undefined;
+      if (other !== undefined) {
+        return `the cells of the header are separated by ${nameOf(delimiter)}, and those of this row by ${nameOf(other)}`;
+      }
+      const named = nameOf(delimiter);
       const hint = cells.length > width ? `; a value with ${named} may need quotes` : "";
       return `the header has ${width} cells, and this row ${cells.length}${hint}`;
     }
@@ -187,6 +191,13 @@ class CsvReader {
     }
     return this.mayHoldNul && cells.some((cell) => cell.includes("\0")) ? "it contains a NUL" : null;
   }
+}
+
+const nameOf = (delimiter: string): string => (delimiter === "\t" ? "a tab" : `a ${delimiter}`);
+
+/** Returns the delimiter by which a line has as many cells as the header. */
+function otherDelimiter(line: string, width: number): string | undefined {
+  return [",", ";", "\t", "|"].find((delimiter) => line.split(delimiter).length === width);
 }
 
 /** Reads the header. Throws a UserError if it cannot be read: no other line can replace it. */

@@ -6,6 +6,7 @@ export const happierleads: Vendor = {
   recognizedBy: [
     ["contact.personalEmail", "pageVisits.url"],
     ["contact.personalEmail", "company.state"],
+    ["isFirstVisit", "isWebhookSentForFirstTime", "pageVisits.url"],
   ],
   person: "contact",
   fields: {

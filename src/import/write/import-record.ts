@@ -16,7 +16,7 @@ export interface SourceRead {
 }
 
 /** The progress of a merge. Everything counted here is on the disk. */
-export interface MergeProgress extends Readonly<Pick<ImportRecord, "newestMs" | "overwritten">> {
+export interface MergeProgress extends Readonly<Pick<ImportRecord, "newestMs" | "overwritten" | "repeated">> {
   readonly done: number;
   readonly counts: Readonly<ImportCounts>;
   /** The number of the import; null until a lead was added or replaced. */
@@ -34,6 +34,8 @@ export interface ImportRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
   /** The time of the newest lead that was added; null while there is none. */
   newestMs: number | null;
   overwritten: number;
+  /** The number of duplicates of a lead that the same file has. */
+  repeated: number;
 }
 
 /** Returns the record of an import that begins, with the result of the reading. */
@@ -42,7 +44,7 @@ export function beginImportRecord(
   origin: ImportOrigin,
   { counts, layout }: SourceRead,
 ): ImportRecord {
-  const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0 };
+  const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0, repeated: 0 };
   return { ...nothing, account, layout, counts: { ...counts }, ...origin };
 }
 
@@ -70,6 +72,7 @@ export function countOutcome(record: ImportRecord, outcome: ImportOutcome): void
     return;
   }
   if (outcome.kind === "replaced" && outcome.ofOther) record.overwritten++;
+  if (outcome.kind === "duplicate" && outcome.isRepeated) record.repeated++;
   record.counts.read++;
   record.counts[outcome.kind === "duplicate" ? "duplicates" : outcome.kind]++;
 }
@@ -98,9 +101,9 @@ function rowOf(record: ImportRecord, finishedMs: number | null) {
 
 /** Returns the progress that a record shows. */
 export function progressOf(record: ImportRecord): Omit<MergeProgress, "done"> {
-  const { counts, isThere, number, newestMs, overwritten } = record;
+  const { counts, isThere, number, newestMs, overwritten, repeated } = record;
   const importNumber = isThere && hasAdded(counts) ? number : null;
-  return { counts: { ...counts }, importNumber, newestMs, overwritten };
+  return { counts: { ...counts }, importNumber, newestMs, overwritten, repeated };
 }
 
 function hasAdded({ imported, replaced }: ImportCounts): boolean {

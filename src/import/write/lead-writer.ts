@@ -123,9 +123,11 @@ export class LeadWriter {
 
   /** A lead of another pixel is never replaced: two vendors may use one ID for two people. */
   private keepOrReplace(lead: NewLead, pixel: number | null, stored: StoredPosition): ImportOutcome {
-    if (this.options.onDuplicate === "skip" || pixel !== stored.pixel) return { kind: "duplicate" };
+    const isOfThis = stored.importNumber === this.context.importNumber;
+    if (this.options.onDuplicate === "skip" || pixel !== stored.pixel)
+      return { kind: "duplicate", isRepeated: isOfThis };
     this.destination.leads.replace(lead, { ...stored, doc: documentAt(lead, stored.at, this.options) });
-    return { kind: "replaced", ofOther: stored.importNumber !== this.context.importNumber };
+    return { kind: "replaced", ofOther: !isOfThis };
   }
 
   /** Creates the pixel of a lead, or rejects the lead. A lead that is stored, with another pixel, needs none. */

@@ -164,7 +164,7 @@ function originOf(file: string, { rejects, rejectsKept = rejects }: ImportReques
   return { file: name, by: username === "unknown" ? `uid ${uid}` : username, rejectsFile, startedMs };
 }
 
-const nothing = { done: 0, importNumber: null, newestMs: null, overwritten: 0 };
+const nothing = { done: 0, importNumber: null, newestMs: null, overwritten: 0, repeated: 0 };
 
 /**
  * Merges a number of staged leads and shows the progress. `onLate` is called with the time after which leads came late.

@@ -56,7 +56,7 @@ function adviceFor(names: readonly string[], isRow: boolean): string {
 }
 
 /** Returns which columns gave which field, those of most leads first, and which are not kept. */
-export function columnsText({ fields, unmatched, maps }: ColumnReport): string {
+export function columnsText({ fields, unmatched, maps, lacksTime }: ColumnReport): string {
   const rows = [...fields].flatMap(([field, names]) => columnRows(field, names));
   const lines = [
     rows.length === 0
@@ -65,7 +65,7 @@ export function columnsText({ fields, unmatched, maps }: ColumnReport): string {
     unmatched.length > 0 && `Not kept: ${firstOf(unmatched.map(shownName), shownColumns)}.`,
     maps.length > 0 && "To keep one of them, add:",
     ...maps.slice(0, shownColumns).map((map) => `  ${printable(map)}`),
-    !fields.has("identified_at") &&
+    lacksTime &&
       "No column has the time of the visit: leads get the time of import. To use a column, pass --map COLUMN=identified_at.",
   ];
   return `${lines.filter((line) => line !== false).join("\n")}\n`;

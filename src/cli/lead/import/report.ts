@@ -11,10 +11,18 @@ import { printable } from "../../../runtime/user-error.ts";
 import { grouped, leadsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
+import { acceptedTimes } from "./questions.ts";
+
+const timeFlags =
+  "--map COLUMN=identified_at reads another column, and --stamp arrival gives all leads the time of import.";
 
 /** The reasons of the first rejected rows, and the number of empty ones. */
 export function rejectionLines({ rejected, reasons }: FileRead["notes"]): string[] {
-  const lines = rejected.map(({ line, reason }) => `Line ${line} was rejected: ${printable(reason)}.`);
+  const isOfTime = [...reasons.keys()].some((reason) => /\bits time\b(?!.*retention)/.test(reason));
+  const lines = [
+    ...rejected.map(({ line, reason }) => `Line ${line} was rejected: ${printable(reason)}.`),
+    ...(isOfTime ? [`${acceptedTimes} ${timeFlags}`] : []),
+  ];
   const empty = reasons.get(emptyRow);
   if (empty === undefined) return lines;
   const are = empty === 1 ? "1 rejected row is" : `${grouped(empty)} rejected rows are`;
@@ -55,7 +63,7 @@ export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest
   const meanings: [keyof ImportCounts, string][] = [
     ["read", "rows in the file"],
     ["imported", "new leads, served from the next request on"],
-    ["duplicates", "were already stored and are unchanged"],
+    ["duplicates", duplicatesText(imported)],
     ["replaced", "were already stored and now have the new content"],
     ["moved", "had a time that was taken or in the future, and got the next free millisecond"],
     ["late", `are older than the newest lead, so polling clients missed them; ${shown}`],
@@ -69,6 +77,14 @@ export function summaryText(imported: Merged, { rejects, dryRun }: ImportRequest
     .join("\n");
   if (dryRun === true) return `Nothing was changed. The import would give:\n${text}`;
   return [text, ...importText(imported)].join("\n");
+}
+
+/** The same lead again in the file is no lead that was stored before. */
+function duplicatesText({ counts, repeated }: Merged): string {
+  const stored = counts.duplicates - repeated;
+  if (repeated === 0) return "were already stored and are unchanged";
+  if (stored === 0) return "are the same lead again in this file, and were not added";
+  return `were not added: ${grouped(repeated)} are the same lead again in this file, ${grouped(stored)} were already stored`;
 }
 
 function importText({ importNumber, overwritten, account }: Merged): string[] {

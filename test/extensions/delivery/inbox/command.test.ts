@@ -59,7 +59,7 @@ test("the line of each file has its counts and warnings", async () => {
   expect(status).toBe(0);
   expect(stderr).toContain("acme/a.csv: done; 2 leads added\n");
   expect(stderr).toContain(
-    "acme/b.csv: done; 1 lead added, 1 already stored; Warning: 2 rows have the ID of another row",
+    "acme/b.csv: done; 1 lead added, 1 the same lead again; Warning: 2 rows have the ID of another row",
   );
   expect(stderr).toContain(
     "acme/c.csv: done; 1 lead added; Warning: 1 row: the state is not a US state, so it was left empty; " +
