@@ -92,7 +92,7 @@ export function problemsOf({ nodes, has_majority: hasMajority, spread_keys: spre
       ),
     unscrubbed.length > 0 &&
       warn(
-        `The logs of ${namesOf(unscrubbed)} still have residual bytes of erased persons.`,
+        `The files of ${namesOf(unscrubbed)} still have residual bytes of erased persons.`,
         `Run ${adminCommand} cluster scrub on each machine, or enable its nightly timer.`,
       ),
     ...nodes.flatMap(problemsOfNode),

@@ -74,6 +74,10 @@ unless(missing).describe("scrubbing", () => {
     const gone = emails.filter((_, number) => number % 3 === 0);
     const erased = await admin.give(gone.join("\n"), "lead", "erase", account.id, "--list", "-");
     expect(erased.stderr).toContain("Erased 1,001 leads");
+    // It rewrites no file, and says so.
+    expect(erased.stderr.replaceAll(/\s+/g, " ")).toMatch(
+      /Since \d+\.\d s after the start of this command, no node serves the leads\. The files of n1, n2, n3 keep residual/,
+    );
     const status = async () => (await admin.run("cluster", "status")).stdout;
     expect(await status()).toContain("still have residual bytes");
     const silent = countSilent(places);
