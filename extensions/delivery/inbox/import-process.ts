@@ -28,14 +28,16 @@ const minuteMs = 60_000;
 const bytesPerMinute = 100_000_000;
 /** Exports shrink to about a tenth when they are compressed. */
 const packedFactor = 10;
+/** A file that has ended the process so often is not tried again. */
+const maxEnds = 5;
 /** The time for an import to end when its inbox ends. A kill loses nothing. */
 const stopTimeoutMs = 4_000;
 
 /** A process that imports files. It starts with the first one, and again with the one after its end. */
 export class ImportProcess {
   #running: Running | null = null;
-  /** The file whose last import ended the process. */
-  #fatal: string | null = null;
+  /** How often the import of a file has ended the process. */
+  readonly #ends = new Map<string, number>();
 
   constructor(
     readonly command: readonly string[],
@@ -56,7 +58,7 @@ export class ImportProcess {
       this.#running ??= start(this.command);
       // To write leads may take long for reasons that are not the file, such as other imports.
       const outcome = await this.#running.send({ ...order, nowMs: this.now() }, () => clearTimeout(timer));
-      this.#fatal = null;
+      this.#ends.delete(file);
       return outcome;
     } catch (cause) {
       this.end();
@@ -77,12 +79,14 @@ export class ImportProcess {
   /** Ends the process soon, unless its import ends before. */
   readonly stop = (): void => void setTimeout(() => this.end(), stopTimeoutMs).unref();
 
-  /** Returns the outcome of an import whose process ended: the second time, the file is at fault. */
+  /** Returns the outcome of an import whose process ended. Somebody may have killed it; after some times, the file is at fault. */
   #outcomeOfEnd(file: string, status: string): Outcome {
-    const isAgain = this.#fatal === file;
-    this.#fatal = isAgain ? null : file;
+    const ends = (this.#ends.get(file) ?? 0) + 1;
+    const isAtFault = ends === maxEnds;
+    if (isAtFault) this.#ends.delete(file);
+    else this.#ends.set(file, ends);
     const reason = `Its import ended unexpectedly (${status}).`;
-    return isAgain ? { kind: "failed", reason, advice } : { kind: "later", reason };
+    return isAtFault ? { kind: "failed", reason, advice } : { kind: "later", reason };
   }
 }
 

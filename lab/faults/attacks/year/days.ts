@@ -137,7 +137,7 @@ export async function copyOf({ machine, clock, folder, pollers }: Year, name: st
 /** Kills a process at any moment of some work, which goes on when it is started again. */
 async function kill({ machine, pollers, random, counts }: Year, work: () => Promise<void>): Promise<void> {
   const service = random.pick(["server", "receive"] as const);
-  // The server has children for the inbox and for backups, the endpoint one for the import of deliveries.
+  // The server has children for the inbox and for backups, the endpoint one while it imports deliveries.
   const what = random.pick(["itself", "its children"] as const);
   const strike = async () => {
     await Bun.sleep(random.below(400));

@@ -46,9 +46,10 @@ test("a file that is read without an end goes to failed/ with the reason, and th
   expect(reason("b-endless.csv")).toMatch(/^It could not be read in .*\. Nothing of it was imported\./);
 });
 
-test("a file that ends the process twice goes to failed/, and the others are imported", async () => {
+test("a file that ends the process again and again goes to failed/, and the others are imported", async () => {
   const { names, said } = await importing("uploads", { "a-fatal.csv": "", "b.csv": "" });
   expect([names("done"), names("failed")]).toEqual([["b.csv"], ["a-fatal.csv"]]);
+  expect(said).toHaveLength(3);
   expect(said[0]).toBe("acme/a-fatal.csv: it is tried again within a minute: Its import ended unexpectedly (SIGKILL).");
 });
 
