@@ -45,7 +45,7 @@ const languages = { curl: "sh", TypeScript: "ts", Python: "python" } as const;
 const languagesOf = (heading: string) => ({ ...languages, ...(heading === "Polling" && { Go: "go", PHP: "php" }) });
 
 /** Makes tests of programs in a language, which are skipped where nothing can run them. */
-const testIn = (language: Language) => needing(...(language === "python" ? ["python3"] : []));
+const testIn = (language: Language) => needing(...(language === "python" ? ["python3", "requests"] : []));
 
 test("the page has the programs of docs/api.md for four tasks in each language, in colors", async () => {
   const { url } = await serve();

@@ -17,7 +17,12 @@ import { type Language, programOf } from "./programs.ts";
 /** How each program is run, and its pause between two polls, which a test shortens. */
 const programs = {
   ts: { needs: [], file: "poll.ts", command: [process.execPath, "poll.ts"], pause: ["sleep(30)", "sleep(0.1)"] },
-  python: { needs: ["python3"], file: "poll.py", command: ["python3", "poll.py"], pause: ["sleep(30)", "sleep(0.1)"] },
+  python: {
+    needs: ["python3", "requests"],
+    file: "poll.py",
+    command: ["python3", "poll.py"],
+    pause: ["sleep(30)", "sleep(0.1)"],
+  },
   go: {
     needs: ["go"],
     file: "poll.go",

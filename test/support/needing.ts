@@ -2,7 +2,7 @@
 import { describe, test } from "bun:test";
 import { existsSync } from "node:fs";
 
-/** Makes tests that need programs, a file such as /dev/full, to be `root`, or that root may `mount` disks. */
+/** Makes tests that need programs, `requests` of Python, a file such as /dev/full, to be `root`, or that root may `mount` disks. */
 export const needing = (...needs: readonly string[]) => unless(missingHere(...needs));
 
 /** Says which of some needs this machine lacks. Null if it has them all. */
@@ -28,6 +28,8 @@ export function unless(reason: string | null) {
 function isHere(need: string): boolean {
   if (need === "root") return process.getuid?.() === 0;
   if (need === "mount") return mayMount();
+  if (need === "requests") return Bun.spawnSync(["python3", "-c", "import requests"]).exitCode === 0;
+  if (need === "php") return Bun.which("php") !== null && Bun.spawnSync(["php", "-r", "curl_init();"]).exitCode === 0;
   return need.startsWith("/") ? existsSync(need) : Bun.which(need) !== null;
 }
 
