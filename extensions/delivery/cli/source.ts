@@ -83,7 +83,7 @@ With --secret, a delivery has the HMAC-SHA256 of its body in the header of
     )
     .examples(
       "source create acme --label rb2b --pixel px_shop",
-      "source create acme --secret - --signature-header X-Vendor-Signature < secret.txt",
+      "source create acme --secret - < secret.txt",
       'source create acme --map "Site=pixel_id" --create-pixels',
     )
     .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options));
