@@ -32,6 +32,8 @@ export type FileRead = Awaited<ReturnType<typeof readFile>>;
 
 /** This many rows show how a file is read, and what has to be asked before the rest is read. */
 const maxFirstRows = 1000;
+/** Large rows are fewer. */
+const maxFirstBytes = 8 * 1024 * 1024;
 
 /**
  * Reads a source to its end. Throws a UserError if its format is not understood, if the order of its dates is not decided,
@@ -50,9 +52,17 @@ export async function readFile(reading: Reading) {
   };
   let read = 0;
   let first: ReadRow[] | null = [];
+  let firstBytes = 0;
   for await (const group of rows.groups) {
-    if (first === null) take(group);
-    else if (first.push(...group) >= maxFirstRows) {
+    if (first === null) {
+      take(group);
+      continue;
+    }
+    for (const row of group) {
+      first.push(row);
+      firstBytes += bytesOf(row);
+    }
+    if (first.length >= maxFirstRows || firstBytes > maxFirstBytes) {
       await announce(reading, first, rows.format);
       take(first);
       first = null;

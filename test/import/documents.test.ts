@@ -106,8 +106,8 @@ test("any values that follow one another are read the same, however their text i
       const text = texts.map((one, place) => one + (values[place]?.[2] ?? "")).join("");
       const places = [0, ...cuts.filter((place) => place < text.length).toSorted((a, b) => a - b), text.length];
       const reader = new DocumentReader(asTexts);
-      const rows = places.slice(1).flatMap((end, place) => reader.read(text.slice(places[place], end), false));
-      rows.push(...reader.read("", true));
+      const pieces = places.slice(1).map((end, place) => text.slice(places[place], end));
+      const rows = [...pieces, ""].flatMap((piece, place) => [...reader.read(piece, place === pieces.length)].flat());
       expect(rows.map(({ source }) => source)).toEqual(texts);
       let line = 1;
       for (const [place, row] of rows.entries()) {
@@ -133,8 +133,8 @@ test.each<[string, (length: number) => string]>([
       const started = process.cpuUsage();
       const reader = new DocumentReader(asTexts);
       try {
-        for (let at = 0; at < text.length; at += 4096) reader.read(text.slice(at, at + 4096), false);
-        reader.read("", true);
+        for (let at = 0; at < text.length; at += 4096) for (const _ of reader.read(text.slice(at, at + 4096), false));
+        for (const _ of reader.read("", true));
       } catch {
         // Refused in time.
       }

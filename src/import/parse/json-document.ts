@@ -21,10 +21,12 @@ const maxNames = 4;
 const maxDepth = 4;
 /** What is around a list of records is kept, to find out whether it is one. */
 const maxAroundLength = maxRecordLength;
+/** About so many rows are kept at a time. */
+const rowsAtOnce = 2000;
 /** The memory that a member takes in addition to its letters. */
 const lengthOfMember = 64;
 
-/** A step of the reading, which ends where more text is needed. Rows are added to the text: to yield each would take long. */
+/** A step of the reading, which ends where more text is needed, or rows are to be taken. Rows are added to the text: to yield each would take long. */
 type Reading<Result = void> = Generator<void, Result>;
 
 /** Reads values that follow one another. */
@@ -37,11 +39,17 @@ export class DocumentReader {
     this.reading = readValues(this.text, rules);
   }
 
-  /** Returns the rows that are complete with the next piece. Throws a UserError if the text is no JSON, or no list of records. */
-  read(piece: string, isLast: boolean): ReadRow[] {
-    this.text.append(piece, isLast);
-    this.reading.next();
-    return this.text.takeRows();
+  /**
+   * Yields the rows that are complete with the next piece, some at a time. Throws a UserError if the text is no JSON, or no list of
+   * records.
+   */
+  *read(piece: string, isLast: boolean): Generator<ReadRow[]> {
+    const { text } = this;
+    text.append(piece, isLast);
+    for (let isDone = false; !isDone && !text.isWaiting; ) {
+      isDone = this.reading.next().done === true;
+      yield text.takeRows();
+    }
   }
 }
 
@@ -50,6 +58,8 @@ class JsonText {
   text = "";
   at = 0;
   isLast = false;
+  /** True if more text is needed. */
+  isWaiting = false;
   private rows: ReadRow[] = [];
   /** The next line end; it is looked for once. */
   private lineEnd = -1;
@@ -63,6 +73,12 @@ class JsonText {
     this.text = this.text.slice(this.at) + piece;
     this.at = 0;
     this.isLast = isLast;
+    this.isWaiting = false;
+  }
+
+  /** True if the rows should be taken first: those of a piece may be several times as large as it. */
+  get isFull(): boolean {
+    return this.rows.length >= rowsAtOnce;
   }
 
   addRows(rows: Iterable<ReadRow>): void {
@@ -121,11 +137,17 @@ function* readValues(text: JsonText, rules: ValueRules): Reading {
   while (yield* isMore(text)) yield* readValue(text, rules, 0, []);
 }
 
+/** Waits for the next piece. */
+function* wait(text: JsonText): Reading {
+  text.isWaiting = true;
+  yield;
+}
+
 /** Moves to the next sign. Returns false at the end of the file. */
 function* isMore(text: JsonText): Reading<boolean> {
   while (!text.skipBlanks()) {
     if (text.isLast) return false;
-    yield;
+    yield* wait(text);
   }
   return true;
 }
@@ -165,7 +187,7 @@ function* takeValue(text: JsonText): Reading<string | null> {
     if (end !== null) return take(text, end);
     if (text.isLast) throw text.damaged();
     // To look for the end after each small piece would take the square of the length.
-    while (!text.isLast && text.text.length - text.at < 2 * length) yield;
+    while (!text.isLast && text.text.length - text.at < 2 * length) yield* wait(text);
   }
 }
 
@@ -236,7 +258,7 @@ function* skip(text: JsonText, open: number, isText = false): Reading {
     text.moveTo(placeAfter(text, state));
     if (state.depth === 0 && !state.isText) return;
     if (text.isLast) throw text.damaged();
-    yield;
+    yield* wait(text);
   }
 }
 
@@ -259,6 +281,7 @@ function* readList(text: JsonText, rules: ValueRules, depth: number, parents: re
   let isEnd = text.next === "]";
   while (!isEnd) {
     yield* readValue(text, rules, depth, parents);
+    if (text.isFull) yield;
     isEnd = (yield* expect(text, ",]")) === "]";
     if (!isEnd) text.moveTo(text.at + 1);
   }

@@ -33,8 +33,8 @@ export async function* readLines(texts: AsyncIterable<string>, columns: Columns)
  */
 export async function* readDocuments(texts: AsyncIterable<string>, columns: Columns): AsyncGenerator<ReadRow[]> {
   const reader = new DocumentReader(rulesWith(columns));
-  for await (const text of texts) yield reader.read(text, false);
-  yield reader.read("", true);
+  for await (const text of texts) yield* reader.read(text, false);
+  yield* reader.read("", true);
 }
 
 const rulesWith = (columns: Columns): ValueRules => ({
@@ -80,9 +80,9 @@ function* readLongLine(text: string, line: number, columns: Columns): Generator<
   let rows = 0;
   try {
     for (let at = 0; at < text.length; at += pieceLength) {
-      for (const row of reader.read(text.slice(at, at + pieceLength), at + pieceLength >= text.length)) {
-        rows++;
-        yield row;
+      for (const some of reader.read(text.slice(at, at + pieceLength), at + pieceLength >= text.length)) {
+        rows += some.length;
+        yield* some;
       }
     }
   } catch (cause) {
