@@ -4,6 +4,7 @@ import { grouped } from "../../src/cli/terminal/numbers.ts";
 import { formatTime } from "../../src/contract/time.ts";
 import type { Account } from "../../src/db/accounts.ts";
 import { orElse } from "../../src/db/failure.ts";
+import { printable } from "../../src/runtime/user-error.ts";
 import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
 import type { Share, Stats } from "./counts.ts";
 import css from "./page.css" with { type: "text" };
@@ -19,7 +20,7 @@ export interface Figures {
 
 /** Returns the page. It contains its style and its charts, and loads nothing. */
 export function statsPage({ account, period, stats, nowMs }: Figures): string {
-  const name = Bun.escapeHTML(account.name);
+  const name = escaped(account.name);
   const span = `${period[0]} to ${period.at(-1)} (UTC)`;
   const charts = chartsOf(period, { ...stats, bySource: withoutPersons(stats.bySource) });
   return `<!doctype html>
@@ -43,6 +44,11 @@ ${[...charts.map(chartFigure), importsFigure(stats.imports)].join("\n")}
 </body>
 </html>
 `;
+}
+
+/** Returns a text for a page, without the control characters of a name that somebody imported. */
+function escaped(text: string): string {
+  return Bun.escapeHTML(printable(text));
 }
 
 /** Groups the sources by what is left of them without persons. */
@@ -90,7 +96,7 @@ function importsFigure(imports: Stats["imports"]): string {
 
 /** A figure with a heading, by which a screen reader goes from figure to figure. */
 function figure(title: string, content: string): string {
-  return `<figure><figcaption><h2>${Bun.escapeHTML(title)}</h2></figcaption>${content}</figure>`;
+  return `<figure><figcaption><h2>${escaped(title)}</h2></figcaption>${content}</figure>`;
 }
 
 /** A table. The length of the bar in a row is from 0 to 1. */
@@ -101,7 +107,7 @@ function table(
 ): string {
   const titles = header.map((title) => `<th scope="col">${title}</th>`).join("");
   const body = rows.map((row, index) => {
-    const cells = row.map((cell) => `<td>${Bun.escapeHTML(cell)}</td>`).join("");
+    const cells = row.map((cell) => `<td>${escaped(cell)}</td>`).join("");
     return `<tr style="--bar:${100 * (lengths[index] ?? 0)}%">${cells}</tr>`;
   });
   return `<table><thead><tr>${titles}</tr></thead><tbody>\n${body.join("\n")}\n</tbody></table>`;

@@ -59,10 +59,9 @@ async function storedText(place: ReturnType<typeof readBackups>, nowMs: number):
     const [newest] = backups;
     if (newest === undefined) return "";
     const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);
-    return (
-      `${counted("backup")(backups.length)} in ${place.to} may still contain it. Daily rotation deletes the last of them ` +
-      `by ${until}: ${backups.map(({ file }) => basename(file)).join(", ")}`
-    );
+    const names = backups.map(({ file }) => basename(file)).join(", ");
+    const them = `${counted("backup")(backups.length)} in ${place.to} may still contain it: ${names}.`;
+    return `${them} Daily rotation deletes the last of them by ${until}.`;
   } catch (cause) {
     // The erasure is complete, so this must not look like its failure.
     return `The backups could not be listed: ${cause instanceof UserError ? cause.sentence : innermost(cause)}`;

@@ -2,7 +2,7 @@
 import { desc, eq, type SQL } from "drizzle-orm";
 import { printMessage } from "../runtime/process.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
-import { innermost, isFull } from "./failure.ts";
+import { codeOf, innermost, isFull } from "./failure.ts";
 import { type Act, audit } from "./schema.ts";
 
 /** One act, without personal data. */
@@ -20,12 +20,12 @@ export function insertAct(database: Pick<Connection, "insert">, { atMs, act, acc
   return database.insert(audit).values({ at: atMs, act, account, detail: JSON.stringify(detail) });
 }
 
-/** Records an act that only reads, such as an `export`. A full disk does not stop it: a warning says that no record was made. */
+/** Records an act that only reads, such as an `export`. A disk that is full or read-only does not stop it: a warning says that no record was made. */
 export async function recordReading(database: LeadDatabase, what: string, entry: AuditEntry): Promise<void> {
   try {
     await database.write([insertAct(database.read, entry)]);
   } catch (cause) {
-    if (!isFull(cause)) throw cause;
+    if (!isFull(cause) && !codeOf(cause).startsWith("SQLITE_READONLY")) throw cause;
     warnUnrecorded(what, cause);
   }
 }

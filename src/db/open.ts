@@ -1,21 +1,23 @@
 /** The database on a file that only this program writes: opened, created, and migrated, with the settings behind every promise. */
 import { constants, Database, type SQLQueryBindings } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { chmodSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants as fileConstants, statSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { randomText } from "../contract/key.ts";
 import { build } from "../runtime/program-name.ts";
-import { type Connection, type LeadDatabase, type Statement, WriteRefused } from "./connection.ts";
-import { codeOf, explainFailure, underlying } from "./failure.ts";
+import { type Connection, connectTo, type LeadDatabase, type Statement, WriteRefused } from "./connection.ts";
+import { sizeOf, walOf } from "./database-files.ts";
+import { codeOf, explainFailure, orElse, underlying } from "./failure.ts";
 import { whileInPlace, writeWhenFree } from "./locks.ts";
 import { lastBuild, migrateSchema, refuseUnusable } from "./migrate.ts";
 import { instances } from "./schema.ts";
 
 /** Opens the file at a path, created and migrated if need be. */
 export function openFileDatabase(path: string): LeadDatabase {
-  return databaseOn(openDatabase(path));
+  return { ...databaseOn(openDatabase(path)), path };
 }
 
 /** The database on a connection that is open already. */
@@ -51,8 +53,31 @@ export function openDatabase(path: string): Connection {
       return openConnection(path);
     });
   } catch (cause) {
+    const unwritable = isOnReadOnlyDisk(path) ? orElse(() => openUnwritable(path), null) : null;
+    if (unwritable !== null) return unwritable;
     throw explainFailure(cause, path);
   }
+}
+
+/** Returns whether a file is on a file system that is mounted read-only, as after an error of the disk. */
+function isOnReadOnlyDisk(path: string): boolean {
+  try {
+    accessSync(path, fileConstants.W_OK);
+    return false;
+  } catch (cause) {
+    return codeOf(cause) === "EROFS";
+  }
+}
+
+/** Opens a file that nobody can write, for reading. Without a log it is complete; with one, its index must be there. */
+function openUnwritable(path: string): Connection | null {
+  const url = pathToFileURL(path);
+  if (sizeOf(walOf(path)) === 0) url.searchParams.set("immutable", "1");
+  const connection = connectTo(url.href, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  connection.run("PRAGMA temp_store = MEMORY");
+  if (refuseUnusable(connection, path) === 0) return connection;
+  connection.$client.close();
+  return null;
 }
 
 /** Makes an empty file, as touch or an installer leaves it, private before anything is in it. */

@@ -1,5 +1,7 @@
 /** The address of a server: its origin, who can reach it, and the messages for an address that cannot be used. */
+import { X509Certificate } from "node:crypto";
 import type { Config } from "../config.ts";
+import { dayOf } from "../contract/calendar.ts";
 import { codeOf } from "../db/failure.ts";
 import { isLoopback } from "../runtime/loopback.ts";
 import { printMessage } from "../runtime/process.ts";
@@ -49,6 +51,21 @@ export function warnOfPlainHttp(address: Reachable, secrets: string): void {
     `Warning: ${address.host} can be reached from other machines without TLS, and ${secrets} would cross the network ` +
       "unencrypted. Set TLS_CERT and TLS_KEY, or TRUST_PROXY=1 behind a proxy with TLS.",
   );
+}
+
+/** Prints a warning if clients will refuse the certificate of TLS_CERT because of its dates. */
+export function warnOfCertificate(tls: Config["tls"], nowMs: number): void {
+  if (tls === null) return;
+  const { validFrom, validTo } = new X509Certificate(tls.cert);
+  const [fromMs, toMs] = [Date.parse(validFrom), Date.parse(validTo)];
+  if (toMs <= nowMs)
+    printMessage(
+      `Warning: the certificate in TLS_CERT expired on ${dayOf(toMs)}: clients refuse it. Renew it, and restart.`,
+    );
+  if (fromMs > nowMs)
+    printMessage(
+      `Warning: the certificate in TLS_CERT is not valid before ${dayOf(fromMs)}: clients refuse it. Check the clock.`,
+    );
 }
 
 type Reachable = Pick<Config, "host" | "tls" | "trustProxy">;

@@ -35,7 +35,7 @@ export function startListener(
   const server = Bun.serve({
     hostname: host,
     port,
-    ...(tls === null ? {} : { tls }),
+    ...(tls === null ? {} : { tls: { ...tls, ciphers } }),
     development: false,
     reusePort: false,
     idleTimeout: idleSeconds,
@@ -43,7 +43,7 @@ export function startListener(
     fetch: () => new Response(null, { status: 503 }),
   });
   const { answer, paths } = serviceOn(server);
-  const handle = inFairTurns(answer);
+  const handle = inFairTurns(tls === null ? answer : withStrictTransport(answer));
   let lastCall: Promise<void> | null = null;
   const handleUntilStop: Handler = (request) =>
     lastCall === null ? handle(request) : lastCall.then(() => handle(request)).then(asLast);
@@ -71,6 +71,23 @@ export function startListener(
     url: server.url.origin,
     port: server.port ?? port,
     stop,
+  };
+}
+
+/** The ciphers of TLS 1.2 with forward secrecy: a key that leaks later decrypts nothing that was recorded. */
+const ciphers = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"]
+  .flatMap((cipher) => [`ECDHE-ECDSA-${cipher}`, `ECDHE-RSA-${cipher}`])
+  .join(":");
+
+/** Tells browsers for a year to use only HTTPS (HSTS), as a proxy with TLS would. */
+function withStrictTransport(answer: Handler): Handler {
+  const add = (response: Response) => {
+    response.headers.set("Strict-Transport-Security", "max-age=31536000");
+    return response;
+  };
+  return (request) => {
+    const response = answer(request);
+    return response instanceof Response ? add(response) : response.then(add);
   };
 }
 

@@ -12,7 +12,7 @@ import { adminCommand } from "../runtime/program-name.ts";
 import { statusOfService, stopSignal } from "../runtime/signals.ts";
 import { startChild } from "./child-process.ts";
 import { startDailyRetention } from "./daily-retention.ts";
-import { listeningFailure, publicOrigin, warnOfPlainHttp } from "./listen-address.ts";
+import { listeningFailure, publicOrigin, warnOfCertificate, warnOfPlainHttp } from "./listen-address.ts";
 import { type Address, type Listener, startListener } from "./listener.ts";
 import { openServedStore, reserveBytes, type ServedStore } from "./store.ts";
 import { startUsageWriter } from "./usage-writer.ts";
@@ -63,6 +63,7 @@ export async function serve(config: Config, parts: ServingParts) {
     inflow: parts.inflow,
   }));
   warnOfPlainHttp(config, "API keys");
+  warnOfCertificate(config.tls, Date.now());
   const stopTimers = [startUsageWriter(store, log), startDailyRetention(store, log)];
   const children = parts.children.map((words) => startChild(words, (line) => log.error(line)));
   const stop = stopSignal();

@@ -21,6 +21,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import { openServedStore } from "../../src/server/store.ts";
+import { anAdmin } from "../support/admin.ts";
 import { aLead, someLeads } from "../support/builders.ts";
 import { aKey, anAccount, documentsOf, openTestDatabase } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
@@ -207,3 +208,16 @@ function aLaterVersion(): { folder: string } {
   writeFileSync(join(folder, "drizzle/later.sql"), sql);
   return { folder };
 }
+
+needing("mount")("commands that read work on a file system that became read-only, and others are refused", async () => {
+  using disk = aSmallDisk(aFolder(), "size=20m");
+  const admin = anAdmin([], { DATABASE_PATH: join(disk.path, "leadfile.db") });
+  await admin.run("account", "create", "acme");
+  await admin.import("pixel_id,email\npx,dana@example.com\n");
+  Bun.gc(true);
+  expect(Bun.spawnSync(["mount", "-o", "remount,ro", disk.path]).exitCode).toBe(0);
+  const found = await admin.run("lead", "find", "acme", "--email", "dana@example.com", "--json");
+  expect(found).toMatchObject({ status: 0, json: { leads: [{ email: "dana@example.com" }] } });
+  expect(found.stderr).toMatch(/^Warning: the audit log has no record of the search/);
+  expect((await admin.run("key", "create", "acme")).status).toBe(1);
+});

@@ -67,6 +67,39 @@ test.each<[settings: Record<string, string>, isWarned: boolean, origin: string]>
   },
 );
 
+needing("openssl")("a certificate that clients refuse for its dates is named at the start", async () => {
+  const { TLS_CERT } = aCertificate();
+  const source = join(import.meta.dir, "../../src/server/listen-address.ts");
+  const code = `import { warnOfCertificate } from ${JSON.stringify(source)};
+    const cert = await Bun.file(${JSON.stringify(TLS_CERT)}).text();
+    for (const days of [-2, 1, 3]) warnOfCertificate({ cert, key: "" }, Date.now() + days * 86_400_000);`;
+  const said = Bun.spawnSync([process.execPath, "-e", code]).stderr.toString().split("\n");
+  expect(said).toEqual([
+    expect.stringMatching(/^Warning: the certificate in TLS_CERT is not valid before \d{4}-\d\d-\d\d: /),
+    expect.stringMatching(/^Warning: the certificate in TLS_CERT expired on \d{4}-\d\d-\d\d: /),
+    "",
+  ]);
+});
+
+needing("openssl")(
+  "with TLS, browsers keep to HTTPS, and a key exchange without forward secrecy is refused",
+  async () => {
+    const { folder, ...tls } = aCertificate({ key: "rsa:2048" });
+    const server = start(tls, folder);
+    const { port } = new URL(await server.listening());
+    const ca = await Bun.file(tls.TLS_CERT).text();
+    const answer = await fetch(`https://localhost:${port}/docs`, { tls: { ca } });
+    expect(answer.headers.get("strict-transport-security")).toBe("max-age=31536000");
+    const negotiated = (cipher: string) => {
+      const words = ["s_client", "-connect", `127.0.0.1:${port}`, "-tls1_2", "-cipher", cipher];
+      return Bun.spawnSync(["openssl", ...words], { stdin: Buffer.from("Q\n") }).stdout.toString();
+    };
+    expect(negotiated("ECDHE-RSA-AES128-GCM-SHA256")).toContain("Cipher is ECDHE-RSA-AES128-GCM-SHA256");
+    for (const cipher of ["AES128-GCM-SHA256", "AES256-SHA", "ECDHE-RSA-AES128-SHA"])
+      expect(negotiated(cipher)).toContain("Cipher is (NONE)");
+  },
+);
+
 needing("openssl")(
   "with a certificate the server speaks HTTPS, knows a client on this machine, and warns of nothing",
   async () => {

@@ -8,11 +8,12 @@ export interface Certificate {
   readonly TLS_KEY: string;
 }
 
-export function aCertificate({ days = 2, names = ["localhost"] } = {}): Certificate {
+export function aCertificate({ days = 2, names = ["localhost"], key = "ec" } = {}): Certificate {
   const folder = aFolder();
   const alternatives = [...names.map((name) => `DNS:${name}`), "IP:127.0.0.1"].join();
   const subject = ["-subj", `/CN=${names[0]}`, "-addext", `subjectAltName=${alternatives}`];
-  const how = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", String(days)];
+  const curve = key === "ec" ? ["-pkeyopt", "ec_paramgen_curve:prime256v1"] : [];
+  const how = ["-x509", "-newkey", key, ...curve, "-nodes", "-days", String(days)];
   const made = Bun.spawnSync(["openssl", "req", ...how, ...subject, "-keyout", "key.pem", "-out", "cert.pem"], {
     cwd: folder,
   });

@@ -12,7 +12,7 @@ import { openLog } from "../../../src/runtime/log.ts";
 import { printMessage, writeNow } from "../../../src/runtime/process.ts";
 import { statusOfService, stopSignal } from "../../../src/runtime/signals.ts";
 import { UserError } from "../../../src/runtime/user-error.ts";
-import { receiveOrigin, warnOfPlainHttp } from "../../../src/server/listen-address.ts";
+import { receiveOrigin, warnOfCertificate, warnOfPlainHttp } from "../../../src/server/listen-address.ts";
 import { ImportProcess, importCommandOf } from "../inbox/import-process.ts";
 import { Inbox } from "../inbox/inbox.ts";
 import { checkSettings } from "../inbox/settings.ts";
@@ -39,6 +39,7 @@ async function receive(context: CommandContext, everySeconds: number): Promise<v
   const { receiveHost: host, receivePort: port, tls, trustProxy } = config;
   const log = openLog(config.logLevel);
   warnOfPlainHttp({ host, tls, trustProxy }, "tokens of sources");
+  warnOfCertificate(tls, context.now());
   const folder = spoolOf(readDatabasePath());
   const release = takeLock(folder);
   if (release === null) {

@@ -163,6 +163,12 @@ describe("the page of --html", () => {
     expect(page).not.toMatch(/\b(?:src|href)=|url\(|@import|<script/);
   });
 
+  test("has no control character of a source", async () => {
+    const page = await pageOf(await withLeads(`a@example.com,${daysAgo(1)},px,CA,ne\u001b[31mws\u0007\u202e`));
+    expect(page).toContain("<td>ne?[31mws");
+    expect(page).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
   test("replaces an older one, is printed as JSON with --json, and of an account without leads has no table", async () => {
     const admin = await withLeads();
     const file = admin.put("stats.html", "old");
