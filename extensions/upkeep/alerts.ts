@@ -32,8 +32,8 @@ export async function keepAlerting({ ways, file, now, pause, find, onFailure }: 
   do {
     current = alertsOf(await find(), current, now());
     const failures = await Promise.all(ways.map((way) => sendChanges(way, current, file, sent)));
-    for (const [place, cause] of failures.entries()) {
-      const way = ways[place];
+    for (const [index, cause] of failures.entries()) {
+      const way = ways[index];
       if (cause !== null && way !== undefined) onFailure(way.name, cause);
     }
     if (failures.every((cause) => cause === null)) [waitMs, pauseMs] = [checkEveryMs, minPauseMs];

@@ -5,7 +5,7 @@ import { parseJson } from "./parse/json-value.ts";
 /** A row, or a record that could not be read. */
 export type ReadRow = Row | RejectedRow;
 
-/** A record with its values, each in the place of its column. */
+/** A record with its values, each at the index of its column. */
 export interface Row {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;
@@ -32,23 +32,23 @@ export const maxPageLength = 8 * maxRecordLength;
 /** A rejected row is kept up to this many characters. */
 export const maxRejectedLength = 64 * 1024;
 
-/** The places of the values of one field; undefined if it has none. */
-export type Places = readonly number[] | undefined;
+/** The indexes of the values of one field; undefined if it has none. */
+export type Indexes = readonly number[] | undefined;
 
-/** Returns what a function finds in the first of some places in which it finds anything. An empty cell has nothing. */
-export function first<Value>({ cells }: Row, places: Places, find: (cell: Cell) => Value | null): Value | null {
-  if (places === undefined) return null;
-  for (const place of places) {
-    const cell = cells[place];
+/** Returns what a function finds in the first of some indexes in which it finds anything. An empty cell has nothing. */
+export function first<Value>({ cells }: Row, indexes: Indexes, find: (cell: Cell) => Value | null): Value | null {
+  if (indexes === undefined) return null;
+  for (const index of indexes) {
+    const cell = cells[index];
     const value = cell === "" ? null : find(cell);
     if (value !== null) return value;
   }
   return null;
 }
 
-/** Returns the first text in some places that is not empty. */
-export function textIn(row: Row, places: Places): string | null {
-  return first(row, places, firstText);
+/** Returns the first text in some indexes that is not empty. */
+export function textIn(row: Row, indexes: Indexes): string | null {
+  return first(row, indexes, firstText);
 }
 
 /** Returns the first text of a cell that is not empty. */

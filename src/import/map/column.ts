@@ -17,8 +17,8 @@ export interface Column {
   readonly key: string;
   /** Its meaning by the table; null if its object holds no fields. */
   readonly meaning: Meaning | null;
-  /** Its field by --map, and its place there; null if --map keeps it out, and undefined if --map says nothing of it. */
-  readonly mapped: { readonly target: Target; readonly place: number } | null | undefined;
+  /** Its field by --map, and its position there; null if --map keeps it out, and undefined if --map says nothing of it. */
+  readonly mapped: { readonly target: Target; readonly order: number } | null | undefined;
   /** The zone of a time, if the name has one. */
   readonly zone: string | null;
   /** True of a column that --map ignores, and of those of a rejects file. */

@@ -117,7 +117,7 @@ export class Columns {
     if (mappedLength !== null) return meaningInPerson(names, mappedLength);
     const person = profile?.person;
     if (person == null || person === "") return meaning;
-    const length = names.findIndex((_, place) => pathKey(names.slice(0, place + 1)) === person) + 1;
+    const length = names.findIndex((_, index) => pathKey(names.slice(0, index + 1)) === person) + 1;
     return length === 0 || length === names.length ? meaning : meaningInPerson(names, length);
   };
 

@@ -33,7 +33,7 @@ export const personFields: ReadonlySet<Target> = new Set([
   ...(["marital_status", "homeowner", "children"] as const),
 ]);
 
-/** The fields of a place. */
+/** The geographic fields. */
 export const placeFields: ReadonlySet<Target> = new Set(["city", "state", "country"]);
 
 /** The fields of a visit. */
@@ -57,7 +57,7 @@ const combineInOrder = (beginnings: string, endings: string): string[] =>
   words(beginnings).flatMap((beginning) => words(endings).map((ending) => beginning + ending));
 
 /** A name with the numbers of the second and further columns of its kind. */
-const numbered = (name: string): string[] => Array.from({ length: 10 }, (_, place) => `${name}${place + 1}`);
+const numbered = (name: string): string[] => Array.from({ length: 10 }, (_, index) => `${name}${index + 1}`);
 
 /**
  * The objects that hold fields, by their kind. An object with any other name belongs to something else (`owner`, `avatar`,

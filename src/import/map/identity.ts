@@ -41,7 +41,7 @@ export function idFromContent(row: RowWithoutId, identity: readonly IdentityFiel
   const isTimed = identity.includes("identified_at");
   const text = isTimed && wrongTime !== undefined ? [wrongTime] : [];
   const hash = sha256(JSON.stringify([account, pixelId, ...fields.map((field) => details[field]), ...text]));
-  // 48 bits of milliseconds in front put new IDs at the end of their index; a time before 1970 has no place there.
+  // 48 bits of milliseconds in front put new IDs at the end of their index; a time before 1970 does not fit.
   const timed = isTimed ? (sourceMs ?? 0) : 0;
   hash.writeUIntBE(Math.max(0, timed), 0, 6);
   return writeUuid(hash);

@@ -1,5 +1,5 @@
 /**
- * The layout of a record: by its names, it is decided who may be the person, and which places hold the fields of a lead if
+ * The layout of a record: by its names, it is decided who may be the person, and which columns hold the fields of a lead if
  * they are. Who is the person is decided by values (lead.ts).
  */
 import type { Column } from "./column.ts";
@@ -21,11 +21,11 @@ export interface Layout {
   readonly people: readonly Candidate[];
   /** True if the record has a list of several visits, of which one is read. */
   readonly hasSeveralVisits: boolean;
-  /** The places from which the fields of its leads came. */
+  /** The columns from which the fields of its leads came. */
   readonly origin: Origin;
 }
 
-/** An object that may be the person, and the places of all fields of the lead if it is. */
+/** An object that may be the person, and the columns of all fields of the lead if it is. */
 export interface Candidate {
   /** The path of the object; empty for the record itself. */
   readonly path: string;
@@ -33,14 +33,14 @@ export interface Candidate {
   readonly title: string;
   /** True of a list of several people, which names nobody. */
   readonly isCrowd: boolean;
-  /** The places of the values that name the person. */
+  /** The columns of the values that name the person. */
   readonly naming: readonly Naming[];
   /** True of the traits of the record, which are a part of the record if that is the person. */
   readonly isTraits: boolean;
   readonly of: ByField;
   /** The location of a company, which counts only in a record that names no person. */
   readonly ofCompany: ByField;
-  /** The places of names, the preferred first: of a whole name, or of a first and of a last name. */
+  /** The columns of names, the preferred first: of a whole name, or of a first and of a last name. */
   readonly names: readonly (readonly (readonly number[])[])[];
 }
 
@@ -151,9 +151,9 @@ function mappedEntries(columns: readonly Column[], profile: Profile | null): Ent
     const { mapped, key, isIgnored, zone, several } = column;
     if (mapped === null || isIgnored || several !== null) return [];
     if (mapped !== undefined)
-      return [{ ...ofRecord, target: mapped.target, rank: mapped.place - 2 * maxMapped, zone, at }];
+      return [{ ...ofRecord, target: mapped.target, rank: mapped.order - 2 * maxMapped, zone, at }];
     const own = profile?.fields.get(key);
-    return own === undefined ? [] : [{ ...ofRecord, target: own.target, rank: own.place - maxMapped, zone, at }];
+    return own === undefined ? [] : [{ ...ofRecord, target: own.target, rank: own.order - maxMapped, zone, at }];
   });
 }
 
@@ -228,7 +228,7 @@ function chosenOf(persons: readonly Group[], record: Group): Group {
   return persons.find(({ person }) => person.order < 0) ?? record;
 }
 
-/** Returns the places of all fields of a lead if an object is the person. */
+/** Returns the columns of all fields of a lead if an object is the person. */
 function createCandidate(group: Group, record: Group, others: readonly Group[], mapped: readonly Entry[]): Candidate {
   const isRecord = group === record;
   const isForAll = ({ use }: Entry) => use !== "person" && (use !== "creation" || !isRecord);
@@ -269,7 +269,7 @@ function byField(entries: readonly Entry[]): ByField {
   return of;
 }
 
-/** Returns the places of names: each whole name, and all halves together at the rank of the preferred one. */
+/** Returns the columns of names: each whole name, and all halves together at the rank of the preferred one. */
 function namesIn(inOrder: readonly Entry[]): Candidate["names"] {
   const names: (readonly number[])[][] = [];
   let hasHalves = false;

@@ -10,8 +10,8 @@ import {
   type Cell,
   type Found,
   firstText,
+  type Indexes,
   maxRecordLength,
-  type Places,
   type Row,
   textIn,
   textsOf,
@@ -102,8 +102,8 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
       ? idFromContent({ ...time, account: rules.account, pixelId, details }, rules.identity)
       : idFromSource(own, pixelId);
   const vendorId = own === null || uuid.test(own) ? null : own;
-  const { sourceMs, identifiedMs, warning, places } = time;
-  if (identifiedMs !== null) for (const place of places) read.note("identified_at", place);
+  const { sourceMs, identifiedMs, warning, indexes } = time;
+  if (identifiedMs !== null) for (const index of indexes) read.note("identified_at", index);
   const clamped = identifiedMs !== null && identifiedMs !== sourceMs;
   const aliases = readAliases(row, person.of, details);
   read.origin.leads++;
@@ -121,7 +121,7 @@ function faultOfEmpty({ cells, layout, source }: Row, { of }: Candidate): string
   if (isOfCsv && source.every((cell) => firstText(cell) === null)) return emptyRow;
   const used = new Set(Object.values(of).flat());
   // Of JSON not all values are read.
-  const hasOthers = !isOfCsv || layout.columns.some((_, place) => !used.has(place) && firstText(cells[place]) !== null);
+  const hasOthers = !isOfCsv || layout.columns.some((_, index) => !used.has(index) && firstText(cells[index]) !== null);
   const hint = hasOthers ? " (--map THEIRS=OURS keeps other columns)" : "";
   return `it has no value except id, identified_at, and pixel_id${hint}`;
 }
@@ -202,7 +202,7 @@ class Reader {
     const { of, ofCompany } = this.person;
     const best = this.found("email", firstEmail);
     const verified = this.found("verified_email", firstEmail);
-    if (best === null && verified !== null) this.note("email", this.place);
+    if (best === null && verified !== null) this.note("email", this.index);
     const phone = this.found("phone", firstPhone);
     const name = this.name();
     this.isNobody = name === null && best === null && verified === null && phone === null;
@@ -232,27 +232,27 @@ class Reader {
   }
 
   /** Returns the first text of a field. */
-  text(field: LeadField, places: Places = this.person.of[field]): string | null {
-    return this.first(field, places, firstText);
+  text(field: LeadField, indexes: Indexes = this.person.of[field]): string | null {
+    return this.first(field, indexes, firstText);
   }
 
   /** Notes that a field came from a column. */
-  note(field: LeadField, place: number): void {
-    this.origin = this.origin.with(numberOf.get(field) ?? 0, place);
+  note(field: LeadField, index: number): void {
+    this.origin = this.origin.with(numberOf.get(field) ?? 0, index);
   }
 
-  /** The place of the value that was found last. */
-  private place = 0;
+  /** The index of the value that was found last. */
+  private index = 0;
 
-  private first<Value>(field: LeadField, places: Places, find: (cell: Cell) => Value | null): Value | null {
-    if (places === undefined) return null;
+  private first<Value>(field: LeadField, indexes: Indexes, find: (cell: Cell) => Value | null): Value | null {
+    if (indexes === undefined) return null;
     const { cells } = this.row;
-    for (const place of places) {
-      const cell = cells[place];
+    for (const index of indexes) {
+      const cell = cells[index];
       const value = cell === "" ? null : find(cell);
       if (value === null) continue;
-      this.place = place;
-      this.note(field, place);
+      this.index = index;
+      this.note(field, index);
       return value;
     }
     return null;
@@ -260,18 +260,18 @@ class Reader {
 
   /** Finds a valid value, and warns if there is none, or if its cell holds more than it. */
   private found(field: "email" | "verified_email" | "phone", find: (cell: Cell) => Found | null): Found | null {
-    const places = this.person.of[field];
-    const found = this.first(field, places, find);
+    const indexes = this.person.of[field];
+    const found = this.first(field, indexes, find);
     const kind = field === "phone" ? "phone" : "email";
     if (found?.cut === true) this.warnings.add(`further ${kind}`);
-    else if (found === null && textIn(this.row, places) !== null) this.warnings.add(kind);
+    else if (found === null && textIn(this.row, indexes) !== null) this.warnings.add(kind);
     return found;
   }
 
   /** Even a complete name is not preferred to one half with a shorter path. */
   private name(): string | null {
-    for (const places of this.person.names) {
-      const parts = places.map((some) => this.first("name", some, firstText)).filter((part) => part !== null);
+    for (const indexes of this.person.names) {
+      const parts = indexes.map((some) => this.first("name", some, firstText)).filter((part) => part !== null);
       // The halves of a list are a list together, and read like one when they come back from an export.
       if (parts.length > 0) return firstText(parts.join(" "));
     }
@@ -325,9 +325,9 @@ function readAliases(
 const allIn = { email: allEmails, phone: allPhones };
 
 /** Returns the further identifiers in the columns of a field, without the one that is kept. Most rows have none. */
-function others({ cells }: Row, places: Places, kept: string | null, kind: "email" | "phone"): PersonIdentifier[] {
-  return (places ?? []).flatMap((place) => {
-    const cell = cells[place];
+function others({ cells }: Row, indexes: Indexes, kept: string | null, kind: "email" | "phone"): PersonIdentifier[] {
+  return (indexes ?? []).flatMap((index) => {
+    const cell = cells[index];
     if (cell === kept || cell === "") return [];
     return allIn[kind](cell).flatMap((value) => (value === kept ? [] : identifierOf(kind, value)));
   });

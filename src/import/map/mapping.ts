@@ -9,8 +9,8 @@ interface Mapped {
   readonly key: string;
   /** A field, the person, or null for a path that is not kept. */
   readonly target: Target | "person" | null;
-  /** Its place in --map: of several columns for one field, the first that is named is preferred. */
-  readonly place: number;
+  /** Its position in --map: of several columns for one field, the first that is named is preferred. */
+  readonly order: number;
   /** True if a path may end in this name: a name that is a field by itself is that one alone, and not that of its owner. */
   readonly isLastName: boolean;
 }
@@ -21,14 +21,14 @@ export type ColumnMapping = ReturnType<typeof readMapping>;
 /** Reads the value of --map, `theirs=ours,…`, quoted like CSV; throws a UserError that names the part that is wrong. */
 export function readMapping(text: string | null) {
   const mapped = new Map<string, Mapped>();
-  for (const [place, part] of (text === null ? [] : splitMapping(text.trim())).entries()) {
+  for (const [order, part] of (text === null ? [] : splitMapping(text.trim())).entries()) {
     const { name, target } = readMapped(part);
     const key = keyOf(name.split("."));
     const known = mapped.get(key);
     if (known !== undefined && known.target !== target) {
       throw new UserError(`--map names ${JSON.stringify(name)} twice.`, "Map each column to one field.", 2);
     }
-    mapped.set(key, { name, key, target, place, isLastName: fieldNamed(name) === null });
+    mapped.set(key, { name, key, target, order, isLastName: fieldNamed(name) === null });
   }
   const all = [...mapped.values()];
   const parents = new Set(all.flatMap(({ name }) => (name.includes(".") ? keyOf(name.split(".").slice(0, 1)) : [])));
@@ -36,7 +36,7 @@ export function readMapping(text: string | null) {
 
   function find(path: readonly string[]): Mapped | undefined {
     const last = mapped.get(keyOf(path.slice(-1)));
-    const inner = path.filter((name, place) => place === path.length - 1 || !isWrapper(name));
+    const inner = path.filter((name, index) => index === path.length - 1 || !isWrapper(name));
     return mapped.get(keyOf(path)) ?? mapped.get(keyOf(inner)) ?? (last?.isLastName === true ? last : undefined);
   }
 
@@ -53,16 +53,16 @@ export function readMapping(text: string | null) {
     /** Returns whether a name is that of an object in --map, so that a dot after it separates names. */
     isParent: (name: string) => parents.has(keyOf([name])) || persons.has(keyOf([name])),
     /**
-     * Returns the field of a path, and its place in --map; null if the path is not kept, and undefined if --map says nothing
+     * Returns the field of a path, and its position in --map; null if the path is not kept, and undefined if --map says nothing
      * of it.
      */
-    fieldOf(path: readonly string[]): { readonly target: Target; readonly place: number } | null | undefined {
+    fieldOf(path: readonly string[]): { readonly target: Target; readonly order: number } | null | undefined {
       if (all.length === 0) return undefined;
       const found = find(path);
       if (found === undefined || found.target === "person") {
         return around(path)?.object.target === null ? null : undefined;
       }
-      return found.target === null ? null : { target: found.target, place: found.place };
+      return found.target === null ? null : { target: found.target, order: found.order };
     },
     /** Returns how many names lead to the object that --map makes the person; null if a path is not in it. */
     personLength(path: readonly string[]): number | null {

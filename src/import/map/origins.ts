@@ -3,7 +3,7 @@ import { type LeadField, leadFields } from "../../contract/lead.ts";
 import type { Column } from "./column.ts";
 
 /** More columns than a record has. */
-const maxPlaces = 4096;
+const maxIndexes = 4096;
 /** At most this many are known at once: a file may fill other columns in each row. */
 const maxOrigins = 50_000;
 
@@ -22,8 +22,8 @@ export class Origin {
   ) {}
 
   /** Returns the origin that also has a field from a column. */
-  with(field: number, place: number): Origin {
-    const code = field * maxPlaces + place;
+  with(field: number, index: number): Origin {
+    const code = field * maxIndexes + index;
     const known = this.next.get(code);
     if (known !== undefined) return known;
     if (this.all.length >= maxOrigins) return this;
@@ -37,8 +37,8 @@ export class Origin {
   fields(): ReadonlyMap<LeadField, readonly Column[]> {
     const found = new Map<LeadField, Column[]>();
     for (let origin: Origin | null = this; origin?.before != null; origin = origin.before) {
-      const field = leadFields[Math.floor(origin.code / maxPlaces)];
-      const column = this.columns[origin.code % maxPlaces];
+      const field = leadFields[Math.floor(origin.code / maxIndexes)];
+      const column = this.columns[origin.code % maxIndexes];
       if (field !== undefined && column !== undefined) found.getOrInsert(field, []).unshift(column);
     }
     return found;

@@ -26,7 +26,7 @@ export interface Person {
   readonly path: string;
   /** The record itself, an object of a person, or one that is often a representative. */
   readonly kind: "record" | "person" | "doubtfulPerson";
-  /** The place in the order of likelihood among objects of its kind. */
+  /** The position in the order of likelihood among objects of its kind. */
   readonly order: number;
   /** The prefix of flat names such as `visitor_email`; null for an object. */
   readonly prefix: string | null;

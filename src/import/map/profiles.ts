@@ -11,8 +11,8 @@ export interface Profile {
   readonly recognizedBy: readonly (readonly string[])[];
   /** The object that is the person; null if nobody is, and undefined if the profile does not say. */
   readonly person: string | null | undefined;
-  /** The field of each path, and its place in the order of preference. */
-  readonly fields: ReadonlyMap<string, { readonly target: Target; readonly place: number }>;
+  /** The field of each path, and its position in the order of preference. */
+  readonly fields: ReadonlyMap<string, { readonly target: Target; readonly order: number }>;
   readonly targets: ReadonlySet<Target>;
 }
 
@@ -34,7 +34,7 @@ const envelopes: ReadonlySet<string> = new Set([
 /** Returns a path as it is compared with those of profiles: from the record itself, in lowercase letters and digits. */
 export function pathKey(path: readonly string[]): string {
   const keys = path.map(normalizeName);
-  const first = keys.findIndex((key, place) => place === keys.length - 1 || !envelopes.has(key));
+  const first = keys.findIndex((key, index) => index === keys.length - 1 || !envelopes.has(key));
   return keys.slice(first).join(".");
 }
 
@@ -50,7 +50,7 @@ function profileOf(name: string, { recognizedBy, person, fields }: Vendor): Prof
     name,
     recognizedBy: recognizedBy.map((paths) => paths.map(keyOf)),
     person: typeof person === "string" ? keyOf(person) : person,
-    fields: new Map(listed.map(([key, target], place) => [key, { target, place }])),
+    fields: new Map(listed.map(([key, target], order) => [key, { target, order }])),
     targets: new Set(targets.filter((target) => fields[target] !== undefined)),
   };
 }

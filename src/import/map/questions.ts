@@ -58,9 +58,9 @@ function timeColumns(rows: readonly Row[], rules: LeadRules, nowMs: number): Tim
   for (const row of rows) {
     const { of } = personIn(row);
     if (isUnderstood(readVisitTime(row, of, { ...rules, stamp: "source" }, nowMs))) return null;
-    for (const place of of.identified_at ?? []) {
-      const text = firstText(row.cells[place]);
-      const column = row.layout.columns[place];
+    for (const index of of.identified_at ?? []) {
+      const text = firstText(row.cells[index]);
+      const column = row.layout.columns[index];
       if (text !== null && column !== undefined) known.getOrInsert(column, []).push(text);
     }
   }
@@ -86,8 +86,8 @@ function doubtful(rows: readonly Row[]): (readonly [Column, string])[] {
   for (const { layout, cells } of rows) {
     // What a profile leaves out is known to be something else.
     const columns = layout.profile === null ? [...layout.columns.entries()] : [];
-    for (const [place, column] of columns.filter(([, { mayBeTime }]) => mayBeTime)) {
-      const text = firstText(cells[place]);
+    for (const [index, column] of columns.filter(([, { mayBeTime }]) => mayBeTime)) {
+      const text = firstText(cells[index]);
       if (text !== null) seen.getOrInsert(column, []).push(text);
     }
   }
@@ -105,8 +105,8 @@ function mayBeTime(text: string, isNamed: boolean): boolean {
 function unknownPeople(rows: readonly Row[]): UnknownPerson[] | null {
   const found = new Map<string, { has: Set<Target>; rows: Set<Row>; isRepresentative: boolean }>();
   for (const row of rows) {
-    for (const [place, { strange, names }] of row.layout.columns.entries()) {
-      if (strange === null || firstText(row.cells[place]) === null) continue;
+    for (const [index, { strange, names }] of row.layout.columns.entries()) {
+      if (strange === null || firstText(row.cells[index]) === null) continue;
       const around = names.slice(0, -1);
       const person = found.getOrInsertComputed(around.join("."), () => ({
         has: new Set(),

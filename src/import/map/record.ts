@@ -9,7 +9,7 @@ import { fieldNamed, kindOf, maxNameLength } from "./paths.ts";
 const maxDepth = 32;
 const maxPathLength = 1000;
 
-/** The values of a record, each in the place of its column, and the number of its names. */
+/** The values of a record, each at the index of its column, and the number of its names. */
 export interface RecordValues {
   readonly cells: readonly Cell[];
   readonly layout: Layout;

@@ -63,8 +63,8 @@ function fieldsByName({ layouts }: Columns): ReadonlyMap<Column, LeadField> {
   const found = new Map<Column, LeadField>();
   for (const { columns, fallback, candidates } of layouts) {
     for (const { of } of [...candidates.toReversed(), fallback]) {
-      for (const [target, place] of targets.flatMap((one) => (of[one] ?? []).map((at) => [one, at] as const))) {
-        const column = columns[place];
+      for (const [target, index] of targets.flatMap((one) => (of[one] ?? []).map((at) => [one, at] as const))) {
+        const column = columns[index];
         const field = fieldsMadeOf[target] ?? leadFields.find((one) => one === target);
         if (column !== undefined && field !== undefined) found.set(column, field);
       }

@@ -28,8 +28,8 @@ export interface VisitTime {
   readonly wrongTime?: string;
   /** The time that the lead gets; null for that of the import. */
   readonly identifiedMs: number | null;
-  /** The places of the time in its row. */
-  readonly places: readonly number[];
+  /** The indexes of the time in its row. */
+  readonly indexes: readonly number[];
   readonly warning?: ZonedMs["warning"];
 }
 
@@ -39,7 +39,7 @@ export interface Undecided {
   readonly text: string;
 }
 
-const untimed: VisitTime = { sourceMs: null, identifiedMs: null, places: [] };
+const untimed: VisitTime = { sourceMs: null, identifiedMs: null, indexes: [] };
 
 /** A time that a lead cannot have. */
 interface FaultyTime {
@@ -57,7 +57,7 @@ export function readVisitTime(
 ): VisitTime | FaultyTime | { readonly undecided: Undecided } {
   const found = readSourceTime(row, of, rules);
   if (found === null) return untimed;
-  const { time, column, text, places } = found;
+  const { time, column, text, indexes } = found;
   const isOfArrival = rules.stamp === "arrival";
   if ("isUndecided" in time) {
     if (isOfArrival) return { ...untimed, wrongTime: text };
@@ -71,7 +71,7 @@ export function readVisitTime(
   const { ms, warning } = time;
   if (isOfArrival) return { ...untimed, sourceMs: ms };
   if (ms > nowMs + toleranceMs) return { fault: `its time is in the future: ${quoted(formatTime(ms))}`, isRead: true };
-  const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs), places };
+  const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs), indexes };
   return warning === undefined ? timed : { ...timed, warning };
 }
 
@@ -90,17 +90,17 @@ const midnight = /(?<!\s)[T\s]\s*(?:00?:00(?::00(?:\.0+)?)?|12:00(?::00)?\s*AM)(
  * or of the preferred one of several columns that have whole times.
  */
 function readSourceTime(row: Row, of: ByField, rules: TimeRules) {
-  const found = (of.identified_at ?? []).flatMap((place) => {
-    const text = firstText(row.cells[place]);
+  const found = (of.identified_at ?? []).flatMap((index) => {
+    const text = firstText(row.cells[index]);
     if (text === null) return [];
-    const isHour = /^\d{1,2}$/.test(text) && /hour/i.test(row.layout.columns[place]?.title ?? "");
-    return { text: isHour ? `${text}:00` : text, place };
+    const isHour = /^\d{1,2}$/.test(text) && /hour/i.test(row.layout.columns[index]?.title ?? "");
+    return { text: isHour ? `${text}:00` : text, index };
   });
   const [preferred] = found;
   if (preferred === undefined) return null;
   // A date decides the order of its column even if the row takes another time.
   if (rules.mode !== "delivery" && rules.stamp === "source") {
-    for (const { text, place } of found) rules.orders.note(columnAt(row, place), text, row.line);
+    for (const { text, index } of found) rules.orders.note(columnAt(row, index), text, row.line);
   }
   if (found.length === 1) return read(row, of, preferred, rules);
   const clock = found.find(({ text }) => clockAlone.test(text));
@@ -111,12 +111,12 @@ function readSourceTime(row: Row, of: ByField, rules: TimeRules) {
   if ("fault" in date.time) return date;
   const time = ` ${clockOf(clock.text)}`;
   const text = midnight.test(day.text) ? day.text.replace(midnight, () => time) : day.text + time;
-  return read(row, of, { text, place: day.place, clockPlace: clock.place }, rules);
+  return read(row, of, { text, index: day.index, clockIndex: clock.index }, rules);
 }
 
 /** Returns the date of a time of day. A local time belongs to the local date, and never to an instant. */
 function dayOf(row: Row, clock: TimeText, found: readonly TimeText[]): TimeText | undefined {
-  const isLocal = ({ place }: TimeText) => /^local/i.test(row.layout.columns[place]?.title ?? "");
+  const isLocal = ({ index }: TimeText) => /^local/i.test(row.layout.columns[index]?.title ?? "");
   const days = found.filter(({ text }) => (dayAlone.test(text) || midnight.test(text)) && !clockAlone.test(text));
   if (!isLocal(clock)) return days[0];
   return days.find(isLocal) ?? days.find(({ text }) => parseTime(text, "down") === null);
@@ -131,28 +131,28 @@ function clockOf(text: string): string {
 /** A text, and the indexes of its columns. */
 interface TimeText {
   readonly text: string;
-  readonly place: number;
+  readonly index: number;
   /** The column of the time of day, if it is a separate one. */
-  readonly clockPlace?: number;
+  readonly clockIndex?: number;
 }
 
-function read(row: Row, of: ByField, { text, place, clockPlace = place }: TimeText, rules: TimeRules) {
-  const places = [...new Set([place, clockPlace])];
-  const column = columnAt(row, place);
+function read(row: Row, of: ByField, { text, index, clockIndex = index }: TimeText, rules: TimeRules) {
+  const indexes = [...new Set([index, clockIndex])];
+  const column = columnAt(row, index);
   // Nothing in RFC 3339 has to be decided.
   const ms = parseTime(text, "down");
-  if (ms !== null) return { time: { ms }, column, text, places };
-  const zone = zoneOf(row, of, places, rules);
-  return { time: readTime(text, { zone, order: rules.orders.use(column) }), column, text, places };
+  if (ms !== null) return { time: { ms }, column, text, indexes };
+  const zone = zoneOf(row, of, indexes, rules);
+  return { time: readTime(text, { zone, order: rules.orders.use(column) }), column, text, indexes };
 }
 
-function columnAt({ layout }: Row, place: number): string {
-  return layout.columns[place]?.name ?? "";
+function columnAt({ layout }: Row, index: number): string {
+  return layout.columns[index]?.name ?? "";
 }
 
 /** The zone of times without an offset: that of the column's name, that of the row, or that of the import. */
-function zoneOf(row: Row, of: ByField, places: readonly number[], rules: TimeRules): string | null {
-  const named = places.map((place) => row.layout.columns[place]?.zone).find((zone) => zone != null);
+function zoneOf(row: Row, of: ByField, indexes: readonly number[], rules: TimeRules): string | null {
+  const named = indexes.map((index) => row.layout.columns[index]?.zone).find((zone) => zone != null);
   if (named != null) return named;
   const own = textIn(row, of.time_zone);
   return own === null ? rules.zone : readZone(own);

@@ -2,7 +2,7 @@
 
 interface CsvRecord {
   readonly cells: readonly string[];
-  /** The place after its last line. It is one past the end of a text without a final line feed. */
+  /** The offset after its last line. It is one past the end of a text without a final line feed. */
   readonly end: number;
   /** True if a cell that begins with a quote is read as letters: it may be one that continues on the next line. */
   readonly isDoubtful: boolean;
@@ -11,13 +11,13 @@ interface CsvRecord {
 /** A record whose quotes are not those of RFC 4180. */
 interface BrokenRecord {
   readonly cells: null;
-  /** The place of the cell with a quote that is stray or not closed. */
+  /** The offset of the cell with a quote that is stray or not closed. */
   readonly cell: number;
-  /** The place of the quote that is stray; infinite if no quote closes the cell. */
+  /** The offset of the quote that is stray; infinite if no quote closes the cell. */
   readonly end: number;
 }
 
-/** Reads the record at a place. With an open quote before it, it is the rest of a record whose last cell continues. */
+/** Reads the record at a offset. With an open quote before it, it is the rest of a record whose last cell continues. */
 export function readRecord(text: string, at: number, delimiter: string, isOpen = false): CsvRecord | BrokenRecord {
   return read(text, at, isOpen, { delimiter, quoting: doubled, acceptsStray: false });
 }
@@ -31,7 +31,7 @@ export function readLine(line: string, delimiter: string): CsvRecord | BrokenRec
   return escaped.cells === null ? read(line, 0, false, lenient) : escaped;
 }
 
-/** Returns the next place of a letter, or the end of the text. */
+/** Returns the next offset of a letter, or the end of the text. */
 export function indexOf(text: string, letter: string, from: number): number {
   const found = text.indexOf(letter, from);
   return found === -1 ? text.length : found;
@@ -44,7 +44,7 @@ export function endOfLine(text: string, newline: number): number {
 
 /** A way of writing a quote within a cell in quotes. */
 interface Quoting {
-  /** Returns the place of the quote that closes a cell; infinite if there is none. */
+  /** Returns the offset of the quote that closes a cell; infinite if there is none. */
   readonly closeOf: (text: string, from: number) => number;
   readonly textOf: (written: string) => string;
 }
@@ -75,7 +75,7 @@ interface Grammar {
   readonly acceptsStray: boolean;
 }
 
-/** Reads the record at a place. If it is open, the text before that place ends with a quote that begins a cell. */
+/** Reads the record at a offset. If it is open, the text before that offset ends with a quote that begins a cell. */
 function read(text: string, from: number, isOpen: boolean, grammar: Grammar): CsvRecord | BrokenRecord {
   const cells: string[] = [];
   let isDoubtful = grammar.quoting !== doubled;
@@ -116,11 +116,11 @@ function letters(lines: string, cell: number, { delimiter }: Grammar, close: num
   return { value: value.replace(/^"(.*)"$/, "$1"), end, lines, stray: close ?? cell };
 }
 
-function upToLineEnd(text: string, place: number): string {
-  return text.slice(0, endOfLine(text, indexOf(text, "\n", place)));
+function upToLineEnd(text: string, offset: number): string {
+  return text.slice(0, endOfLine(text, indexOf(text, "\n", offset)));
 }
 
-/** Returns the place of the quote that begins a cell, with blanks before it as some programs write them; null if none does. */
+/** Returns the offset of the quote that begins a cell, with blanks before it as some programs write them; null if none does. */
 function quoteAt(text: string, cell: number): number | null {
   const open = afterBlanks(text, cell);
   return text[open] === '"' ? open : null;

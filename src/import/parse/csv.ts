@@ -129,10 +129,10 @@ class CsvReader {
   private damagedRows(text: string): RejectedRow[] {
     let length = 0;
     const lines = text.split(/\r?\n/);
-    const own = lines.filter((line, place) => (length += line.length + 1) <= maxRejectedLength || place === 0);
+    const own = lines.filter((line, index) => (length += line.length + 1) <= maxRejectedLength || index === 0);
     const first = this.damaged(own.join("\n"), text.length > maxRecordLength ? tooLarge : unclosedQuote);
-    const others = lines.flatMap((line, place) =>
-      place < own.length || line === "" ? [] : this.damaged(line, partOfDamaged, this.line + place),
+    const others = lines.flatMap((line, index) =>
+      index < own.length || line === "" ? [] : this.damaged(line, partOfDamaged, this.line + index),
     );
     return [first, ...others];
   }
@@ -186,7 +186,7 @@ class CsvReader {
       const hint = cells.length > width ? `; a value with ${named} may need quotes` : "";
       return `the header has ${width} cells, and this row ${cells.length}${hint}`;
     }
-    if (columns.every(({ title }, place) => cells[place]?.trim() === title || isRejectColumn(title))) {
+    if (columns.every(({ title }, index) => cells[index]?.trim() === title || isRejectColumn(title))) {
       return "it repeats the header, as in concatenated files";
     }
     return this.mayHoldNul && cells.some((cell) => cell.includes("\0")) ? "it contains a NUL" : null;

@@ -65,10 +65,10 @@ async function* wholeLetters(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buff
 
 /** Returns the end of the last letter of UTF-8 that is complete, or of all bytes if they are not UTF-8. */
 function endOfLetters(bytes: Buffer): number {
-  for (let place = bytes.length - 1; place >= Math.max(0, bytes.length - 4); place--) {
-    const byte = bytes[place] ?? 0;
-    if (byte < 0x80) return place + 1;
-    if (byte >= 0xc0) return place;
+  for (let offset = bytes.length - 1; offset >= Math.max(0, bytes.length - 4); offset--) {
+    const byte = bytes[offset] ?? 0;
+    if (byte < 0x80) return offset + 1;
+    if (byte >= 0xc0) return offset;
   }
   return bytes.length;
 }

@@ -100,12 +100,12 @@ class JsonText {
     return listOfObjects.test(this.text);
   }
 
-  moveTo(place: number): void {
-    while (this.lineEnd !== -1 && this.lineEnd < place) {
+  moveTo(offset: number): void {
+    while (this.lineEnd !== -1 && this.lineEnd < offset) {
       this.line++;
       this.lineEnd = this.text.indexOf("\n", this.lineEnd + 1);
     }
-    this.at = place;
+    this.at = offset;
   }
 
   /** Moves back to the beginning of the value that was taken last. */
@@ -117,10 +117,10 @@ class JsonText {
 
   /** Moves to the next sign that is no blank. Returns false at the end of the text so far. */
   skipBlanks(): boolean {
-    let place = this.at;
-    while (place < this.text.length && this.text.charCodeAt(place) <= 32) place++;
-    this.moveTo(place);
-    return place < this.text.length;
+    let offset = this.at;
+    while (offset < this.text.length && this.text.charCodeAt(offset) <= 32) offset++;
+    this.moveTo(offset);
+    return offset < this.text.length;
   }
 
   damaged(): UserError {
@@ -198,7 +198,7 @@ function take(text: JsonText, end: number): string {
   return value;
 }
 
-/** Returns the place after the next value; null if its end is not there yet. */
+/** Returns the offset after the next value; null if its end is not there yet. */
 function endOfValue({ text, at, isLast }: JsonText): number | null {
   const first = text.charCodeAt(at);
   if (first === openBrace || first === openBracket) return endOfNested(text, at);
@@ -221,25 +221,25 @@ for (const [letter, change] of Object.entries({ "{": 1, "[": 1, "}": -1, "]": -1
 
 function endOfNested(text: string, at: number): number | null {
   let depth = 0;
-  for (let place = at; place < text.length; place++) {
-    const letter = text.charCodeAt(place);
+  for (let offset = at; offset < text.length; offset++) {
+    const letter = text.charCodeAt(offset);
     if (letter === quote) {
-      place = endOfString(text, place);
-      if (place === -1) return null;
+      offset = endOfString(text, offset);
+      if (offset === -1) return null;
     } else {
       depth += changes[letter] ?? 0;
-      if (depth === 0 && changes[letter] === -1) return place + 1;
+      if (depth === 0 && changes[letter] === -1) return offset + 1;
     }
   }
   return null;
 }
 
-/** Returns the place of the quote that closes a string; -1 if it is not there yet. */
+/** Returns the offset of the quote that closes a string; -1 if it is not there yet. */
 function endOfString(text: string, open: number): number {
-  for (let place = open + 1; place < text.length; place++) {
-    const letter = text.charCodeAt(place);
-    if (letter === quote) return place;
-    if (letter === backslash) place++;
+  for (let offset = open + 1; offset < text.length; offset++) {
+    const letter = text.charCodeAt(offset);
+    if (letter === quote) return offset;
+    if (letter === backslash) offset++;
   }
   return -1;
 }
@@ -263,15 +263,15 @@ function* skip(text: JsonText, open: number, isText = false): Reading {
 }
 
 function placeAfter({ text, at }: JsonText, state: { depth: number; isText: boolean }): number {
-  let place = at;
-  for (; place < text.length && (state.depth > 0 || state.isText); place++) {
-    const letter = text.charCodeAt(place);
+  let offset = at;
+  for (; offset < text.length && (state.depth > 0 || state.isText); offset++) {
+    const letter = text.charCodeAt(offset);
     if (letter === quote) state.isText = !state.isText;
     else if (!state.isText) state.depth += changes[letter] ?? 0;
     // The letter after a backslash may be in the next piece.
-    else if (letter === backslash && ++place === text.length) return place - 1;
+    else if (letter === backslash && ++offset === text.length) return offset - 1;
   }
-  return place;
+  return offset;
 }
 
 /** Reads each item of a list. */

@@ -60,7 +60,7 @@ function bytesOf(file: string, unattended: boolean): ReadStream {
   return createReadStream(file, unattended ? { ...options, fd: openRegular(file) } : options);
 }
 
-/** A link may have taken the place of the file that was found, and a pipe would be waited for. */
+/** A link may have replaced the file that was found, and a pipe would be waited for. */
 function openRegular(file: string): number {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   if (fstatSync(descriptor).isFile()) return descriptor;

@@ -186,10 +186,10 @@ const widths = { field: 14, value: 38, column: 22 };
 
 /** Returns a block of lines for each lead, each field with the column that gave it. Fields that are null are one line. */
 export function sampleText(sample: readonly SampledLead[], { origins }: Pick<Columns, "origins">): string {
-  const places = sample.length === 3 ? ["first", "middle", "last"] : ["first", "last"];
+  const ordinals = sample.length === 3 ? ["first", "middle", "last"] : ["first", "last"];
   return sample
     .map(({ lead, origin }, number) => {
-      const title = sample.length === 1 ? "The lead" : `The ${places[number] ?? "next"} lead`;
+      const title = sample.length === 1 ? "The lead" : `The ${ordinals[number] ?? "next"} lead`;
       return [`${title}, as it would be served:`, ...fieldLines(lead, origins.fieldsOf(origin))].join("\n");
     })
     .join("\n\n");

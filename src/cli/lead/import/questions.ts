@@ -98,7 +98,7 @@ async function askPerson(people: readonly UnknownPerson[]): Promise<Partial<Impo
 /** Asks for one of some lines, or for none of them. */
 async function askNumber(question: string, lines: readonly string[], none: string | null): Promise<number> {
   const first = none === null ? 1 : 0;
-  const listed = [...lines.map((line, place) => `  ${place + 1}  ${line}`), ...(none === null ? [] : [`  0  ${none}`])];
+  const listed = [...lines.map((line, index) => `  ${index + 1}  ${line}`), ...(none === null ? [] : [`  0  ${none}`])];
   const text = `${question}\n${listed.join("\n")}\nNumber (${first}-${lines.length}):`;
   for (let tries = 0; tries < 3; tries++) {
     const answer = await ask(text);

@@ -132,7 +132,7 @@ function dayOf({
   return isNamed ? ms : null;
 }
 
-/** Returns the place of a name that may be cut after its third letter; -1 if it is not in the list. */
+/** Returns the index of a name that may be cut after its third letter; -1 if it is not in the list. */
 function indexIn(names: readonly string[], text: string): number {
   return names.findIndex((known) => known.startsWith(text.toLowerCase()));
 }
