@@ -15,19 +15,26 @@ interface Plan {
   readonly startMs: number;
   /** For how many days leads are kept. */
   readonly keepDays: number;
-  readonly events: Readonly<Record<"rotation" | "erasure" | "fullDisk" | "restore" | "upgrade", Event>>;
+  readonly events: Readonly<Record<"rotation" | "erasure" | "fullDisk" | "restore" | "upgrade" | "mishaps", Event>>;
 }
 
 export const ofYear: Plan = {
   startMs: Date.parse("2026-12-01T00:00:00Z"),
   keepDays: 180,
-  events: { rotation: [7, 3], erasure: [30, 5], fullDisk: [30, 12], restore: [91, 60], upgrade: [365, 182] },
+  events: {
+    rotation: [7, 3],
+    erasure: [30, 5],
+    fullDisk: [30, 12],
+    restore: [91, 60],
+    upgrade: [365, 182],
+    mishaps: [91, 75],
+  },
 };
 /** One event of each kind in a week that includes New Year. */
 export const ofWeek: Plan = {
   startMs: Date.parse("2026-12-28T00:00:00Z"),
   keepDays: 3,
-  events: { rotation: [7, 1], erasure: [7, 2], fullDisk: [7, 3], upgrade: [7, 4], restore: [7, 5] },
+  events: { rotation: [7, 1], erasure: [7, 2], fullDisk: [7, 3], upgrade: [7, 4], restore: [7, 5], mishaps: [7, 6] },
 };
 
 export type Year = Awaited<ReturnType<typeof beginYear>>;
@@ -74,12 +81,14 @@ export async function beginYear(scene: Scene, pollers: Pollers, random: Random, 
   return year;
 }
 
+/** Returns whether an event happens on a day. */
+export function isDueOn(day: number, [every, from]: Event): boolean {
+  return day >= from && (day - from) % every === 0;
+}
+
 export async function liveDay(year: Year, day: number): Promise<void> {
   const { clock, machine, model, pollers, random, plan } = year;
-  const isDue = (event: keyof Plan["events"]) => {
-    const [every, from] = plan.events[event];
-    return day >= from && (day - from) % every === 0;
-  };
+  const isDue = (event: keyof Plan["events"]) => isDueOn(day, plan.events[event]);
   const startMs = plan.startMs + day * dayMs;
   const at = (hours: number) => clock.passTo(startMs + hours * hourMs);
   const isDiskFull = isDue("fullDisk");
