@@ -1,4 +1,7 @@
-/** CSV (RFC 4180) to rows: the first record is the header, and each further one must fit it. */
+/**
+ * CSV (RFC 4180) to rows: the first record is the header, and each further one must fit it. csv-parse was tried instead: with raw
+ * texts and lines, it takes nine times as long, and one unclosed quote swallows the rest of the file.
+ */
 import { UserError } from "../../runtime/user-error.ts";
 import { isRejectColumn } from "../map/column.ts";
 import type { Columns } from "../map/columns.ts";
