@@ -1,7 +1,8 @@
 /** The table of names, and the meaning of a path: exact names, looked up as a whole. */
 import { describe, expect, test } from "bun:test";
 import { aliases, objects } from "../../src/import/map/fields.ts";
-import { mayHoldRecords, meaningOfPath, normalizeName, saysOfRecord, splitPath } from "../../src/import/map/paths.ts";
+import { normalizeName, splitPath } from "../../src/import/map/names.ts";
+import { mayHoldRecords, meaningOfPath, saysOfRecord } from "../../src/import/map/paths.ts";
 
 /** The names of a path, as a column of CSV has them. */
 const meaningOf = (name: string) => {

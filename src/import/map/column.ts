@@ -1,7 +1,8 @@
 /** A column of CSV or a path in JSON, with its meaning. */
 import { namingFields, representatives, type Target } from "./fields.ts";
 import type { ColumnMapping } from "./mapping.ts";
-import { fieldNamed, type Meaning, meaningInPerson, meaningOfPath, splitPath, withoutZone, wordsOf } from "./paths.ts";
+import { fieldNamed, splitPath, withoutZone, wordsOf } from "./names.ts";
+import { type Meaning, meaningInPerson, meaningOfPath } from "./paths.ts";
 import { pathKey } from "./profiles.ts";
 
 /** A column of CSV, or a path in JSON. */

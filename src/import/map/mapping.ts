@@ -2,7 +2,7 @@
 import { UserError } from "../../runtime/user-error.ts";
 import { readLine } from "../parse/csv-record.ts";
 import { type Target, targets } from "./fields.ts";
-import { fieldNamed, isWrapper, maxNameLength, normalizeName } from "./paths.ts";
+import { fieldNamed, isWrapper, maxNameLength, normalizeName } from "./names.ts";
 
 interface Mapped {
   readonly name: string;

@@ -3,7 +3,7 @@ import { UserError } from "../../runtime/user-error.ts";
 import { vendors } from "../vendors/all.ts";
 import type { Vendor } from "../vendors/vendor.ts";
 import { type Target, targets } from "./fields.ts";
-import { normalizeName } from "./paths.ts";
+import { normalizeName } from "./names.ts";
 
 /** A profile whose paths are in the form in which they are compared. */
 export interface Profile {

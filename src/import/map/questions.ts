@@ -3,7 +3,7 @@ import { firstText, type Row, textIn } from "../row.ts";
 import type { Column } from "./column.ts";
 import { representatives, type Target } from "./fields.ts";
 import { type LeadRules, personIn, readLead } from "./lead.ts";
-import { normalizeName, wordsOf } from "./paths.ts";
+import { normalizeName, wordsOf } from "./names.ts";
 import { isTime } from "./values/times.ts";
 import { readVisitTime, type Undecided } from "./visit-time.ts";
 

@@ -3,7 +3,7 @@ import type { Cell } from "../row.ts";
 import type { Column } from "./column.ts";
 import { type Columns, maxColumns } from "./columns.ts";
 import type { Layout } from "./layout.ts";
-import { fieldNamed, kindOf, maxNameLength } from "./paths.ts";
+import { fieldNamed, kindOf, maxNameLength } from "./names.ts";
 
 /** No export has objects within objects to a greater depth, or a longer path to a value. */
 const maxDepth = 32;

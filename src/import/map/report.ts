@@ -3,7 +3,7 @@ import { type LeadField, leadFields } from "../../contract/lead.ts";
 import { type Column, isRejectColumn } from "./column.ts";
 import type { Columns } from "./columns.ts";
 import { identifiers, type Target, targets } from "./fields.ts";
-import { fieldNamed, isWrapper, wordsOf } from "./paths.ts";
+import { fieldNamed, isWrapper, wordsOf } from "./names.ts";
 import { isRepresentative } from "./questions.ts";
 import type { TimeRules } from "./visit-time.ts";
 

@@ -1,5 +1,6 @@
 /** Pages of an API: JSON that holds its records in one list, under any name that is not that of something else. */
-import { kindOf, mayHoldRecords, saysOfRecord } from "../map/paths.ts";
+import { kindOf } from "../map/names.ts";
+import { mayHoldRecords, saysOfRecord } from "../map/paths.ts";
 import { isObject } from "./json-value.ts";
 
 /** A list of records, and its parents: a name in a list of companies is that of a company. */
