@@ -138,6 +138,10 @@ describe("a doubtful time column", () => {
   test.each([
     ["a time of something else", "email,Account Created At\nd@example.com,2026-01-31\n"],
     ["a birthday", "email,Date of Birth\nd@example.com,1976-01-31\n"],
+    ["a birthday in one word", "email,dateofbirth\nd@example.com,1976-01-31\n"],
+    ["a birthday in German", "email,Geburtsdatum\nd@example.com,31.01.1976\n"],
+    ["a birthday in French", "email,Date de naissance\nd@example.com,31/01/1976\n"],
+    ["a birthday in Spanish", "email,Fecha de nacimiento\nd@example.com,31/01/1976\n"],
     ["a number", "email,Time on Site\nd@example.com,35\n"],
     ["next to a time", "date,email,Updated At\n2026-01-30,d@example.com,2026-01-31\n"],
     ["next to times of most rows", "date,email,Updated At\n2026-01-30,d@example.com,\n,l@example.com,2026-01-31\n"],

@@ -83,8 +83,11 @@ function isOfVisit(meaning: Meaning | null): boolean {
 function isTimeOfOther(name: string): boolean {
   const [first = "", ...others] = wordsOf(name);
   const isOfOther = representatives.has(first) && fieldNamed(others.join("")) === "identified_at";
-  return isOfOther || [first, ...others].some((word) => word.startsWith("birth") || word === "dob");
+  return isOfOther || [first, ...others].some((word) => ofBirth.test(word));
 }
+
+/** A word for a birthday, in the languages of the table: `dateofbirth`, `Geburtsdatum`, `Date de naissance`, `Fecha de nacimiento`. */
+const ofBirth = /birth|^dob$|^bday$|^geb$|geburt|naissance|nacimiento/;
 
 /** Returns the field of a person that a value in an unknown object would be. */
 function strangeField(names: readonly string[]): Target | null {
