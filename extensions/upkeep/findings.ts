@@ -51,10 +51,10 @@ function checkAge([newest]: readonly StoredBackup[], own: OwnDatabase, to: strin
   return fine("backups", `${made} It has ${leadsText(newest.leads)}.`);
 }
 
-/** Returns null for a file that cannot be read: another check reports that. */
+/** Returns null for a file that cannot be read, or is of an earlier version: another check reports that. */
 function ownDatabase(path: string, contents: Examined["contents"]): OwnDatabase | null {
-  if (!(contents instanceof UserError)) return { path: resolve(path), ...contents };
-  return !existsSync(path) ? { path: resolve(path), instance: null, leads: 0 } : null;
+  if (!existsSync(path)) return { path: resolve(path), instance: null, leads: 0 };
+  return contents instanceof UserError || contents.instance === null ? null : { path: resolve(path), ...contents };
 }
 
 /** The order for the thread. */

@@ -9,7 +9,7 @@ import { backupName, type StoredBackup } from "../../../src/backup/places.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { header, rows, withPlace } from "../../backup/restore/a-backup.ts";
 import { type Admin, anAdmin } from "../../support/admin.ts";
-import { examine } from "../../support/doctor.ts";
+import { change, examine } from "../../support/doctor.ts";
 import { until } from "../../support/eventually.ts";
 import { needing } from "../../support/needing.ts";
 import { serveFolder } from "../../support/object-store.ts";
@@ -100,6 +100,16 @@ describe("a server whose database is missing", () => {
     rmSync(admin.file);
     const { said } = await examine(anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: place }));
     expect(said).toContain("(DATABASE_PATH) does not exist");
+  });
+
+  test("is not mistaken for one of an earlier version, which has no instance to compare", async () => {
+    const { admin, place } = await withBackup(5, 0);
+    change(
+      admin,
+      "DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)",
+    );
+    const { said } = await examine(anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: place }));
+    expect(said).toBe("An earlier version of Leadfile wrote the file.");
   });
 
   test("is well again with the right path, and rotates", async () => {
