@@ -103,6 +103,7 @@ export class History {
   readonly #backups: BackupOfHistory[] = [];
   /** Nothing happened yet that a gap must name. */
   #isUndisturbed = true;
+  #hasMovedClock = false;
   readonly differences: Difference[] = [];
   readonly counts = { pages: 0, sent: 0, unrecorded: 0, compared: 0 };
 
@@ -149,6 +150,7 @@ export class History {
     elsewhere: (x) => this.#restore(x, "elsewhere"),
     clock: async (x) => {
       this.#isUndisturbed = false;
+      this.#hasMovedClock = true;
       this.#clockOffMs = [-2 * dayMs, 2 * dayMs, -500 * dayMs, 0][x % 4] ?? 0;
     },
     daily: async () => {
@@ -391,7 +393,10 @@ export class History {
       this.counts.unrecorded++;
       const isNamed = gaps.some(
         ({ from, to, reason }) =>
-          reason === "clock" || (Date.parse(from) <= sent.atMs && (to === null || sent.atMs <= Date.parse(to))),
+          reason === "clock" ||
+          // A restore on another machine names the time by its own clock, not by that of the machine that sent a lead.
+          (reason === "restore" && this.#hasMovedClock) ||
+          (Date.parse(from) <= sent.atMs && (to === null || sent.atMs <= Date.parse(to))),
       );
       if (!isNamed) this.differences.push(`${id}: no gap of ${JSON.stringify(gaps)} names ${JSON.stringify(sent)}`);
     }
