@@ -46,3 +46,12 @@ test("--vendor none reads a record by its names, and --vendor chooses one for al
   expect(["none", null, "klaviyo"].map((vendor) => layoutOf(vendorOf(vendor)))).toEqual([null, "rb2b", "klaviyo"]);
   expect(() => vendorOf("acme")).toThrow("--vendor is");
 });
+
+test("identified_at and pixel_id of the record hold with every profile", async () => {
+  const own = { identified_at: "2026-02-01T00:00:00Z", pixel_id: "px_own" };
+  for (const [, { sample }] of all) {
+    if (typeof sample === "string") continue;
+    const [lead] = await leadsOf(`${JSON.stringify({ ...sample, ...own })}\n`);
+    expect(lead === undefined ? null : shown(lead)).toMatchObject({ at: "2026-02-01T00:00:00.000Z", pixel: "px_own" });
+  }
+});

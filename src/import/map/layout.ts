@@ -122,7 +122,10 @@ function entriesOf(columns: readonly Column[], { meaningFor }: LayoutRules, prof
   const entries = columns.flatMap((column, at): Entry[] => {
     if (column.mapped !== undefined || column.isIgnored) return [];
     const meaning = meaningFor(column, profile);
-    return meaning === null ? [] : [{ ...meaning, at }];
+    if (meaning === null) return [];
+    // The record's own `identified_at` and `pixel_id` hold with every profile; only --map precedes them.
+    const isOwn = profile !== null && ownKeys.has(column.key);
+    return [{ ...meaning, at, rank: isOwn ? meaning.rank - 1.5 * maxMapped : meaning.rank }];
   });
   const isOther = profile === null ? () => false : isDecidedBy(profile, columns);
   // A place with a name or an ID is one of its own, such as a shop.
@@ -132,6 +135,7 @@ function entriesOf(columns: readonly Column[], { meaningFor }: LayoutRules, prof
   return entries.filter((entry) => !isOfNamed(entry) && !isOther(entry));
 }
 
+const ownKeys: ReadonlySet<string> = new Set(["identifiedat", "pixelid"]);
 const wholeName: readonly Target[] = ["name", "first_name", "last_name"];
 
 /** Returns whether a profile decides the field of a value. The record's own `identified_at` and `pixel_id` hold. */
@@ -139,7 +143,7 @@ function isDecidedBy({ targets, fields, person }: Profile, columns: readonly Col
   const hasName = wholeName.some((target) => targets.has(target));
   return ({ target, at }: Entry): boolean => {
     const key = columns[at]?.key ?? "";
-    if (target === null || key === "identifiedat" || key === "pixelid") return false;
+    if (target === null || ownKeys.has(key)) return false;
     if (person === null && personFields.has(target)) return true;
     return fields.has(key) || targets.has(target) || (hasName && wholeName.includes(target));
   };
