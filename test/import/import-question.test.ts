@@ -150,6 +150,15 @@ test("asks for the order of dates, the pixel, and the visitor", async () => {
   expect(await admin.leads()).toMatchObject([lead]);
 });
 
+test("offers nothing that the profile of a vendor leaves out as the visitor", async () => {
+  const context = { library: { name: "analytics.js" }, page: { url: "/a" } };
+  const record = { type: "page", messageId: "m", anonymousId: "a", sentAt: "2026-01-31T09:15:00Z", context };
+  const told = async (...options: string[]) =>
+    (await anAdmin().import(JSON.stringify(record), "--pixel", "px", "--create-pixels", ...options)).stderr;
+  expect(await told("--dry-run", "--stamp", "arrival")).not.toContain("=person");
+  expect(await told("--dry-run", "--stamp", "arrival", "--vendor", "none")).toContain("=person");
+});
+
 test("--yes asks nothing", async () => {
   const admin = anAdmin();
   expect([await importing(admin, good, "--yes").ended, (await admin.leads()).length]).toEqual([0, 1]);

@@ -105,7 +105,9 @@ function mayBeTime(text: string, isNamed: boolean): boolean {
 function unknownPeople(rows: readonly Row[]): UnknownPerson[] | null {
   const found = new Map<string, { has: Set<Target>; rows: Set<Row>; isRepresentative: boolean }>();
   for (const row of rows) {
-    for (const [index, { strange, names }] of row.layout.columns.entries()) {
+    // What a profile leaves out is nobody: `context.library` of Segment has the name of a program.
+    const columns = row.layout.profile === null ? [...row.layout.columns.entries()] : [];
+    for (const [index, { strange, names }] of columns) {
       if (strange === null || firstText(row.cells[index]) === null) continue;
       const around = names.slice(0, -1);
       const person = found.getOrInsertComputed(around.join("."), () => ({
