@@ -104,6 +104,32 @@ describe("--map of an object", () => {
   });
 });
 
+describe("a user", () => {
+  const user = '"user":{"email":"rep@example.com"}';
+
+  test.each(['"visitor":null', '"visitor":{}', '"visitors":[]', '"visit":{"visitor":null}', '"visitor":{"id":"v1"}'])(
+    "is not the visitor next to %s",
+    async (nobody) => {
+      const record = `{${user},${nobody}}\n`;
+      expect(await leadsOf(record)).toEqual([{ fault: expect.stringContaining("it has no value") }]);
+    },
+  );
+
+  test.each(['"owner":null', '"company":{}', '"page":null', '"owner":{"contact":null}'])(
+    "is the visitor next to %s",
+    async (other) => {
+      expect((await leadsOf(`{${user},${other}}\n`)).map(shown)).toEqual([{ email: "rep@example.com" }]);
+    },
+  );
+
+  test("is the visitor if --map makes it the person, or keeps the empty one out", async () => {
+    const record = `{${user},"visitor":null}\n`;
+    for (const map of ["user=person", "visitor=-"]) {
+      expect((await leadsOf(record, {}, map)).map(shown)).toEqual([{ email: "rep@example.com" }]);
+    }
+  });
+});
+
 test("two columns of the same name are two columns of the same field", async () => {
   const [first, second] = await leadsOf("email,email,phone\n,a@example.com,1\nb@example.com,,2\n");
   expect(shown(first)).toMatchObject({ email: "a@example.com" });

@@ -32,12 +32,12 @@ export interface Column {
   readonly strange: Target | null;
   /** True if its values are needed. */
   readonly isRead: boolean;
-  /** The sign that a list has several people or visits; null for a value. */
+  /** The sign that a list has several people or visits, or that nobody is where a person would be; null for a value. */
   readonly several: Several | null;
 }
 
-/** The items of a list that has several. */
-export type Several = "people" | "visits";
+/** What a list has several of; or the sign that a person is named, and nobody is there. */
+export type Several = "people" | "visits" | "nobody";
 
 /** Returns the column of a path, with its meaning by the table and by --map. */
 export function columnOf(

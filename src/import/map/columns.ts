@@ -60,11 +60,11 @@ export class Columns {
 
   /** Returns the sign that a list at a path has several people or visits. */
   severalAt(path: readonly string[], several: Several): Column {
-    const name = path.join(".");
+    const name = `${path.join(".")}\n${several}`;
     const known = this.signs.get(name);
     if (known !== undefined) return known;
     // No value has this path; its meaning says whose list it is.
-    const sign = { name: `${name}[]`, path: [...path, "[]"], number: -1 - this.signs.size };
+    const sign = { name: `${path.join(".")}[]`, path: [...path, "[]"], number: -1 - this.signs.size };
     const column = { ...columnOf(sign, this.mapping, this.vendorKeys), several, isRead: true };
     if (this.signs.size < maxColumns) this.signs.set(name, column);
     return column;

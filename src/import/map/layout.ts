@@ -96,7 +96,11 @@ export function createLayout(columns: readonly Column[], rules: LayoutRules): La
   const people = [asRecord, ...asPersons, ...asDoubtful, ...strangers.map(candidateOf)].filter(
     ({ naming, isCrowd }) => naming.length > 0 || isCrowd,
   );
-  const mayBeDoubtful = !isNamed && persons.length === 0;
+  // Where a visitor would be and nobody is, nobody was identified, and a user is no visitor either.
+  const isNobody = columns.some(
+    ({ several, meaning, isIgnored }) => several === "nobody" && !isIgnored && meaning?.person.kind === "person",
+  );
+  const mayBeDoubtful = !isNamed && persons.length === 0 && !isNobody;
   return {
     columns,
     profile,
@@ -120,7 +124,7 @@ function profileOf(columns: readonly Column[], { profiles, isVendorChosen }: Lay
 /** Returns the values that have a meaning in a record, apart from those that --map or the profile gives one. */
 function entriesOf(columns: readonly Column[], { meaningFor }: LayoutRules, profile: Profile | null): Entry[] {
   const entries = columns.flatMap((column, at): Entry[] => {
-    if (column.mapped !== undefined || column.isIgnored) return [];
+    if (column.mapped !== undefined || column.isIgnored || column.several === "nobody") return [];
     const meaning = meaningFor(column, profile);
     if (meaning === null) return [];
     // The record's own `identified_at` and `pixel_id` hold with every profile; only --map precedes them.

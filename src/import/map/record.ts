@@ -1,6 +1,6 @@
 /** Reads the values of a record of JSON, each with the column of its path. */
 import type { Cell } from "../row.ts";
-import type { Column } from "./column.ts";
+import type { Column, Several } from "./column.ts";
 import { type Columns, maxColumns } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 import { fieldNamed, kindOf, maxNameLength } from "./names.ts";
@@ -33,6 +33,7 @@ class RecordReader {
   /** Adds the values at or below a path. What has no meaning is left out before it is looked at. */
   add(value: unknown, path: readonly string[], length: number): void {
     if (path.length > maxDepth || length > maxPathLength) return;
+    if (isEmpty(value) && kindOf(path.at(-1) ?? "") === "person") this.addSign(path, "nobody");
     if (Array.isArray(value)) this.addList(value, path, length);
     else if (typeof value === "object" && value !== null) this.addObject(value, path, length);
     else this.addTexts([String(value ?? "")], path);
@@ -71,7 +72,7 @@ class RecordReader {
     return kind === "person" || kind === "doubtfulPerson" || kind === "wrapper" ? [] : full.slice(0, 1);
   }
 
-  private addSign(path: readonly string[], several: "people" | "visits"): void {
+  private addSign(path: readonly string[], several: Several): void {
     this.cells.set(this.columns.severalAt(path, several), "several");
   }
 
@@ -93,6 +94,11 @@ function flatItems(list: readonly unknown[], depth: number): readonly unknown[] 
     if (item === null) return [];
     return Array.isArray(item) ? (depth < maxDepth ? flatItems(item, depth + 1) : []) : [item];
   });
+}
+
+/** Returns whether a value is null, an object without names, or a list without items. */
+function isEmpty(value: unknown): boolean {
+  return value === null || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
 /** Returns whether a value has a text that is not empty. */
