@@ -130,6 +130,19 @@ describe("a user", () => {
   });
 });
 
+test("the name of a field of a form is no person's", async () => {
+  const fields = [
+    { name: "email", values: ["d@example.com"] },
+    { name: "full_name", values: ["Dana Whitfield"] },
+  ];
+  const empty = { fault: expect.stringContaining("it has no value") };
+  expect(await leadsOf(`${JSON.stringify({ id: "1", field_data: fields })}\n`)).toEqual([empty, empty]);
+  expect(await leadsOf('{"name":"email","value":"d@example.com"}\n')).toEqual([empty]);
+  expect((await leadsOf('{"name":"Dana","email":"d@example.com","value":"9"}\n')).map(shown)).toEqual([
+    { name: "Dana", email: "d@example.com" },
+  ]);
+});
+
 test("two columns of the same name are two columns of the same field", async () => {
   const [first, second] = await leadsOf("email,email,phone\n,a@example.com,1\nb@example.com,,2\n");
   expect(shown(first)).toMatchObject({ email: "a@example.com" });

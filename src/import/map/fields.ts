@@ -102,8 +102,8 @@ export const identifiers: ReadonlySet<string> = new Set(
   words("id ids uuid uuids guid hash hashed sha sha1 sha256 md5 hem token key edid"),
 );
 
-/** Names that stand next to the name of an event, and never next to the bare name of a person. */
-export const eventNames: ReadonlySet<string> = new Set(words("event type messageid"));
+/** Names that stand next to the name of an event or of a field of a form, and never next to the bare name of a person. */
+export const eventNames: ReadonlySet<string> = new Set(words("event type messageid value values"));
 
 /** Names of a list in a document that is never the list of records. */
 export const otherLists: ReadonlySet<string> = new Set(words("included error link warning"));
