@@ -121,7 +121,8 @@ function firstRun(text: string): string {
   for (const word of text.split(/\s+/)) {
     const group = digitsOf(word);
     // A bracket begins with the area of a number, or says something else.
-    if (digits.length >= localLength && (group.length >= localLength || word.startsWith("("))) break;
+    // After an international prefix, the country and the area alone may have as many digits: `0049 171 2345678`.
+    if (withoutPrefix(digits).length >= localLength && (group.length >= localLength || word.startsWith("("))) break;
     if (tooMany && digits.length >= nationalLength) break;
     digits += group;
   }
@@ -130,7 +131,11 @@ function firstRun(text: string): string {
 
 /** Returns whether digits are more than those of one number, which an international prefix may precede. */
 function isTooLong(digits: string): boolean {
-  return digits.replace(/^(?:0{1,2}11|00)/, "").length > maxNumberLength;
+  return withoutPrefix(digits).length > maxNumberLength;
+}
+
+function withoutPrefix(digits: string): string {
+  return digits.replace(/^(?:0{1,2}11|00)/, "");
 }
 
 function digitsOf(text: string): string {
