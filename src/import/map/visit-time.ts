@@ -94,6 +94,9 @@ function readSourceTime(row: Row, of: ByField, rules: TimeRules) {
     const text = firstText(row.cells[index]);
     if (text === null) return [];
     const isHour = /^\d{1,2}$/.test(text) && /hour/i.test(row.layout.columns[index]?.title ?? "");
+    // In French, an h stands for the colon: 15h04.
+    const hours = /^(\d{1,2}) ?h(?: ?(\d{2}))?$/i.exec(text);
+    if (hours !== null) return { text: `${hours[1]}:${hours[2] ?? "00"}`, index };
     return { text: isHour ? `${text}:00` : text, index };
   });
   const [preferred] = found;
