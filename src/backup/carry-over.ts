@@ -1,7 +1,6 @@
 /**
- * Carries over what must outlive a restore, as SQL: erasures, revocations, and the ledger. Settings and imports are those of
- * the backup. `main` is the restored database, and `old` is the replaced file or a newer backup. Either of them may be the
- * older one.
+ * Carries over what must outlive a restore, as SQL. `main` is the restored database, and `old` is the replaced file or a
+ * newer backup. Either of them may be the older one.
  */
 import { type SQL, sql } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
@@ -95,7 +94,7 @@ export const partsWithRevocations: readonly string[] = ["revoked keys", "expirie
 
 /** The parts in an order in which each finds the rows to which it refers. */
 function partsAt(nowMs: number): readonly Part[] {
-  return [namesOfDeletedAccounts, ...partsOfKeys(nowMs), sources, erasures, ...ledger];
+  return [namesOfDeletedAccounts, ...partsOfKeys(nowMs), sources, erasures, ...ledger, retention];
 }
 
 function partsOfKeys(nowMs: number): Part[] {
@@ -194,3 +193,14 @@ const ledger: Part[] = [
     alsoMerges: rememberLostLeads,
   },
 ];
+
+/** The last retention of each account, by the audit of both files: it is an erasure that goes on. Other settings are those of the backup. */
+const retention: Part = {
+  name: "retention",
+  merges: [
+    sql`
+      UPDATE main.accounts SET retain_days = last.days FROM (
+        SELECT account, detail ->> '$.days' AS days, max(number) FROM main.audit WHERE act = 'retain.set' GROUP BY account
+      ) AS last WHERE last.account = main.accounts.id AND last.days IS NOT main.accounts.retain_days`,
+  ],
+};

@@ -177,8 +177,7 @@ function afterTexts(report: Restoration, dryRun: boolean): string[] {
   const parts = carried.map(({ name, count }) => `${name} (${grouped(count)})`);
   const copy = dryRun ? (kept ?? "").replace(/\.replaced-.*/, ".replaced-TIME") : kept;
   return [
-    parts.length > 0 &&
-      `Carried over from the replaced file: ${parts.join(", ")}. Settings, such as retention, are those of the backup.`,
+    parts.length > 0 && `Carried over from the replaced file: ${parts.join(", ")}.`,
     unread.length > 0 && `Warning: these parts of the replaced file could not be read: ${unread.join(", ")}. ${again}`,
     !isContinuation && unread.length === 0 && sinceText(report),
     kept !== null && !dryRun && `The replaced file is kept as ${kept}. Delete it when you no longer need it.`,

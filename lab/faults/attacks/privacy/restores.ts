@@ -256,10 +256,13 @@ async function restore(round: Round): Promise<void> {
   const since = way === "with nothing" ? [] : state.erasures.filter((one) => !backup.state.erasures.includes(one));
   const isErased = (lead: Lead) =>
     since.some((one) => one.account === lead.account && (one.removed.has(lead.id) || isNamed(lead, one.given)));
+  // Of two files, the one with the newer decision has the retention of an account.
+  const known =
+    way === "over the old file" ? [...backup.state.retentions, ...state.retentions] : backup.state.retentions;
   round.state = applyRetention(
     {
       leads: backup.state.leads.filter((lead) => !isErased(lead)),
-      retentions: backup.state.retentions,
+      retentions: known.toSorted((one, other) => one.atMs - other.atMs),
       erasures: [...backup.state.erasures, ...since],
     },
     round.nowMs,
