@@ -101,7 +101,7 @@ function migrateCommand(context: CommandContext): Command {
 
 /** A command that stops and starts the local node. Its supervisor does that. */
 function restartCommand(name: string, description: string): Command {
-  const example = `cluster ${name} --stop "systemctl stop rqlited" --start "systemctl start rqlited"`;
+  const example = `cluster ${name} --stop "docker stop n1" --start "docker start n1"`;
   return jsonCommand(name)
     .description(description)
     .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
