@@ -92,6 +92,36 @@ test("people next to a visit are one record, of which nobody is the visitor", as
   ]);
 });
 
+test.each<object>([
+  { match: { individual: { name: "Ann", email: "a@b.com" } }, relatives: [lee, sam] },
+  { lead_data: { name: "Ann", email: "a@b.com" }, interests: [{ name: "Sailing" }, { name: "Chess" }] },
+  { lead_info: { first_name: "Ann" }, page_history: [{ url: "/a", timestamp: "2026-01-05T10:00:00Z" }, { url: "/b" }] },
+  { match: { individual: { emails: ["a@b.com"] } }, relatives: [lee, sam] },
+  { match: { individual: { emails: [{ value: "a@b.com" }] } }, relatives: [lee, sam] },
+  { found: { phone: 15551234567 }, relatives: [lee, sam] },
+])("a person in an unknown object makes a document a record, and nobody in its list is a lead: %j", async (record) => {
+  expect(await readAll(JSON.stringify(record))).toEqual([{ fault: expect.stringContaining("it has no value except") }]);
+});
+
+test.each<object>([
+  { links: { first: "/people?page=1", last: "/people?page=9" } },
+  { paging: { first: "c3RhcnQ9MQ==", last: "?page=9", count: { email: 2, phone: 1 } } },
+  { included: [{ attributes: { email: "kim@example.com" } }], campaign: { name: "Summer" } },
+  { meta: { created_by: { email: "kim@example.com" }, sales_rep: { email: "kim@example.com", first_name: "Kim" } } },
+])("what is said of a page is no person: %j", async (around) => {
+  expect(await readAll(JSON.stringify({ ...around, data: [dana, lee] }))).toEqual(both);
+});
+
+test("a list of objects under the name of a time, a pixel, or an ID may be that of the records", async () => {
+  for (const name of ["matched", "identified", "resolved", "pixels", "ids"]) {
+    expect(await readAll(JSON.stringify({ [name]: [dana, lee] }))).toEqual(both);
+    const [reading] = await readAll(
+      JSON.stringify({ [name]: [dana, lee], unmatched: [{ company: "A" }, { company: "B" }] }),
+    );
+    expect(reading).toEqual({ fault: expect.stringContaining(`jq -c '.${name}[]' or '.unmatched[]'`) });
+  }
+});
+
 test("two lists of records are rejected with the jq filters to choose", async () => {
   const [reading] = await readAll(JSON.stringify({ contacts: [dana, lee], leads: [sam, lee] }));
   expect(reading).toEqual({ fault: expect.stringContaining("jq -c '.contacts[]' or '.leads[]'") });

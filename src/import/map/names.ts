@@ -1,6 +1,6 @@
 /** The names of columns and objects: how they are compared, and what the table says of one name as a whole. */
 import { namesOf } from "../../contract/names.ts";
-import { aliases, type ObjectKind, objects, type Target } from "./fields.ts";
+import { aliases, type ObjectKind, objects, representatives, type Target } from "./fields.ts";
 import { readZone } from "./values/zones.ts";
 
 /** A name that is longer has no meaning: nothing looks a text of a stranger up. */
@@ -63,6 +63,11 @@ export function isWrapper(name: string): boolean {
 /** Returns the kind of the objects with this name; null if they hold no fields. */
 export function kindOf(name: string): ObjectKind | null {
   return find(kindByKey, normalizeName(name))?.kind ?? null;
+}
+
+/** Returns whether a name is that of somebody who is not the visitor. */
+export function isRepresentative(name: string): boolean {
+  return representatives.has(normalizeName(name)) || wordsOf(name).some((word) => representatives.has(word));
 }
 
 /** Returns the field with exactly this name; null if the table has no such name. */

@@ -4,10 +4,10 @@ import {
   creationNames,
   eventNames,
   nameParts,
+  namingFields,
   type ObjectKind,
   otherLists,
   placeFields,
-  representatives,
   type Target,
   valueNames,
   visitFields,
@@ -17,6 +17,7 @@ import {
   aliasByKey,
   fieldNamed,
   find,
+  isRepresentative,
   kindByKey,
   normalizeName,
   splitPath,
@@ -338,11 +339,26 @@ function valueOfField(step: Step, outer: Meaning, key: string): Meaning {
 
 /** Returns whether a list with this name may be the list of records of a document. */
 export function mayHoldRecords(name: string): boolean {
+  const field = fieldNamed(name);
+  const isField = field !== null && !hasNoObjects.has(field);
+  return !isOther(name) && !isRepresentative(name) && !isVisitList(name) && !isField;
+}
+
+/** Fields of which no list of objects holds values: such a list may be that of the records, as `matched`. */
+const hasNoObjects: ReadonlySet<Target> = new Set(["id", "identified_at", "pixel_id"]);
+
+function isOther(name: string): boolean {
   const key = normalizeName(name);
-  const words = wordsOf(name);
-  const isOther = otherLists.has(key) || otherLists.has(key.replace(/s$/, ""));
-  const isOfOthers = words.some((word) => representatives.has(word)) || representatives.has(key);
-  return !isOther && !isOfOthers && !isVisitList(name) && fieldNamed(name) === null;
+  return otherLists.has(key) || otherLists.has(key.replace(/s$/, ""));
+}
+
+/** Returns the field of a value that names somebody in an object that is not known; null if it is none, or a representative's. */
+export function strangerField(path: readonly string[]): Target | null {
+  const names = splitPath(path, () => false);
+  if (names === null || names.length < 2 || meaningOfPath(names) !== null) return null;
+  if (names.some((name) => isOther(name) || isRepresentative(name))) return null;
+  const target = meaningInPerson(names.slice(-1), 0)?.target ?? meaningInPerson(names.slice(1).slice(-2), 0)?.target;
+  return target != null && target !== "name" && namingFields.has(target) ? target : null;
 }
 
 /** A list of events or of sessions may be that of the records; any other one of visits belongs to a record. */

@@ -1,9 +1,9 @@
 /** What the first rows of a file leave open: the time of the visit, the order of dates, the pixel, and the visitor. */
 import { firstText, type Row, textIn } from "../row.ts";
 import type { Column } from "./column.ts";
-import { representatives, type Target } from "./fields.ts";
+import type { Target } from "./fields.ts";
 import { type LeadRules, personIn, readLead } from "./lead.ts";
-import { normalizeName, wordsOf } from "./names.ts";
+import { isRepresentative } from "./names.ts";
 import { isTime } from "./values/times.ts";
 import { readVisitTime, type Undecided } from "./visit-time.ts";
 
@@ -123,9 +123,4 @@ function unknownPeople(rows: readonly Row[]): UnknownPerson[] | null {
     return { path, has: [...has], rows: rows.size, isRepresentative };
   });
   return people.every(({ isRepresentative }) => isRepresentative) ? null : people;
-}
-
-/** Returns whether a name is that of somebody who is not the visitor. */
-export function isRepresentative(name: string): boolean {
-  return representatives.has(normalizeName(name)) || wordsOf(name).some((word) => representatives.has(word));
 }

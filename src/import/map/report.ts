@@ -3,8 +3,7 @@ import { type LeadField, leadFields } from "../../contract/lead.ts";
 import { type Column, isRejectColumn } from "./column.ts";
 import type { Columns } from "./columns.ts";
 import { identifiers, type Target, targets } from "./fields.ts";
-import { fieldNamed, isWrapper, wordsOf } from "./names.ts";
-import { isRepresentative } from "./questions.ts";
+import { fieldNamed, isRepresentative, isWrapper, wordsOf } from "./names.ts";
 import type { TimeRules } from "./visit-time.ts";
 
 /** The field that each column becomes, or null. */

@@ -1,6 +1,8 @@
 /** Pages of an API: JSON that holds its records in one list, under any name that is not that of something else. */
-import { kindOf } from "../map/names.ts";
-import { mayHoldRecords, saysOfRecord } from "../map/paths.ts";
+import { fieldNamed, kindOf } from "../map/names.ts";
+import { mayHoldRecords, saysOfRecord, strangerField } from "../map/paths.ts";
+import { firstEmail } from "../map/values/emails.ts";
+import { firstPhone } from "../map/values/phones.ts";
 import { isObject } from "./json-value.ts";
 
 /** A list of records, and its parents: a name in a list of companies is that of a company. */
@@ -29,7 +31,7 @@ export function readPage(value: unknown): Page | { readonly lists: readonly stri
   const kind = ({ path }: List) => kindOf(path.at(-1) ?? "");
   const isListing = lists.every((list) => ["wrapper", null].includes(kind(list)));
   const items = new Set<unknown>(lists.map((list) => list.items));
-  if (isRecord(value, [], items, isListing)) return null;
+  if (isRecord(value, [], items, isListing) || namesStranger(value, [], items)) return null;
   const full = lists.filter(({ items }) => items.length > 0);
   if (full.length > 1) {
     // Lists of one object each belong together.
@@ -62,6 +64,28 @@ function isRecord(
     if (Array.isArray(item)) return item.some((inner) => isObject(inner) && isRecord(inner, here, lists, isListing));
     return typeof item !== "number" && saysOfRecord(here, isListing);
   });
+}
+
+/** Returns whether an unknown object outside of some lists names somebody: then the lists belong to that person. */
+function namesStranger(value: Record<string, unknown>, path: readonly string[], lists: ReadonlySet<unknown>): boolean {
+  return Object.entries(value).some(([name, item]) => {
+    const here = [...path, name];
+    if (lists.has(item) || here.length > maxDepth) return false;
+    if (isObject(item)) return namesStranger(item, here, lists);
+    const items = Array.isArray(item) ? item : [item];
+    return items.some((one) =>
+      isObject(one) ? fieldNamed(name) !== null && namesStranger(one, here, lists) : isStranger(here, one),
+    );
+  });
+}
+
+/** A count is no phone, and a link to the first page no name. */
+function isStranger(path: readonly string[], value: unknown): boolean {
+  if (typeof value !== "string" && typeof value !== "number") return false;
+  const field = strangerField(path);
+  if (field === "email" || field === "verified_email") return firstEmail(String(value)) !== null;
+  if (field === "phone") return firstPhone(String(value)) !== null && /(?:\d\D*){7}/.test(String(value));
+  return field !== null && /^[^\d/?=&:]*\p{L}[^\d/?=&:]*$/u.test(String(value));
 }
 
 /** A list of texts or numbers is a value; one without anything in it may be a page. */
