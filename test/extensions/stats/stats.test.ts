@@ -1,11 +1,12 @@
 /** bun admin stats: leads per day, by pixel, state, and source, and requests per key and day, in the terminal and as a page. */
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { formatTime } from "../../../src/contract/time.ts";
 import { type Admin, anAdmin } from "../../support/admin.ts";
+import { start } from "../../support/process.ts";
 import { onTerminal, plain } from "../../support/terminal.ts";
 
 const nowMs = Date.parse("2026-05-20T09:15:00Z");
@@ -28,6 +29,16 @@ const printedFor = async (rows: readonly string[], ...options: string[]) =>
 
 const titles = ["Leads per day", "Leads by pixel", "Leads by state", "Leads by source"];
 const none = { leads: { all: 0, in_period: 0 }, by_pixel: [], by_state: [], by_source: [], requests: [] };
+
+test("without a database, stats creates none, and says how to", async () => {
+  const admin = anAdmin([]);
+  const { status, stderr } = await admin.run("stats", "acme");
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^There is no database at .* bun admin account create NAME/),
+  ]);
+  expect(existsSync(admin.file)).toBe(false);
+});
 
 test("an account without leads has one line, and empty lists", async () => {
   const admin = await withLeads();
@@ -161,6 +172,15 @@ describe("the page of --html", () => {
     expect(page).toContain("<td>news &amp; more</td><td>1</td>");
     expect(page).toContain("default-src 'none'");
     expect(page).not.toMatch(/\b(?:src|href)=|url\(|@import|<script/);
+  });
+
+  test("is written into the subfolder of the clone in which the command was typed", async () => {
+    const folder = mkdtempSync(join(import.meta.dir, "typed-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const settings = { DATABASE_PATH: anAdmin().file, HOME: folder };
+    const command = [process.execPath, "run", "admin", "stats", "acme", "--html", "page.html"];
+    expect(await start(settings, folder, command).finished()).toMatchObject({ status: 0 });
+    expect(readdirSync(folder)).toContain("page.html");
   });
 
   test("has no control character of a source", async () => {
