@@ -132,7 +132,7 @@ export const settings = {
   LOG_LEVEL: setting("info", "silent, fatal, error, warn, info, debug, trace", logLevel),
   TRUST_PROXY: setting("0", "1 trusts X-Forwarded-Proto and X-Forwarded-Host", oneOf("0", "1")),
   METRICS: setting("private", "public opens /metrics to other machines", oneOf("private", "public")),
-  METRICS_TOKEN: optional("token that opens /metrics to requests with Authorization: Bearer", token),
+  METRICS_TOKEN: optional("token with which requests can read /metrics (Authorization: Bearer)", token),
   TLS_CERT: optional(
     "PEM file with the certificate; requires TLS_KEY",
     fileWith(/CERTIFICATE-----/, "PEM file with a certificate"),
@@ -155,8 +155,8 @@ export const settings = {
   BACKUP_RECIPIENT: optional("age recipient (age1…) for whom backups are encrypted", recipient),
   ALERT_URL: optional("URL to which findings of doctor are posted", secretUrl),
   ALERT_PING_URL: optional("URL that is requested after each verified backup", secretUrl),
-  ALERT_MAIL_TO: optional("address to which the same is mailed; requires SMTP_URL", mailAddress),
-  SMTP_URL: optional("mail server that takes the mail (smtps://user:password@host)", mailServer),
+  ALERT_MAIL_TO: optional("email address that also receives the alerts; requires SMTP_URL", mailAddress),
+  SMTP_URL: optional("mail server that sends the alerts (smtps://user:password@host)", mailServer),
 } satisfies Record<string, Setting<unknown>>;
 
 type SettingName = keyof typeof settings;
