@@ -17,10 +17,10 @@ export function vendorsPage(): string {
   const inOrder = listed.toSorted((a, b) => a.vendor.title.localeCompare(b.vendor.title, "en"));
   return `# Vendors
 
-The import recognizes the exports and payloads of these vendors by the names of their fields, and prints the vendor. No option is
-needed but \`--pixel\`, if the file names no pixel. \`--vendor NAME\` chooses a vendor, and \`--vendor none\` reads a file by the
-[names that all files share](../importing.md#which-column-is-which-field). Fields that a table lacks are read by those names too.
-Of several names, the first one with a value counts.
+The import recognizes the exports and payloads of these vendors by the names of their fields, and prints the vendor. The only
+option that may be needed is \`--pixel\`, if the file names no pixel. \`--vendor NAME\` chooses a vendor, and \`--vendor none\` reads a file by the
+[names that all files share](../importing.md#which-column-is-which-field). Fields that are
+not in a table are also read by those names. If several names have a value, the first one is used.
 
 To receive the webhook of a vendor, create its URL, and enter it at the vendor:
 
@@ -29,7 +29,7 @@ bun admin account create acme
 bun admin source create acme --label rb2b --pixel px_site --create-pixels
 \`\`\`
 
-Not listed? [Add a vendor](../../CONTRIBUTING.md): it is one file of data. This page is made from those files.
+If a vendor is not listed, [add it](../../CONTRIBUTING.md) as one file of data. This page is generated from those files.
 
 ${inOrder.map(sectionOf).join("\n")}`;
 }
@@ -42,7 +42,7 @@ function sectionOf({ name, vendor }: { name: string; vendor: Vendor }): string {
   const kept = vendor.notKept.length === 0 ? [] : [`| ${vendor.notKept.map(code).join(", ")} | not kept |`];
   const person =
     vendor.person === null
-      ? "It names no visitor. "
+      ? "Its records name no visitor. "
       : vendor.person
         ? `The visitor is the object ${code(vendor.person)}. `
         : "";
