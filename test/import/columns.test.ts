@@ -163,3 +163,24 @@ test("the two columns of a rejects file are ignored without a warning", async ()
   const { columns } = await readText("email,reject_line,reject_reason\n");
   expect(reportOn(columns).unmatched).toEqual([]);
 });
+
+describe("of several people in the columns of one row", () => {
+  const read = async (text: string) => shown((await leadsOf(text))[0]);
+
+  test("a visitor who has only a name precedes a contact, as in JSON", async () => {
+    const header = "Visitor Name,Visitor Email,Contact Name,Contact Email";
+    expect(await read(`${header}\nAnn,,Bob,bob@x.com\n`)).toEqual({ name: "Ann" });
+    expect(await read(`${header}\n,,Bob,bob@x.com\n`)).toEqual({ name: "Bob", email: "bob@x.com" });
+    expect(await read(`${header},City\nAnn,,,,Reno\n`)).toEqual({ name: "Ann", city: "Reno" });
+  });
+
+  test("a prefix and a parent of one name are one object", async () => {
+    expect(await read("Contact Name,Email,Contact.Email\nAnn,,c@b.com\n")).toEqual({ name: "Ann", email: "c@b.com" });
+    expect(await read("Contact Name,Contact.Email\nAnn,c@b.com\n")).toEqual({ name: "Ann", email: "c@b.com" });
+  });
+
+  test("a customer without values precedes a user", async () => {
+    const header = "customer_id,customer_email,user_email,page_url";
+    expect(await read(`${header}\n1,,rep@us.com,/a\n`)).toEqual({ page_url: "/a" });
+  });
+});

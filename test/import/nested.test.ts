@@ -138,3 +138,15 @@ test("property names of JavaScript objects are ordinary names", async () => {
     email: "d@example.com",
   });
 });
+
+test.each<[string, object | null]>([
+  ["without an email address", { id: "1", email: null }],
+  ["without values", {}],
+  ["that is null", null],
+])("a user is not read where a customer is named %s", async (_, customer) => {
+  const user = { email: "rep@us.example.com", name: "Rep" };
+  const at = "2026-01-05T00:00:00.000Z";
+  expect(await leadOfObject({ customer, user, page_url: "/a", date: "2026-01-05" })).toEqual({ page_url: "/a", at });
+  expect(await leadOfObject({ user, session: { customer, url: "/a" } })).toEqual({ page_url: "/a" });
+  expect(await leadOfObject({ user })).toEqual(user);
+});

@@ -86,7 +86,7 @@ export function createLayout(columns: readonly Column[], rules: LayoutRules): La
   removeBareNames(record, others, entries, mapped);
   const isNamed = [...record.entries, ...mapped].some(isNaming);
   const persons = others.filter(({ person }) => person.kind === "person").toSorted(byLikelihood);
-  const doubtful = others.filter(({ person }) => person.kind === "doubtfulPerson").toSorted(byLikelihood);
+  const doubtful = doubtfulOf(columns, others).toSorted(byLikelihood);
   const isChosen = profile?.person !== undefined || persons.some(({ person }) => person.order < 0);
   const candidateOf = (group: Group) => createCandidate(group, record, others, mapped);
   const chosen = isChosen ? chosenOf(persons, record) : null;
@@ -195,7 +195,18 @@ function groupsOf(columns: readonly Column[], entries: readonly Entry[]): Group[
  */
 function mergePrefixes(record: Group, others: Group[]): Group[] {
   const strangers: Group[] = [];
+  // `Contact Name` and `contact.email` are of one contact.
+  const isSame = (group: Group, other: Group) =>
+    other.person.prefix === null &&
+    !other.isCrowd &&
+    other.person.path.toLowerCase() === group.person.path.toLowerCase();
   for (const group of flatGroups(others)) {
+    const same = others.find((other) => isSame(group, other));
+    if (same !== undefined) {
+      same.entries.push(...group.entries);
+      others.splice(others.indexOf(group), 1);
+      continue;
+    }
     const own = new Set(record.entries.flatMap(({ target }) => target ?? []));
     const isApart = group.entries.some(({ target }) => target !== null && own.has(target));
     if (!isApart) record.entries.push(...group.entries);
@@ -219,6 +230,17 @@ function removeBareNames(record: Group, others: readonly Group[], entries: reado
     (isAlone && !entries.some(({ use, around: other }) => use === "event" && other === around));
   const kept = record.entries.filter((entry) => !entry.isBareName || isOfPerson(entry));
   record.entries.splice(0, record.entries.length, ...kept);
+}
+
+/** Returns the customers; or the users of a record that has no customer, not even an empty one: they may be representatives. */
+function doubtfulOf(columns: readonly Column[], groups: readonly Group[]): Group[] {
+  const order = ({ person }: { readonly person: Meaning["person"] }) => person.order % 100;
+  const found = groups.filter(({ person }) => person.kind === "doubtfulPerson");
+  const empty = columns.flatMap(({ several, meaning, isIgnored }) =>
+    several === "nobody" && !isIgnored && meaning?.person.kind === "doubtfulPerson" ? [meaning] : [],
+  );
+  const first = Math.min(...[...found, ...empty].map(order));
+  return found.filter((group) => order(group) === first);
 }
 
 function isNaming({ target, isBareName }: Entry): boolean {
@@ -248,10 +270,10 @@ function createCandidate(group: Group, record: Group, others: readonly Group[], 
   const inOrder = values.toSorted((a, b) => a.rank - b.rank || a.at - b.at);
   const isOfCompany = ({ use }: Entry) => use === "place of a company";
   const of = byField(inOrder.filter((entry) => !isOfCompany(entry)));
-  // Of the record itself, a whole name does not say that it is the person.
-  const naming = (isRecord ? record.entries : group.entries).flatMap(({ use, target, at }): Naming[] => {
+  // Of the record itself, a whole name without a prefix does not say that it is the person.
+  const naming = (isRecord ? record.entries : group.entries).flatMap(({ use, target, at, person }): Naming[] => {
     const isNaming = use === "person" && target !== null && namingFields.has(target);
-    return isNaming && !(isRecord && target === "name") ? [{ at, target }] : [];
+    return isNaming && !(isRecord && target === "name" && person.prefix === null) ? [{ at, target }] : [];
   });
   return {
     path: group.person.path,

@@ -33,7 +33,7 @@ class RecordReader {
   /** Adds the values at or below a path. What has no meaning is left out before it is looked at. */
   add(value: unknown, path: readonly string[], length: number): void {
     if (path.length > maxDepth || length > maxPathLength) return;
-    if (isEmpty(value) && kindOf(path.at(-1) ?? "") === "person") this.addSign(path, "nobody");
+    if (isEmpty(value) && isOfPerson(path.at(-1) ?? "")) this.addSign(path, "nobody");
     if (Array.isArray(value)) this.addList(value, path, length);
     else if (typeof value === "object" && value !== null) this.addObject(value, path, length);
     else this.addTexts([String(value ?? "")], path);
@@ -94,6 +94,11 @@ function flatItems(list: readonly unknown[], depth: number): readonly unknown[] 
     if (item === null) return [];
     return Array.isArray(item) ? (depth < maxDepth ? flatItems(item, depth + 1) : []) : [item];
   });
+}
+
+function isOfPerson(name: string): boolean {
+  const kind = kindOf(name);
+  return kind === "person" || kind === "doubtfulPerson";
 }
 
 /** Returns whether a value is null, an object without names, or a list without items. */
