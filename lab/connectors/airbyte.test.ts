@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
 import { aLine } from "../../test/packages/client/line.ts";
+import { answering } from "../../test/support/answering.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
 import { connectors, leadsOfWeeks, moreThan, start, toolOf, withTool } from "./connector.ts";
@@ -16,7 +17,13 @@ interface Message {
   readonly type: string;
   readonly record?: { readonly stream: string; readonly data: Lead };
   readonly state?: unknown;
+  readonly log?: { readonly level: string; readonly message: string };
 }
+
+const parts = [
+  ...["--manifest-path", join(connectors, "airbyte/manifest.yaml")],
+  ...["--components-path", join(connectors, "airbyte/components.py")],
+];
 
 const catalog = {
   streams: [
@@ -37,29 +44,36 @@ const nothing = Object.fromEntries(detailFields.map((field) => [field, null]));
 function aSync(tool: string, url: string, key: string) {
   const folder = aFolder();
   const kept = new Map<string, Lead>();
+  const warnings: string[] = [];
   let state: unknown[] = [];
   let records = 0;
   const put = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value));
-  put("config.json", { base_url: url, key, start_date: "2026-01-01", window: "P3D" });
+  const configure = (base_url: string, key: string) =>
+    put("config.json", { base_url, key, start_date: "2026-01-01", window: "P3D" });
+  configure(url, key);
   put("catalog.json", catalog);
   const files = ["config", "catalog", "state"].flatMap((name) => [`--${name}`, `${name}.json`]);
   function take(line: string): void {
-    const { type, record, state: said } = JSON.parse(line) as Message; // Airbyte's protocol.
+    const { type, record, state: said, log } = JSON.parse(line) as Message; // Airbyte's protocol.
     if (type === "RECORD" && record !== undefined) {
       kept.set(record.data.id, { ...nothing, ...record.data });
       records += 1;
     }
     if (type === "STATE") state = [said];
+    if (log?.level === "WARN") warnings.push(log.message);
   }
   return {
+    configure,
+    warnings,
     records: () => records,
     leads: () => [...kept.values()].toSorted((one, other) => one.identified_at.localeCompare(other.identified_at)),
     /** Reads to the end, or is killed after a number of messages. Returns the status. */
     async read(most = Number.POSITIVE_INFINITY): Promise<number> {
       put("state.json", state);
       const child = start(tool, {
-        args: ["read", ...files, "--manifest-path", join(connectors, "airbyte/manifest.yaml")],
+        args: ["read", ...files, ...parts],
         folder,
+        settings: { AIRBYTE_ENABLE_UNSAFE_CODE: "true" },
       });
       let messages = 0;
       for await (const line of linesOf(child.stdout)) {
@@ -102,6 +116,35 @@ withTool(program)(
     server.importMore([late, fresh]);
     expect(await sync.read()).toBe(0);
     expect(sync.leads()).toEqual([...leads.slice(0, -1), late, ...leads.slice(-1), fresh]);
+  },
+  manyRuns,
+);
+
+withTool(program)(
+  "a state of another server, or of another account at the same address, does not keep older leads out",
+  async () => {
+    const leads = leadsOfWeeks(40);
+    const older = leadsOfWeeks(90).slice(0, 30);
+    const [first, second] = [await serve({ leads }), await serve({ leads: older })];
+    let upstream = first.url;
+    const address = answering(({ url, headers }) => fetch(url.replace(/^http:\/\/[^/]+/, upstream), { headers }));
+    const { configure, read, leads: arrived, warnings } = aSync(program ?? "", address, first.aKey());
+    expect(await read()).toBe(0);
+    expect([arrived(), warnings]).toEqual([leads, []]);
+    upstream = second.url;
+    configure(address, second.aKey());
+    expect(await read()).toBe(0);
+    const ids = new Set(arrived().map(({ id }) => id));
+    expect(older.filter(({ id }) => !ids.has(id))).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining("this seems to be another account")]);
+    // The same account at another address.
+    configure(second.url, second.aKey());
+    expect(await read()).toBe(0);
+    expect(warnings[1]).toContain(`The state is that of ${address}, and this is ${second.url}.`);
+    // A new key of the same account continues.
+    configure(second.url, second.aKey());
+    expect(await read()).toBe(0);
+    expect(warnings).toHaveLength(2);
   },
   manyRuns,
 );
