@@ -83,7 +83,7 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
   };
 }
 
-/** Takes what one transaction can have of what is pending; null if there is nothing. It stays pending until it is dropped. */
+/** Returns the pending items that fit into one transaction; null if nothing is pending. They stay pending until they are dropped. */
 function takePart(name: string, { usage, ledger }: Pending) {
   const counts = usage.next();
   const { statements: ofLedger, isMoreLeft } = ledger.next();

@@ -16,7 +16,7 @@ import { usageRoute } from "./usage.ts";
 export interface AppParts extends HostSettings, MetricSources {
   /** True if other machines may read /metrics. */
   readonly publicMetrics: boolean;
-  /** The token that opens /metrics; null if there is none. */
+  /** The token with which requests can read /metrics; null if METRICS_TOKEN is not set. */
   readonly metricsToken: string | null;
 }
 

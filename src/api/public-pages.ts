@@ -23,7 +23,7 @@ interface Parts {
   readonly baseUrl: string;
   readonly limitPerMin: number;
   readonly publicMetrics: boolean;
-  /** Opens /metrics to requests that send it; null if there is none. */
+  /** The token with which requests can read /metrics; null if METRICS_TOKEN is not set. */
   readonly metricsToken: string | null;
 }
 

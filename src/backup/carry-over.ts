@@ -194,7 +194,7 @@ const ledger: Part[] = [
   },
 ];
 
-/** The last retention of each account, by the audit of both files: it is an erasure that goes on. Other settings are those of the backup. */
+/** The last retention of each account, by the audit of both files. Other settings are those of the backup. */
 const retention: Part = {
   name: "retention",
   merges: [

@@ -56,7 +56,7 @@ complete -o default -F _leadfile ${programs.join(" ")}
 `;
 }
 
-/** Fish completes names of files by itself after a command that takes them. */
+/** Fish completes file names after a command that accepts them, without a rule. */
 function fishScript(candidates: Candidates): string {
   const paths = [...candidates.keys()].filter((path) => path !== "");
   const lines = programs.flatMap((program) =>

@@ -10,7 +10,7 @@ import { cityKey } from "./stored-lead.ts";
 interface Filter<Schema extends TSchema> {
   /** The accepted values. Its `error` completes the sentence "The parameter … takes …". */
   readonly schema: Schema;
-  /** Reads the text of the query. A text that is no value stays as it is, and fails the schema. */
+  /** Reads the text of the query. An invalid text is kept unchanged, and fails the schema. */
   readonly decode: (text: string) => unknown;
   /** Returns the value as the database compares it; undefined filters nothing. */
   readonly toKey: (value: Static<Schema>) => string | number | undefined;

@@ -39,7 +39,7 @@ type LeadParameters = Static<typeof LeadParameters>;
 export type LeadParameter = keyof LeadParameters;
 type Decode = (text: string) => unknown;
 
-/** Reads the text of each parameter. A text that is no value stays as it is, and fails the schema. */
+/** Reads the text of each parameter. An invalid text is kept unchanged, and fails the schema. */
 export const decoders: Readonly<Record<LeadParameter, Decode>> = {
   // "05", "5.0" and "0x5" are other ways to write a number. Only the canonical one is accepted.
   limit: (text) => (String(Number(text)) === text ? Number(text) : text),

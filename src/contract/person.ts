@@ -1,7 +1,7 @@
 /** The identifiers of a person: an email address, a phone, or the ID of a lead, each in one normal form. */
 import { domainToASCII } from "node:url";
 
-/** An identifier as it is compared: an address in lower case, digits without a prefix, or a UUID. */
+/** An identifier in its normalized form: an address in lower case, digits without a prefix, or a UUID. */
 export interface PersonIdentifier {
   readonly kind: "email" | "phone" | "id";
   readonly value: string;
@@ -9,7 +9,7 @@ export interface PersonIdentifier {
   readonly earlier?: string;
 }
 
-/** Returns an email address or a phone, in digits or as it is written, as it is compared. */
+/** Returns the normalized form of an email address or a phone. */
 export function identifierOf(kind: "email" | "phone", text: string): PersonIdentifier {
   const value = kind === "email" ? emailKey(text) : phoneKey(text);
   const earlier = kind === "email" ? earlierEmailKey(text) : earlierPhoneKey(text);
@@ -30,7 +30,7 @@ function earlierEmailKey(email: string): string {
   return withDomain(email.trim().toLowerCase().normalize("NFC"), asciiDomain);
 }
 
-/** An ASCII domain stays as it is: domainToASCII would make the IP address 1.2.0.3 of 1.2.3. */
+/** An ASCII domain is kept unchanged: domainToASCII would make the IP address 1.2.0.3 of 1.2.3. */
 function asciiDomain(domain: string): string {
   return /[^ -~]/.test(domain) ? domainToASCII(domain) : "";
 }
@@ -63,14 +63,14 @@ export function plainText(text: string): string {
   return asciiDigits(withoutInvisible(decodePercent(text).normalize("NFKC")));
 }
 
-/** Decodes each valid sequence of percent-encoding. A stray `%` stays. */
+/** Decodes each valid sequence of percent-encoding. A stray `%` is kept. */
 export function decodePercent(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (sequence) =>
     Buffer.from(sequence.replaceAll("%", ""), "hex").toString("utf8"),
   );
 }
 
-/** Removes characters that nobody sees, such as zero-width joiners and soft hyphens. */
+/** Removes invisible characters, such as zero-width joiners and soft hyphens. */
 export function withoutInvisible(text: string): string {
   return text.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "");
 }

@@ -100,7 +100,7 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.key, table.day] })],
 );
 
-/** Returns the column of a name, or an expression of SQL as it is. */
+/** Returns the column of a name, or an SQL expression unchanged. */
 const columnOf = (table: Readonly<Record<string, SQLiteColumn>>, column: string): SQLiteColumn | SQL =>
   Object.values(table).find(({ name }) => name === column) ?? sql.raw(column);
 
@@ -255,7 +255,7 @@ export const sent = sqliteTable(
     day: text().notNull(),
     /** The number of a lead divided by 8,192. */
     block: integer().notNull(),
-    /** The node of a cluster that sent them; empty without a cluster. Each node writes its own rows. */
+    /** The node of a cluster that sent the leads; empty without a cluster. Each node writes its own rows. */
     node: text().notNull().default(""),
     /** Bit n is for the n-th number of the block; compressed by Zstandard. */
     bits: blob({ mode: "buffer" }).notNull(),

@@ -19,7 +19,7 @@ export interface SourceSignature {
   readonly header: string;
 }
 
-/** The column `options` as createSource writes it. The secret has to be known as it is, to compute signatures. */
+/** The column `options` as createSource writes it. The secret is stored in plain text, because signatures are computed with it. */
 interface StoredOptions {
   readonly signature?: SourceSignature;
   readonly [option: string]: string | boolean | SourceSignature | undefined;

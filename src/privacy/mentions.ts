@@ -67,7 +67,7 @@ function* formsOf(text: string): Generator<string> {
 }
 
 /**
- * Decodes each valid sequence of percent-encoding, and character references. A stray `%` stays. Full-width letters become ordinary
+ * Decodes each valid sequence of percent-encoding, and character references. A stray `%` is kept. Full-width letters become ordinary
  * ones, and invisible characters are removed.
  */
 function decodeOnce(text: string): string {

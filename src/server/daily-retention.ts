@@ -1,4 +1,4 @@
-/** The server's retention: at the start and once a UTC day. What a clock alone would erase waits for a person. */
+/** The server's retention: at the start and once a UTC day. Leads that only the clock makes due are kept until a person confirms. */
 import type { Logger } from "pino";
 import { dayOf } from "../contract/calendar.ts";
 import { innermost } from "../db/failure.ts";

@@ -116,7 +116,7 @@ async function majorityOf<Answer>(asking: readonly Promise<Answer>[], needed: nu
   return [...answers];
 }
 
-/** The answer of a node, as it is asked for. */
+/** The row that a node returns for the query of its position. */
 type Answered = [revision: number, last: Position | null, chainAtOwn: number | null, nowMs: number, isListed: 0 | 1];
 
 /** Asks a node how far it is, and whether it lists the process that serves. Throws if it does not answer. */

@@ -41,7 +41,7 @@ type CreateOptions = Omit<ImportRequest, "onDuplicate"> & {
   readonly signatureHeader?: string;
 };
 
-/** A form has a name and an equals sign within so many characters. */
+/** The maximum number of characters before the equals sign of a form. */
 const maxFormStart = 1000;
 
 export function sourceCommand(context: CommandContext): Command {

@@ -1,5 +1,5 @@
 /**
- * Imports files in a process of its own, with a time limit for each: one that Leadfile cannot read to its end, because of a
+ * Imports files in a separate process, with a time limit for each: one that Leadfile cannot read to its end, because of a
  * fault of Leadfile or of the file, costs nothing but itself.
  */
 import { statSync } from "node:fs";

@@ -18,7 +18,7 @@ interface Failure {
   readonly retryAfterMs: number;
   /** Advice for a person if waiting is unlikely to help; empty otherwise. */
   readonly advice: string;
-  /** True if the receiver will never take this lead, although it takes others. */
+  /** True if the receiver will never accept this lead, although it accepts others. */
   readonly isFinal: boolean;
 }
 
@@ -49,8 +49,8 @@ const firstPauseMs = 500;
 const maxPauseMs = 60_000;
 
 /**
- * Offers a lead until it is taken, or until it is a dead letter, with growing pauses. Gives advice once for each reason.
- * Returns false if a stop came first, or if nobody takes leads any more.
+ * Sends a lead with growing pauses until it is accepted, or until it is a dead letter. Gives advice once for each reason.
+ * Returns false if a stop came first, or if the receiver accepts no more leads.
  */
 export async function deliver(lead: Lead, receiver: Receiver, delivery: Delivery): Promise<boolean> {
   const { say, stop, now } = delivery;

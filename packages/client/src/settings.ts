@@ -113,7 +113,7 @@ export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
-/** Returns a function that gives the key. A key that is given as text is checked now, any other one before each request. */
+/** Returns a function that returns the key. A key given as text is checked now, any other one before each request. */
 function keyOf(key: LeadfileOptions["key"]): () => Promise<string> {
   if (typeof key === "function") return async () => readKey(await key());
   const checked = readKey(key);

@@ -65,7 +65,7 @@ export function kindOf(name: string): ObjectKind | null {
   return find(kindByKey, normalizeName(name))?.kind ?? null;
 }
 
-/** Returns whether a name is that of somebody who is not the visitor. */
+/** Returns whether a name is that of a person who is not the visitor. */
 export function isRepresentative(name: string): boolean {
   return representatives.has(normalizeName(name)) || wordsOf(name).some((word) => representatives.has(word));
 }

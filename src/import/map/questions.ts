@@ -27,7 +27,7 @@ export interface TimeColumn {
   readonly isKnown: boolean;
 }
 
-/** An object that Leadfile does not know, and that names somebody. */
+/** An unknown object that names a person. */
 export interface UnknownPerson {
   readonly path: string;
   readonly has: readonly Target[];

@@ -8,7 +8,7 @@ const endMark = "\x1a";
 /** A line that is longer is not kept until its end. */
 const maxPieceBytes = 512 * 1024;
 
-/** A line is kept up to this length: no format takes one that is longer. */
+/** The maximum length of a line that is kept: no format accepts a longer one. */
 const maxLineLength = maxPageLength + 1;
 
 /** A character set from before UTF-8, by its common name. */

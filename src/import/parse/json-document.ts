@@ -15,13 +15,13 @@ export interface ValueRules {
   readonly rowsOf: (value: unknown, text: string, line: number, parents: readonly string[]) => Iterable<ReadRow>;
 }
 
-/** A list of records has at most so many names around it. */
+/** The maximum number of names around a list of records. */
 const maxNames = 4;
 /** Pages that were joined are in a list, or in a page of pages. */
 const maxDepth = 4;
 /** What is around a list of records is kept, to find out whether it is one. */
 const maxAroundLength = maxRecordLength;
-/** About so many rows are kept at a time. */
+/** The approximate number of rows that are kept at a time. */
 const rowsAtOnce = 2000;
 /** The memory that a member takes in addition to its letters. */
 const lengthOfMember = 64;
@@ -251,7 +251,7 @@ function* skipValue(text: JsonText): Reading {
   yield* skip(text, isText ? 0 : 1, isText);
 }
 
-/** Moves behind the end of so many objects and lists that have begun, and perhaps a text in them. */
+/** Moves behind the end of the given number of open objects and lists, and of an open text in them. */
 function* skip(text: JsonText, open: number, isText = false): Reading {
   const state = { depth: open, isText };
   for (;;) {

@@ -1,4 +1,4 @@
-/** Undoes an import: removes exactly the leads that it added, in short writes, so that nobody waits. Works on a cluster too. */
+/** Undoes an import: removes exactly the leads that it added, in short writes that block no other program. Works on a cluster too. */
 import { and, between, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Account } from "../../db/accounts.ts";
 import type { LeadDatabase } from "../../db/connection.ts";

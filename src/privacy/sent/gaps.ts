@@ -9,7 +9,7 @@ import { isServed } from "../../db/locks.ts";
 import { audit, type GapReason, imports, keys, ledgerGaps } from "../../db/schema.ts";
 import { keptDays } from "./ledger.ts";
 
-/** A gap as it is printed. */
+/** A gap in its printed form. */
 export interface Gap {
   readonly from: string;
   /** Null while it lasts. */

@@ -20,7 +20,7 @@ export interface Received {
   readonly last: string;
 }
 
-/** A lead as the ledger knows it. It names nobody. */
+/** A lead in the ledger, without personal data. */
 export interface LedgerLead {
   /** Its number, and those that it had before it was undone or lost in a restore. */
   readonly numbers: readonly number[];

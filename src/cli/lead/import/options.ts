@@ -22,7 +22,7 @@ export interface ImportRequest {
   readonly map?: string;
   /** The name of a vendor's profile, or none. */
   readonly vendor?: string;
-  /** True if nobody is to be asked. */
+  /** True if the command must not ask questions. */
   readonly yes?: boolean;
   readonly pixel?: string;
   readonly createPixels?: boolean;
@@ -32,7 +32,7 @@ export interface ImportRequest {
   readonly identity?: string;
   readonly onDuplicate: "skip" | "replace";
   readonly stamp: "source" | "arrival";
-  /** By default, somebody typed the command. */
+  /** By default, a person typed the command. */
   readonly mode?: ImportMode;
   readonly timezone: string;
   readonly dayFirst?: boolean;

@@ -96,7 +96,7 @@ interface Planned {
   readonly isUnknown: () => boolean;
   /** Some leads, as they would be served. */
   readonly sample: readonly SampledLead[];
-  /** True if somebody at a terminal can answer. */
+  /** True if a person at a terminal can answer. */
   readonly isAttended: boolean;
   /** The pixels that the account had before. */
   readonly known: ReadonlySet<string>;

@@ -26,7 +26,7 @@ export interface Asking {
   /** The account as it was typed, for a command to repeat. */
   readonly account: string;
   readonly file: string;
-  /** True if somebody at a terminal can answer. */
+  /** True if a person at a terminal can answer. */
   readonly isAttended: boolean;
   /** The pixels of the account. */
   readonly pixels: readonly string[];
