@@ -123,7 +123,7 @@ function problemsOfNode({ name, lacks_writes: lacks, wrong_flags: flags, clock_o
       warning(
         "cluster",
         `The round trip from here to ${name} takes ${node.round_trip_ms} ms, but at most ${maxRoundTripMs} ms are supported.`,
-        "Move the nodes closer to each other, or look for what slows the network down.",
+        "Move the nodes closer to each other, or find out why the network is slow.",
       ),
     flags.length > 0 &&
       warning("cluster", `${name} was started without ${flags.join(" and ")}.`, "See docs/cluster.md."),

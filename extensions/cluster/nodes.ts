@@ -83,7 +83,7 @@ export async function removeNode(database: ClusterDatabase, name: string): Promi
   const { node } = database;
   if (name === node.name) {
     throw new UserError(
-      `${name} is the local node, which gets no writes once it is removed.`,
+      `${name} is the local node, which receives no writes after it is removed.`,
       "Run the command on another node.",
       2,
     );

@@ -140,7 +140,10 @@ function vacuumSnapshot(folder: string, upTo: number): void {
   const snapshots = join(folder, "rsnapshots");
   const [name, ...others] = readdirSync(snapshots).filter((each) => each.endsWith(".db"));
   if (name === undefined || others.length > 0) {
-    throw new UserError(`${snapshots} has not exactly one snapshot.`, "Start the node, then run the command again.");
+    throw new UserError(
+      `${snapshots} does not have exactly one snapshot.`,
+      "Start the node, then run the command again.",
+    );
   }
   const snapshot = join(snapshots, name);
   rmSync(join(folder, "clean_snapshot"), { force: true });

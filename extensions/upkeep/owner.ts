@@ -46,6 +46,6 @@ export function findDoubt(backups: readonly StoredBackup[], own: OwnDatabase, to
     what: `${own.path} (DATABASE_PATH) has ${leadsText(own.leads)}, and the newest backup in ${to} (BACKUP_TO) has ${grouped(newest.leads)}.`,
     advice:
       `If leads are missing, restore the backup: ${adminCommand} restore ${newest.file}. ` +
-      `If they were deleted on purpose, the next backup ends this. ${kept}`,
+      `If they were deleted on purpose, the next backup resolves this. ${kept}`,
   };
 }

@@ -161,5 +161,5 @@ async function deleteOld(watch: Watch, { to, keep, access }: BackupConfig): Prom
 
 async function ping(url: string, stop: AbortSignal): Promise<void> {
   const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.any([AbortSignal.timeout(10_000), stop]) });
-  if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
+  if (!answer.ok) throw new Error(`the response was ${answer.status}`);
 }

@@ -45,9 +45,9 @@ async function post(url: string, state: AlertState, alert: Alert): Promise<strin
     redirect: "manual",
     signal: AbortSignal.timeout(timeoutMs),
   });
-  if (ok) return `the answer was ${status}`;
+  if (ok) return `the response was ${status}`;
   const isRedirect = status >= 300 && status < 400;
-  throw new Error(`the answer was ${status}${isRedirect ? ", and redirects are not followed" : ""}`);
+  throw new Error(`the response was ${status}${isRedirect ? ", and redirects are not followed" : ""}`);
 }
 
 type Mail = NonNullable<ReturnType<typeof readAlertMail>>;

@@ -153,8 +153,8 @@ function unknownTexts({ unreadErasures, unreadRevocations }: Restoration, { rece
 /** Says what to do when the service is down and nobody can repair the file first. */
 function atNight({ madeMs }: Restoration): string {
   return (
-    `Persons erased and keys revoked since ${formatTime(madeMs)} may come back. To repeat the erasures, pass --receipts FILE. ` +
-    "To be online now, pass --yes, and then repeat each erasure (lead erase) and revocation (key revoke) of that time."
+    `Persons erased and keys revoked since ${formatTime(madeMs)} may be restored. To repeat the erasures, pass --receipts FILE. ` +
+    "To start serving now, pass --yes, and then repeat each erasure (lead erase) and revocation (key revoke) of that time."
   );
 }
 

@@ -121,7 +121,7 @@ async function readSignature(
   const secret = (typed === "-" ? await readAll(context.standardInput(), "the secret") : typed).trim();
   if (secret === "") throw new UserError("--secret is empty.", "Pass the secret that the vendor shows.", 2);
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header)) {
-    const what = `--signature-header is ${JSON.stringify(header)}, which is no name of a header.`;
+    const what = `--signature-header is ${JSON.stringify(header)}, which is not a header name.`;
     throw new UserError(what, "Pass a name such as X-Signature.", 2);
   }
   if (typed !== "-") {

@@ -36,7 +36,7 @@ const stopTimeoutMs = 4_000;
 /** A process that imports files. It starts with the first one, and again with the one after its end. */
 export class ImportProcess {
   #running: Running | null = null;
-  /** How often the import of a file has ended the process. */
+  /** The number of times that the import of a file has ended the process. */
   readonly #ends = new Map<string, number>();
 
   constructor(
@@ -119,7 +119,7 @@ export function importCommandOf(folder: string): string[] {
   return commandOf(["inbox", folder, "--import"]);
 }
 
-const advice = "Nothing of it was imported. Please report this. To find the rows at fault, import the file in parts.";
+const advice = "Nothing was imported from it. Please report this. To find the rows at fault, import the file in parts.";
 
 function durationText(ms: number): string {
   const minutes = Math.round(ms / minuteMs);

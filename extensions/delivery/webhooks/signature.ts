@@ -21,11 +21,11 @@ export function checkSignature(signature: SourceSignature, headers: Headers, bod
 }
 
 function checkHeader(secret: string, header: string, given: string | null, body: Uint8Array): void {
-  if (given === null) throw refusal(`The header ${header} is missing: this source takes signed deliveries only.`);
+  if (given === null) throw refusal(`The header ${header} is missing: this source accepts only signed deliveries.`);
   const expected = createHmac("sha256", secret).update(body).digest();
   const text = given.trim().replace(/^sha256=/i, "");
   const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? "hex" : "base64");
-  if (!isEqual(bytes, expected)) throw refusal(`The signature in ${header} is not that of this body and secret.`);
+  if (!isEqual(bytes, expected)) throw refusal(`The signature in ${header} does not match this body and secret.`);
 }
 
 function checkStandard(secret: string, given: string, headers: Headers, body: Uint8Array, nowMs: number): void {
@@ -39,7 +39,7 @@ function checkStandard(secret: string, given: string, headers: Headers, body: Ui
   // While a secret is replaced, a delivery has the signatures of both.
   const signatures = given.split(" ").filter((one) => one.startsWith("v1,"));
   if (signatures.some((one) => isEqual(Buffer.from(one.slice("v1,".length), "base64"), expected))) return;
-  throw refusal("The webhook-signature is not that of this body and secret.");
+  throw refusal("The webhook-signature does not match this body and secret.");
 }
 
 function isEqual(given: Buffer, expected: Buffer): boolean {

@@ -1,4 +1,4 @@
-/** The file of --dead-letter: the leads that a receiver refuses for good, one line of JSON each. */
+/** The file of --dead-letter: the leads that a receiver rejects permanently, one line of JSON each. */
 import { type FileHandle, open } from "node:fs/promises";
 import { codeOf } from "../src/exchange.ts";
 import { type Lead, LeadfileError } from "../src/leadfile.ts";

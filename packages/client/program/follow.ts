@@ -43,8 +43,8 @@ export function followCommand(host: Host = thisProcess): Command {
     .option("--every <TIME>", "time between two polls", "1m")
     .option("--overlap <TIME>", "how far to look back for leads that arrive late", "1h")
     .option("--checkpoint <FILE>", "keep the progress in this file")
-    .option("--dead-letter <FILE>", "append leads that are refused for good to this file")
-    .option("--give-up-after <N>", "refused for good after this many attempts, too")
+    .option("--dead-letter <FILE>", "append permanently rejected leads to this file")
+    .option("--give-up-after <N>", "also reject a lead after this many attempts")
     .option("--allow-plain-http", "use http to other machines, where others can read it")
     .addHelpText(
       "after",
@@ -55,9 +55,9 @@ line is written, the command ends with status 0, or the response is a 2xx. Until
 then it is retried with exponential backoff, before any later lead. Then the
 checkpoint moves. A kill repeats at most one lead, and loses none.
 
-With --dead-letter, a lead that a receiver refuses for good (400, 413, 415, 422)
-is one line of that file, with the reason, and the next lead follows. After
---give-up-after attempts any lead is, for a command as well.
+With --dead-letter, a lead that a receiver rejects permanently (400, 413, 415,
+422) is written to that file with the reason, and follow continues with the next
+lead. --give-up-after does the same with any lead after N attempts.
 
 Leads that arrive later than --overlap are missed. For later leads, set a longer
 --overlap. To get missed leads, start a new checkpoint with --since, which takes
@@ -76,14 +76,14 @@ async function follow(host: Host, url: string, options: FollowOptions): Promise<
   const stop = stopSignal();
   if (receiver.onStop !== undefined) stop.addEventListener("abort", receiver.onStop);
   const deadLetters = await readDeadLetters(host, options);
-  const goesOn = (waitMs: number) => `It goes on at ${clockTime(host.now() + waitMs)}.`;
+  const nextRequest = (waitMs: number) => `The next request is at ${clockTime(host.now() + waitMs)}.`;
   const onRetry = ({ error, waitMs }: Retry) => {
     if (waitMs < minSaidMs) return;
-    say(`${error === null ? "The requests of this minute are used up." : messageOf(error)} ${goesOn(waitMs)}`);
+    say(`${error === null ? "The rate limit of this minute is reached." : messageOf(error)} ${nextRequest(waitMs)}`);
   };
   const client = new Leadfile({ baseUrl: url, key, allowPlainHttp: options.allowPlainHttp === true, onRetry });
   const { since, every, overlap, checkpoint } = options;
-  const onError = (error: LeadfileError, waitMs: number) => say(`${messageOf(error)} ${goesOn(waitMs)}`);
+  const onError = (error: LeadfileError, waitMs: number) => say(`${messageOf(error)} ${nextRequest(waitMs)}`);
   const delivery = { say, stop, now: host.now, deadLetters };
   try {
     using _ = checkpoint === undefined ? null : await lockCheckpoint(checkpoint);

@@ -95,7 +95,7 @@ function adviceOn(status: number, { identified_at }: Lead): string {
     status === 409 ? "It must answer 2xx for a lead that it already has." : "Its log says why it refuses this lead.";
   const next = new Date(Date.parse(identified_at) + 1).toISOString();
   return (
-    `${cause} ${waiting} To store such leads in a file and go on, start again with --dead-letter FILE. ` +
+    `${cause} ${waiting} To store such leads in a file and continue, start again with --dead-letter FILE. ` +
     `To skip this lead, start again with --since ${next} and a new checkpoint.`
   );
 }

@@ -41,7 +41,7 @@ export interface Delivery {
   readonly say: (text: string) => void;
   readonly stop: AbortSignal;
   readonly now: () => number;
-  /** The place of leads that are refused for good; null if the program waits until they are taken. */
+  /** The file of permanently rejected leads; null if the program retries until they are accepted. */
   readonly deadLetters: DeadLetters | null;
 }
 
@@ -69,7 +69,7 @@ export async function deliver(lead: Lead, receiver: Receiver, delivery: Delivery
   }
 }
 
-/** Offers a lead once. A lead that is refused for good is taken if it is in the file of dead letters. */
+/** Sends a lead once. A permanently rejected lead counts as delivered once it is in the file of dead letters. */
 async function offer(
   lead: Lead,
   receiver: Receiver,
@@ -85,7 +85,7 @@ async function offer(
   } catch (cause) {
     return failed(`${outcome.why} ${path} could not be written (${codeOf(cause) ?? "unknown"}).`);
   }
-  say(`${outcome.why} Lead ${printable(lead.id)} is in ${path}, and the next lead follows.`);
+  say(`${outcome.why} Lead ${printable(lead.id)} was written to ${path}. The next lead follows.`);
   return true;
 }
 

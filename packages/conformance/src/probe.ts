@@ -89,7 +89,7 @@ export function createProbe(baseUrl: string, keys: Keys, limits: boolean, { slee
   /** Waits until the window of a response is over. */
   async function nextWindow({ headers }: Answer): Promise<void> {
     const untilResetMs = untilReset(headers) ?? windowMs;
-    say(`The requests of this minute are used up; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
+    say(`The rate limit of this minute is reached; waiting ${Math.ceil(untilResetMs / 1000)} s.`);
     await sleep(untilResetMs);
   }
 

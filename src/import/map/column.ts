@@ -36,7 +36,7 @@ export interface Column {
   readonly several: Several | null;
 }
 
-/** What a list has several of; or the sign that a person is named, and nobody is there. */
+/** The kind of entries in a list with several of them; `nobody` if a value that names a person is empty. */
 export type Several = "people" | "visits" | "nobody";
 
 /** Returns the column of a path, with its meaning by the table and by --map. */

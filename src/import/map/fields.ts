@@ -141,7 +141,7 @@ export const nameParts: ReadonlyMap<string, Target> = new Map([
   ["full", "name"],
 ]);
 
-/** Whose home it is that a city or a state belongs to. */
+/** The prefixes with which a city or a state is that of the person's home. */
 const ofHome = "_ personal home address residential residence mailing location current";
 const numberNames = "_ number no nr";
 

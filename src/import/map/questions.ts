@@ -1,4 +1,4 @@
-/** What the first rows of a file leave open: the time of the visit, the order of dates, the pixel, and the visitor. */
+/** The questions that the first rows of a file leave open: the time of the visit, the order of dates, the pixel, and the visitor. */
 import { firstText, type Row, textIn } from "../row.ts";
 import type { Column } from "./column.ts";
 import type { Target } from "./fields.ts";

@@ -19,7 +19,7 @@ export interface ValueRules {
 const maxNames = 4;
 /** Pages that were joined are in a list, or in a page of pages. */
 const maxDepth = 4;
-/** What is around a list of records is kept, to find out whether it is one. */
+/** The maximum length of the text around a list of records, which is kept to find out whether it is one. */
 const maxAroundLength = maxRecordLength;
 /** The approximate number of rows that are kept at a time. */
 const rowsAtOnce = 2000;

@@ -63,7 +63,7 @@ export const hubspot: Vendor = {
     "createdAt",
   ],
   notes: [
-    "`Create Date` is when the contact was made, and not a visit. `--map 'Create Date=identified_at'` uses it anyway.",
+    "`Create Date` is when the contact was created, not when a visit happened. `--map 'Create Date=identified_at'` uses it anyway.",
   ],
   sample:
     "Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Create Date,Company Name,City,State/Region,Country/Region,Time Last Seen,Last Page Seen,Last Referring Site,Original Source,Marketing contact status,Lifecycle Stage\n" +

@@ -21,7 +21,9 @@ export const klaviyo: Vendor = {
     identified_at: [],
   },
   notKept: ["Klaviyo ID", "Email Marketing Consent", "Created"],
-  notes: ["`Created` is when the profile was made, and not a visit. `--map Created=identified_at` uses it anyway."],
+  notes: [
+    "`Created` is when the profile was created, not when a visit happened. `--map Created=identified_at` uses it anyway.",
+  ],
   sample:
     "Email,Klaviyo ID,First Name,Last Name,Phone Number,Organization,City,Region,Country,Email Marketing Consent,Created\n" +
     "dana@example.com,01HK,Dana,Whitfield,+16195550142,Harbor & Pine,San Diego,California,United States,SUBSCRIBED,2024-05-01 10:00:00\n",

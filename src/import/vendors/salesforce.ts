@@ -27,7 +27,7 @@ export const salesforce: Vendor = {
   },
   notKept: ["attributes.url", "CreatedDate", "LastModifiedDate", "Owner.Email", "CreatedBy.Name", "Account.Phone"],
   notes: [
-    "`CreatedDate` is when the record was made, and not a visit. `--map CreatedDate=identified_at` uses it anyway.",
+    "`CreatedDate` is when the record was created, not when a visit happened. `--map CreatedDate=identified_at` uses it anyway.",
   ],
   sample: {
     attributes: { type: "Contact", url: "/services/data/v60.0/sobjects/Contact/003XX01" },

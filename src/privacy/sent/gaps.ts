@@ -30,7 +30,7 @@ const explanations: Readonly<Record<GapReason, string>> = {
 export function gapText({ from, to, reason }: Gap): string {
   const minute = (time: string) => time.slice(0, 16).replace("T", " ");
   const time = to === null ? `Since ${minute(from)} UTC` : `From ${minute(from)} to ${minute(to)} UTC`;
-  return `${time} it was not recorded exactly who received leads (${explanations[reason]}).`;
+  return `${time} the record of who received leads is not exact (${explanations[reason]}).`;
 }
 
 /** Returns the condition on the gaps of a node that last. */

@@ -112,9 +112,9 @@ test("findings that differ in the digits of a name are posted each, and one whos
 });
 
 test.each([
-  [503, "the answer was 503"],
-  [302, "the answer was 302, and redirects are not followed"],
-  [308, "the answer was 308, and redirects are not followed"],
+  [503, "the response was 503"],
+  [302, "the response was 302, and redirects are not followed"],
+  [308, "the response was 308, and redirects are not followed"],
 ])("a post that gets %i is repeated with growing pauses until it succeeds", async (status, says) => {
   const { posts, requests, receiver, failures, run } = aReceiver();
   receiver.status = status;
@@ -174,7 +174,7 @@ describe("alert test", () => {
     });
     const server = mails.url.replace("//", `//${encodeURIComponent("user@example.com")}:a%20secret@`);
     const { status, stdout } = await set({ ALERT_URL: origin, ALERT_MAIL_TO: "owner@example.com", SMTP_URL: server });
-    expect(stdout).toMatch(/^ALERT_URL: sent \(the answer was 202\)\nALERT_MAIL_TO: sent \(250 [^\n]+\)\n$/);
+    expect(stdout).toMatch(/^ALERT_URL: sent \(the response was 202\)\nALERT_MAIL_TO: sent \(250 [^\n]+\)\n$/);
     expect(status).toBe(0);
     expect(bodies).toMatchObject([{ state: "firing", level: "warning", what: expect.stringContaining("test alert") }]);
     expect(mails.taken).toMatchObject([{ from: "user@example.com", to: "owner@example.com" }]);

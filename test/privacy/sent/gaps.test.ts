@@ -29,7 +29,7 @@ test("a server with DISCLOSURES=off leaves a gap, which find, erase, receipts, a
   const gap = { from: expect.stringMatching(/Z$/), to: expect.stringMatching(/Z$/), reason: "off" };
   const found = await admin.run(...find);
   expect(found.json).toMatchObject({ received: [], gaps: [gap] });
-  expect(found.stderr).toContain("it was not recorded exactly who received leads (DISCLOSURES was off)");
+  expect(found.stderr).toContain("the record of who received leads is not exact (DISCLOSURES was off)");
   expect(found.stderr).not.toContain("no key is known");
   const keys = await admin.run("key", "list", "acme", "--json");
   expect(JSON.parse(keys.stdout)).toMatchObject([{ gaps: [gap] }]);

@@ -128,7 +128,7 @@ function unknownTime([first]: readonly TimeColumn[], { account, file }: Asking):
   const command = file === "-" ? `${adminCommand} lead import ${account} - ${option}` : option;
   const again = file === "-" ? "Standard input cannot be read twice. Run the command again, such as " : "Add ";
   const what = isKnown
-    ? `No value of ${JSON.stringify(title)} in the first rows is a time that is understood, such as ${shown(example)}.`
+    ? `No value of ${JSON.stringify(title)} in the first rows is a supported time, such as ${shown(example)}.`
     : `No known column has the time of the visit, but ${JSON.stringify(title)} looks like a time.`;
   return new UserError(
     isKnown ? `${what} ${acceptedTimes}` : what,

@@ -43,7 +43,7 @@ test("a file that is read without an end goes to failed/ with the reason, and th
     "d-waits.csv": "",
   });
   expect([names("done"), names("failed")]).toEqual([["a.csv", "c.csv", "d-waits.csv"], ["b-endless.csv"]]);
-  expect(reason("b-endless.csv")).toMatch(/^It could not be read in .*\. Nothing of it was imported\./);
+  expect(reason("b-endless.csv")).toMatch(/^It could not be read in .*\. Nothing was imported from it\./);
 });
 
 test("a file that ends the process again and again goes to failed/, and the others are imported", async () => {

@@ -31,14 +31,14 @@ describe("the HMAC-SHA256 of the body in a header", () => {
   test.each<[string, Record<string, string>, string]>([
     ["is missing", {}, "The header X-Vendor-Signature is missing"],
     ["has another name", { "X-Signature": mine.toString("hex") }, "X-Vendor-Signature is missing"],
-    ["is of another secret", { "X-Vendor-Signature": other.toString("hex") }, "is not that of this body"],
+    ["is of another secret", { "X-Vendor-Signature": other.toString("hex") }, "does not match this body"],
     [
       "is of another body",
       { "X-Vendor-Signature": digest("s3cret", "{}").toString("hex") },
-      "is not that of this body",
+      "does not match this body",
     ],
-    ["is cut off", { "X-Vendor-Signature": mine.toString("hex").slice(1) }, "is not that of this body"],
-    ["is no signature", { "X-Vendor-Signature": "sha256=" }, "is not that of this body"],
+    ["is cut off", { "X-Vendor-Signature": mine.toString("hex").slice(1) }, "does not match this body"],
+    ["is no signature", { "X-Vendor-Signature": "sha256=" }, "does not match this body"],
   ])("refuses a delivery that %s with 401", async (_, headers, says) => {
     const { status, why, kept } = await deliverTo(source, headers);
     expect({ status, kept }).toEqual({ status: 401, kept: 0 });
@@ -64,8 +64,8 @@ describe("Standard Webhooks", () => {
   });
 
   test.each<[string, Record<string, string>, string]>([
-    ["of another secret", signed(nowSeconds, "another"), "The webhook-signature is not that"],
-    ["of another ID", { ...signed(nowSeconds), "webhook-id": "msg_2" }, "The webhook-signature is not that"],
+    ["of another secret", signed(nowSeconds, "another"), "The webhook-signature does not match"],
+    ["of another ID", { ...signed(nowSeconds), "webhook-id": "msg_2" }, "The webhook-signature does not match"],
     ["of six minutes ago", signed(nowSeconds - 360), "check the clocks"],
     ["of the future", signed(nowSeconds + 360), "check the clocks"],
     ["without a time", { ...signed(nowSeconds), "webhook-timestamp": "" }, "check the clocks"],
@@ -90,7 +90,7 @@ test("the secret is read from standard input and shown by no command", async () 
 test.each([
   [["--secret", " "], "--secret is empty"],
   [["--signature-header", "X-Vendor"], "--signature-header needs --secret"],
-  [["--secret", "x", "--signature-header", "X Vendor"], "which is no name of a header"],
+  [["--secret", "x", "--signature-header", "X Vendor"], "which is not a header name"],
 ])("source create %j is a usage error", async (options, says) => {
   const { status, stderr } = await anAdmin().run("source", "create", "acme", ...options);
   expect([status, stderr]).toEqual([2, expect.stringContaining(says)]);

@@ -68,7 +68,7 @@ describe("posting to an address that rejects leads", () => {
   });
 
   const skip =
-    " To store such leads in a file and go on, start again with --dead-letter FILE. To skip this lead, start again with --since 2026-01-31T09:15:01.000Z and a new checkpoint.";
+    " To store such leads in a file and continue, start again with --dead-letter FILE. To skip this lead, start again with --since 2026-01-31T09:15:01.000Z and a new checkpoint.";
   test.each([
     [301, "--post follows no redirect. Give it the address to which this one redirects.", ""],
     [401, "Check the address, and that LEADFILE_POST_SECRET and the clock are the same on both sides.", ""],
@@ -138,7 +138,7 @@ function aReceiver(answers: Response[] = [], statusOf: (post: Post) => number = 
   return { address, posts };
 }
 
-describe("a lead that is refused for good", () => {
+describe("a permanently rejected lead", () => {
   const lettersIn = (folder: string) => linesOf(join(folder, "dead")).map((line) => JSON.parse(line));
 
   test.each([400, 413, 415, 422])("is a dead letter after a %d, and the others follow", async (status) => {
@@ -153,7 +153,7 @@ describe("a lead that is refused for good", () => {
     expect(lettersIn(following.folder)).toEqual([
       { failed_at: expect.stringMatching(/Z$/), reason, attempts: 1, lead: leads[1] },
     ]);
-    expect(following.errors()).toBe(`${reason} Lead ${refusedId} is in dead, and the next lead follows.\n`);
+    expect(following.errors()).toBe(`${reason} Lead ${refusedId} was written to dead. The next lead follows.\n`);
     expect(statSync(join(following.folder, "dead")).mode & 0o777).toBe(0o600);
     // The checkpoint is after it: a new start posts nothing again.
     const again = follow(args, { settings: { ...settings, ...withSecret }, folder: following.folder });
