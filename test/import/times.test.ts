@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseTime, rfc3339 } from "../../src/contract/time.ts";
+import { wholeIdentity } from "../../src/import/map/identity.ts";
 import { readTime, type TimeReading } from "../../src/import/map/values/times.ts";
 import { isZone, readZone } from "../../src/import/map/values/zones.ts";
 import { leadsOf, shown } from "./reading.ts";
@@ -199,6 +200,20 @@ describe("a zone in a column of its own", () => {
     ["Date,Local Date,Local Time", "2026-01-31,2026-01-30,19:00", "2026-01-31T00:00:00.000Z"],
   ])("%s with %s is %s", async (columns, cells, moment) => {
     expect(await at(columns, cells)).toBe(moment);
+  });
+
+  test("a time of day in an unknown form is a warning, and two visits of one day stay two", async () => {
+    for (const column of ["Heure", "Uhrzeit", "Hora"]) {
+      const readings = await leadsOf(
+        `email,Date,${column}\nd@x.com,2026-01-31,15 Uhr 04\nd@x.com,2026-01-31,16 Uhr 04\n`,
+        { identity: wholeIdentity },
+      );
+      const leads = readings.map((one) => ("lead" in one ? one : null));
+      expect(leads.map((one) => one?.warnings)).toEqual([["time of day"], ["time of day"]]);
+      expect(new Set(leads.map((one) => one?.lead.id)).size).toBe(2);
+    }
+    const [other] = await leadsOf("email,Date,First Seen\nd@x.com,2026-01-31,2 days ago\n");
+    expect(other).toMatchObject({ warnings: [] });
   });
 
   test("joining a column of many blanks takes linear time", async () => {

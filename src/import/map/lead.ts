@@ -55,6 +55,7 @@ const warningTexts = {
   "further phone": "the cell contains several phone numbers or an extension; the first number was kept",
   people: "the record has a list of several people, none of whom was read as the visitor",
   visits: "the record has a list of visits; the first was kept",
+  "time of day": "the time of day is in no form that is understood, so the visit is at midnight",
   "repeated hour": "the local time occurs twice when clocks change; the earlier one was used",
   "skipped hour": "the local time is skipped when clocks change; it was moved forward by the gap",
 } as const;

@@ -4,7 +4,8 @@ import { UserError } from "../../runtime/user-error.ts";
 import type { ImportMode } from "../new-lead.ts";
 import { firstText, type Row, textIn } from "../row.ts";
 import type { ByField } from "./layout.ts";
-import { clockOfDecimals, type DateOrder, readNumeric, readTime } from "./values/times.ts";
+import { normalizeName } from "./names.ts";
+import { clockOfDecimals, type DateOrder, isTime, type ReadTime, readNumeric, readTime } from "./values/times.ts";
 import { readZone, type ZonedMs } from "./values/zones.ts";
 
 /** Clocks differ a little: a time that is less ahead of the clock counts as now, and any later one is wrong. */
@@ -30,7 +31,7 @@ export interface VisitTime {
   readonly identifiedMs: number | null;
   /** The indexes of the time in its row. */
   readonly indexes: readonly number[];
-  readonly warning?: ZonedMs["warning"];
+  readonly warning?: ZonedMs["warning"] | "time of day";
 }
 
 /** A date that could be two, as long as nothing decides the order of its column. */
@@ -68,10 +69,12 @@ export function readVisitTime(
     const fault = `${time.fault}: ${quoted(text)}`;
     return isOfArrival && rules.mode === "delivery" ? { ...untimed, wrongTime: fault } : { fault, isRead: false };
   }
-  const { ms, warning } = time;
+  const { ms } = time;
+  const warning = found.clock === undefined ? time.warning : "time of day";
   if (isOfArrival) return { ...untimed, sourceMs: ms };
   if (ms > nowMs + toleranceMs) return { fault: `its time is in the future: ${quoted(formatTime(ms))}`, isRead: true };
-  const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs), indexes };
+  const wrongTime = found.clock === undefined ? {} : { wrongTime: found.clock };
+  const timed = { sourceMs: ms, identifiedMs: Math.min(ms, nowMs), indexes, ...wrongTime };
   return warning === undefined ? timed : { ...timed, warning };
 }
 
@@ -89,7 +92,7 @@ const midnight = /(?<!\s)[T\s]\s*(?:00?:00(?::00(?:\.0+)?)?|12:00(?::00)?\s*AM)(
  * Reads the time of a row: of the one column that has a value, of a date and a time of day in two columns, which are joined,
  * or of the preferred one of several columns that have whole times.
  */
-function readSourceTime(row: Row, of: ByField, rules: TimeRules) {
+function readSourceTime(row: Row, of: ByField, rules: TimeRules): ReadText | null {
   const found = (of.identified_at ?? []).flatMap((index) => {
     const text = firstText(row.cells[index]);
     if (text === null) return [];
@@ -109,12 +112,31 @@ function readSourceTime(row: Row, of: ByField, rules: TimeRules) {
   const clock = found.find(({ text }) => clockAlone.test(text));
   const day = clock && dayOf(row, clock, found);
   const isInTwo = clock !== undefined && day !== undefined && (preferred === day || preferred === clock);
-  if (!isInTwo) return read(row, of, found.find((other) => other !== clock) ?? preferred, rules);
+  if (!isInTwo) {
+    const whole = found.find((other) => other !== clock) ?? preferred;
+    return { ...read(row, of, whole, rules), ...unreadClock(row, whole, found) };
+  }
   const date = read(row, of, day, rules);
   if ("fault" in date.time) return date;
   const time = ` ${clockOf(clock.text)}`;
   const text = midnight.test(day.text) ? day.text.replace(midnight, () => time) : day.text + time;
   return read(row, of, { text, index: day.index, clockIndex: clock.index }, rules);
+}
+
+/** The end of a name of a time of day, in the languages of the table. */
+const ofClock = /(?:time|hour|clock|ofday|uhrzeit|heure|hora)$/;
+
+/** Returns the time of day in another column of a date that has none, in a form that is not understood. */
+function unreadClock(row: Row, date: TimeText, found: readonly TimeText[]): { readonly clock?: string } {
+  if (!dayAlone.test(date.text) && !midnight.test(date.text)) return {};
+  const clock = found.find(
+    ({ text, index }) =>
+      index !== date.index &&
+      !clockAlone.test(text) &&
+      ofClock.test(normalizeName(columnAt(row, index))) &&
+      !isTime(text),
+  );
+  return clock === undefined ? {} : { clock: clock.text };
 }
 
 /** Returns the date of a time of day. A local time belongs to the local date, and never to an instant. */
@@ -139,7 +161,16 @@ interface TimeText {
   readonly clockIndex?: number;
 }
 
-function read(row: Row, of: ByField, { text, index, clockIndex = index }: TimeText, rules: TimeRules) {
+interface ReadText {
+  readonly time: ReadTime;
+  readonly column: string;
+  readonly text: string;
+  readonly indexes: readonly number[];
+  /** The time of day in another column, if it is in no form that is understood. */
+  readonly clock?: string;
+}
+
+function read(row: Row, of: ByField, { text, index, clockIndex = index }: TimeText, rules: TimeRules): ReadText {
   const indexes = [...new Set([index, clockIndex])];
   const column = columnAt(row, index);
   // Nothing in RFC 3339 has to be decided.
