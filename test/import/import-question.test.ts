@@ -151,12 +151,18 @@ test("asks for the order of dates, the pixel, and the visitor", async () => {
 });
 
 test("offers nothing that the profile of a vendor leaves out as the visitor", async () => {
-  const context = { library: { name: "analytics.js" }, page: { url: "/a" } };
+  const context = { library: { name: "analytics.js", email: "team@example.com" }, page: { url: "/a" } };
   const record = { type: "page", messageId: "m", anonymousId: "a", sentAt: "2026-01-31T09:15:00Z", context };
   const told = async (...options: string[]) =>
     (await anAdmin().import(JSON.stringify(record), "--pixel", "px", "--create-pixels", ...options)).stderr;
   expect(await told("--dry-run", "--stamp", "arrival")).not.toContain("=person");
   expect(await told("--dry-run", "--stamp", "arrival", "--vendor", "none")).toContain("=person");
+});
+
+test("offers no object that has only a name as the visitor", async () => {
+  const record = { campaign: { name: "Summer" }, page_url: "/a", date: "2026-01-31" };
+  const { stderr } = await anAdmin().import(JSON.stringify(record), "--pixel", "px", "--dry-run");
+  expect(stderr).not.toContain("=person");
 });
 
 test("--yes asks nothing", async () => {

@@ -126,6 +126,9 @@ describe("a doubtful time column", () => {
     ["by the last word of its name", "email,Renewal Date\nd@example.com,2026-01-31\n", "Renewal Date"],
     ["next to an empty one", "date,email,Updated At\n,d@example.com,2026-01-31\n", "Updated At"],
     ["in JSON next to null", '{"email":"d@example.com","date":null,"zeitpunkt":"2026-01-31T09:15:00Z"}\n', "zeitpunkt"],
+    ["of Unix seconds", "email,submittedAt\nd@example.com,1769850900\n", "submittedAt"],
+    ["of Unix milliseconds", '{"email":"d@example.com","submitted_at":1769850900000}\n', "submitted_at"],
+    ["of Unix microseconds", "email,joinedOn\nd@example.com,1769850900000000\n", "joinedOn"],
     ["in JSON", '{"email":"d@example.com","zeitpunkt":"2026-01-31T09:15:00Z"}\n', "zeitpunkt"],
   ])("%s: without a terminal, the import is rejected with the flags that settle it", async (_, text, name) => {
     const { admin, status, stderr, names } = await importing(text);
@@ -133,6 +136,17 @@ describe("a doubtful time column", () => {
     expect(stderr).toContain("--stamp arrival");
     expect(await admin.import(text, ...px, ...arrival)).toMatchObject({ status: 0 });
     expect(await admin.import(text, ...px, "--map", `${name}=identified_at`)).toMatchObject({ status: 0 });
+  });
+
+  test("all of them are named", async () => {
+    const { stderr } = await importing(
+      "email,Zeit,Updated At,Zeitpunkt\nd@example.com,2026-01-30,2026-01-31,2026-01-31\n",
+    );
+    const told = stderr.replaceAll(/\s+/g, " ");
+    expect(told).toContain('"Zeit", "Updated At", and "Zeitpunkt" look like times.');
+    expect(told).toContain(
+      "--map Zeit=identified_at or --map 'Updated At=identified_at' or --map Zeitpunkt=identified_at",
+    );
   });
 
   test.each([
@@ -143,6 +157,7 @@ describe("a doubtful time column", () => {
     ["a birthday in French", "email,Date de naissance\nd@example.com,31/01/1976\n"],
     ["a birthday in Spanish", "email,Fecha de nacimiento\nd@example.com,31/01/1976\n"],
     ["a number", "email,Time on Site\nd@example.com,35\n"],
+    ["a number of ten digits that is no Unix time", "email,Called On\nd@example.com,7025550142\n"],
     ["next to a time", "date,email,Updated At\n2026-01-30,d@example.com,2026-01-31\n"],
     ["next to times of most rows", "date,email,Updated At\n2026-01-30,d@example.com,\n,l@example.com,2026-01-31\n"],
   ])("is not %s", async (_, text) => {

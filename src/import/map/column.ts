@@ -28,6 +28,8 @@ export interface Column {
   readonly mayBeTime: boolean;
   /** True of such a column whose name says that it is a time. */
   readonly isNamedLikeTime: boolean;
+  /** True of such a column whose name ends with at or on: a number in it may be a Unix time. */
+  readonly isNamedLikeMoment: boolean;
   /** The field that the value would be, if the object that it is in were the person. */
   readonly strange: Target | null;
   /** True if its values are needed. */
@@ -59,11 +61,17 @@ export function columnOf(
   return {
     ...{ number, name, title: path.join("."), names, key, meaning, mapped, isIgnored, mayBeTime, strange },
     zone: mapped?.target === "identified_at" ? withoutZone(last).zone : (meaning?.zone ?? null),
-    isNamedLikeTime: mayBeTime && wordsOf(last).some((word) => timeWords.has(word)),
+    ...timeSigns(mayBeTime ? wordsOf(last) : []),
     isRead: !isIgnored && (isUsed || mayBeTime || strange !== null || vendorKeys.has(key)),
     several: null,
   };
 }
+
+function timeSigns(words: readonly string[]): Pick<Column, "isNamedLikeTime" | "isNamedLikeMoment"> {
+  const last = words.at(-1) ?? "";
+  return { isNamedLikeTime: words.some((word) => timeWords.has(word)), isNamedLikeMoment: /^(?:at|on)$/.test(last) };
+}
+
 /** Returns whether a value is a field or a sign, or says that an object of a person is there. */
 function isOfRecordOrPerson(meaning: Meaning | null): boolean {
   return meaning !== null && (meaning.use !== null || meaning.person.kind !== "record");

@@ -70,7 +70,7 @@ function timeColumns(rows: readonly Row[], rules: LeadRules, nowMs: number): Tim
       const example = texts.find((text) => /\d\D+\d|\d{4}/.test(text));
       return example === undefined ? [] : [{ title, example, isKnown: true }];
     }),
-    ...doubtful(rows).map(([{ title }, example]) => ({ title, example, isKnown: false })),
+    ...doubtful(rows, nowMs).map(([{ title }, example]) => ({ title, example, isKnown: false })),
   ];
   return found.length === 0 ? null : found;
 }
@@ -81,7 +81,7 @@ function isUnderstood(time: ReturnType<typeof readVisitTime>): boolean {
 }
 
 /** Returns the columns that are no field, and most values of which may be times, with a value of each. */
-function doubtful(rows: readonly Row[]): (readonly [Column, string])[] {
+function doubtful(rows: readonly Row[], nowMs: number): (readonly [Column, string])[] {
   const seen = new Map<Column, string[]>();
   for (const { layout, cells } of rows) {
     // What a profile leaves out is known to be something else.
@@ -91,14 +91,24 @@ function doubtful(rows: readonly Row[]): (readonly [Column, string])[] {
       if (text !== null) seen.getOrInsert(column, []).push(text);
     }
   }
-  const isOften = ([{ isNamedLikeTime }, texts]: readonly [Column, readonly string[]]) =>
-    texts.filter((text) => mayBeTime(text, isNamedLikeTime)).length * 2 > texts.length;
+  const isOften = ([{ isNamedLikeTime, isNamedLikeMoment }, texts]: readonly [Column, readonly string[]]) => {
+    const isOne = (text: string) =>
+      mayBeTime(text, isNamedLikeTime) || (isNamedLikeMoment && mayBeUnixTime(text, nowMs));
+    return texts.filter(isOne).length * 2 > texts.length;
+  };
   return [...seen].filter(isOften).map(([column, [example = ""]]) => [column, example]);
 }
 
 /** In a column that is named like a time, every text may be one, but not a number of seconds or of visits. */
 function mayBeTime(text: string, isNamed: boolean): boolean {
   return isTime(text) || (isNamed && !/^[\d.,]{1,9}$/.test(text));
+}
+
+/** Returns whether a number is a Unix time between the year 2000 and now. */
+function mayBeUnixTime(text: string, nowMs: number): boolean {
+  if (!/^(?:\d{10}|\d{13}|\d{16})$/.test(text)) return false;
+  const ms = Number(text) * 10 ** (13 - text.length);
+  return ms >= Date.UTC(2000) && ms <= nowMs;
 }
 
 /** Returns the unknown objects that name somebody; null if each of them is a representative, or there is none. */
@@ -119,7 +129,11 @@ function unknownPeople(rows: readonly Row[]): UnknownPerson[] | null {
       person.rows.add(row);
     }
   }
-  const people = [...found].map(([path, { has, rows, isRepresentative }]) => {
+  // A campaign, a plan, and a form have a name too.
+  const named = [...found].filter(
+    ([, { has, isRepresentative }]) => isRepresentative || has.size > 1 || !has.has("name"),
+  );
+  const people = named.map(([path, { has, rows, isRepresentative }]) => {
     return { path, has: [...has], rows: rows.size, isRepresentative };
   });
   return people.every(({ isRepresentative }) => isRepresentative) ? null : people;

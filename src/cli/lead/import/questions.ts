@@ -122,18 +122,32 @@ export function peopleText(people: readonly UnknownPerson[]): string {
   ].join("\n");
 }
 
-function unknownTime([first]: readonly TimeColumn[], { account, file }: Asking): UserError {
-  const { title, example, isKnown } = first ?? { title: "", example: "", isKnown: false };
-  const option = isKnown ? "--map COLUMN=identified_at" : mapOption(title, "identified_at");
+function unknownTime(columns: readonly TimeColumn[], { account, file }: Asking): UserError {
+  const known = columns.filter(({ isKnown }) => isKnown);
+  const others = columns.filter(({ isKnown }) => !isKnown);
+  const options = others.slice(0, maxNamedColumns).map(({ title }) => mapOption(title, "identified_at"));
+  const option = options.length === 0 ? "--map COLUMN=identified_at" : options.join(" or ");
   const command = file === "-" ? `${adminCommand} lead import ${account} - ${option}` : option;
   const again = file === "-" ? "Standard input cannot be read twice. Run the command again, such as " : "Add ";
-  const what = isKnown
-    ? `No value of ${JSON.stringify(title)} in the first rows is a supported time, such as ${shown(example)}.`
-    : `No known column has the time of the visit, but ${JSON.stringify(title)} looks like a time.`;
-  return new UserError(
-    isKnown ? `${what} ${acceptedTimes}` : what,
-    `${again}${command}, or --stamp arrival for the time of import.`,
-  );
+  const look =
+    others.length === 0 ? "" : `${titles(others)} ${others.length === 1 ? "looks like a time" : "look like times"}`;
+  const [first] = known;
+  const what =
+    first === undefined
+      ? `No known column has the time of the visit, but ${look}.`
+      : `No value of ${titles(known, "or")} in the first rows is a supported time, such as ` +
+        `${shown(first.example)}. ${acceptedTimes}${look === "" ? "" : ` But ${look}.`}`;
+  return new UserError(what, `${again}${command}, or --stamp arrival for the time of import.`);
+}
+
+/** At most this many columns are named; a file can have thousands. */
+const maxNamedColumns = 10;
+
+function titles(columns: readonly TimeColumn[], word: "and" | "or" = "and"): string {
+  const type = word === "and" ? "conjunction" : "disjunction";
+  const names = columns.slice(0, maxNamedColumns).map(({ title }) => JSON.stringify(title));
+  const more = columns.length - names.length;
+  return new Intl.ListFormat("en", { type }).format(more === 0 ? names : [...names, `${more} more`]);
 }
 
 /** The forms of a time, for the message about one that is not understood. */
