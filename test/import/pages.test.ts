@@ -122,6 +122,38 @@ test("a list of objects under the name of a time, a pixel, or an ID may be that 
   }
 });
 
+test("a list of names with their values is no list of records, but the fields of one", async () => {
+  const fields = [
+    { name: "email", values: ["dana@example.com"] },
+    { name: "plan", values: ["Pro"] },
+  ];
+  const pairs = fields.map(({ name, values: [value] }) => ({ name, value }));
+  for (const list of [fields, pairs]) {
+    expect(await readAll(JSON.stringify({ field_data: list, page_url: "/a" }))).toEqual([{ page_url: "/a" }]);
+    expect(await readAll(JSON.stringify({ field_data: list }))).toHaveLength(1);
+    expect(await readAll(JSON.stringify({ tags: list, data: [dana, lee] }))).toEqual(both);
+    expect(await readAll(JSON.stringify({ data: [{ field_data: list }, lee] }))).toHaveLength(2);
+  }
+});
+
+test("a record with a list of several people is rejected with that reason", async () => {
+  const reason = "it has a list of several people, none of whom is known to be the visitor";
+  expect(await readAll(JSON.stringify({ contacts: [dana, lee], pixel: "px_a" }))).toEqual([{ fault: reason }]);
+  const [reading] = await leadsOf(JSON.stringify({ found: [dana, lee], pixel: "px_a" }), {}, "found=person");
+  expect(reading).toEqual({ fault: reason });
+});
+
+test("--map of a list of several people finds it, and nobody in it is read", async () => {
+  for (const name of ["people_found", "match.people_found"]) {
+    const list = name.split(".").reduceRight<unknown>((inner, one) => ({ [one]: inner }), [lee, sam]);
+    const { columns } = await readText(JSON.stringify({ ...Object(list), page_url: "/a" }), `${name}=person`);
+    expect(columns.missing()).toEqual([]);
+    const [reading] = await leadsOf(JSON.stringify({ ...Object(list), page_url: "/a" }), {}, `${name}=person`);
+    expect(reading).toMatchObject({ warnings: ["people"] });
+    expect(shown(reading)).toEqual({ page_url: "/a" });
+  }
+});
+
 test("two lists of records are rejected with the jq filters to choose", async () => {
   const [reading] = await readAll(JSON.stringify({ contacts: [dana, lee], leads: [sam, lee] }));
   expect(reading).toEqual({ fault: expect.stringContaining("jq -c '.contacts[]' or '.leads[]'") });

@@ -13,6 +13,9 @@ export const maxColumns = 2000;
 /** At most this many layouts are known at once; a record with another one costs a little more. */
 const maxLayouts = 1000;
 
+/** The name of no value: the end of the path of a list. */
+const listSign = "[]";
+
 /** The columns of a source, which become more while it is read. */
 export class Columns {
   private readonly found: Column[] = [];
@@ -58,13 +61,18 @@ export class Columns {
     return this.byName.get(name) ?? this.add(name, path);
   }
 
+  /** Returns whether --map makes an object or a list the person. */
+  isChosen(path: readonly string[]): boolean {
+    return this.mapping.personLength([...path, listSign]) === path.length;
+  }
+
   /** Returns the sign that a list at a path has several people or visits. */
   severalAt(path: readonly string[], several: Several): Column {
     const name = `${path.join(".")}\n${several}`;
     const known = this.signs.get(name);
     if (known !== undefined) return known;
     // No value has this path; its meaning says whose list it is.
-    const sign = { name: `${path.join(".")}[]`, path: [...path, "[]"], number: -1 - this.signs.size };
+    const sign = { name: `${path.join(".")}[]`, path: [...path, listSign], number: -1 - this.signs.size };
     const column = { ...columnOf(sign, this.mapping, this.vendorKeys), several, isRead: true };
     if (this.signs.size < maxColumns) this.signs.set(name, column);
     return column;
@@ -108,7 +116,8 @@ export class Columns {
 
   /** Returns the names in --map that no column has. */
   missing(): readonly string[] {
-    return this.mapping.missing(this.found.map(({ names, title }) => (names.length === 0 ? [title] : names)));
+    const found = [...this.found, ...this.signs.values()];
+    return this.mapping.missing(found.map(({ names, title }) => (names.length === 0 ? [title] : names)));
   }
 
   /** Returns the meaning of a column in a record of a profile, which may say who the person is. */

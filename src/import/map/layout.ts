@@ -21,6 +21,8 @@ export interface Layout {
   readonly people: readonly Candidate[];
   /** True if the record has a list of several visits, of which one is read. */
   readonly hasSeveralVisits: boolean;
+  /** True if the record has a list of several people. */
+  readonly hasSeveralPeople: boolean;
   /** The columns from which the fields of its leads came. */
   readonly origin: Origin;
 }
@@ -110,6 +112,7 @@ export function createLayout(columns: readonly Column[], rules: LayoutRules): La
         : [...(isNamed ? [asRecord] : []), ...asPersons, ...(mayBeDoubtful ? asDoubtful : [])],
     fallback: chosen !== null ? candidateOf(chosen) : (asPersons.find(({ isCrowd }) => !isCrowd) ?? asRecord),
     people: isChosen ? [] : people,
+    hasSeveralPeople: columns.some(({ several, isIgnored }) => several === "people" && !isIgnored),
     hasSeveralVisits: columns.some(({ several }) => several === "visits"),
     origin: rules.origins.begin(columns),
   };

@@ -120,6 +120,7 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
 function faultOfEmpty({ cells, layout, source }: Row, { of }: Candidate): string {
   const isOfCsv = typeof source !== "string";
   if (isOfCsv && source.every((cell) => firstText(cell) === null)) return emptyRow;
+  if (layout.hasSeveralPeople) return "it has a list of several people, none of whom is known to be the visitor";
   const used = new Set(Object.values(of).flat());
   // Of JSON not all values are read.
   const hasOthers = !isOfCsv || layout.columns.some((_, index) => !used.has(index) && firstText(cells[index]) !== null);
@@ -296,6 +297,7 @@ class Reader {
   private warnOfPeople(): void {
     const { people, hasSeveralVisits } = this.row.layout;
     if (hasSeveralVisits) this.warnings.add("visits");
+    if (this.person.isCrowd) this.warnings.add("people");
     if (people.length === 0 || (people.length === 1 && people[0]?.path === this.person.path)) return;
     const isRecord = this.person.path === "";
     const others = people.filter((one) => one.path !== this.person.path && !(one.isTraits && isRecord));

@@ -65,7 +65,8 @@ class RecordReader {
     const kind = kindOf(name);
     const full = items.filter((item) => holdsText(item, 0));
     if (full.length < 2) return full.length === 0 ? items.slice(0, 1) : full;
-    if (kind === null) return fieldNamed(name) === null ? [] : full;
+    if (this.columns.isChosen(path)) this.addSign(path, "people");
+    if (kind === null) return fieldNamed(name) === null || this.columns.isChosen(path) ? [] : full;
     // Of several people nobody is the visitor, and of several objects in a wrapper none is the record.
     if (kind === "person" || kind === "doubtfulPerson") this.addSign(path, "people");
     if (kind === "visit") this.addSign(path, "visits");

@@ -46,8 +46,18 @@ function listsIn(value: Record<string, unknown>, path: readonly string[]): List[
   return Object.entries(value).flatMap(([name, item]) => {
     const here = [...path, name];
     if (isObject(item)) return here.length < maxDepth ? listsIn(item, here) : [];
-    return Array.isArray(item) && isList(item) && mayHoldRecords(name) ? [{ path: here, items: item }] : [];
+    const holdsRecords = Array.isArray(item) && isList(item) && !arePairs(item) && mayHoldRecords(name);
+    return holdsRecords ? [{ path: here, items: item }] : [];
   });
+}
+
+/** Returns whether a list has only pairs of a name and a value: the fields of one record, as of a form. */
+function arePairs(list: readonly unknown[]): boolean {
+  return list.length > 0 && list.every((item) => isObject(item) && isPair(Object.keys(item)));
+}
+
+function isPair(names: readonly string[]): boolean {
+  return names.length === 2 && names.includes("name") && (names.includes("value") || names.includes("values"));
 }
 
 /** Returns whether an object says something of a visitor or a visit outside of some lists. */
