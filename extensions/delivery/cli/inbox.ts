@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
+import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { isFolder } from "../../../src/db/database-files.ts";
 import { takeLock } from "../../../src/db/locks.ts";
 import { recordInbox } from "../../../src/privacy/copies.ts";
@@ -58,15 +59,31 @@ async function run(context: CommandContext, named: string, options: InboxOptions
   if (release === null) {
     throw new UserError(`Another inbox watches ${dir}.`, "Stop it first, or name another folder.");
   }
-  await recordInbox(context.database("create"), dir, context.now());
+  const database = context.database("create");
+  let isRecorded = false;
+  /** Records the folder, so that an erasure names it from now on: the files that were imported stay in it. */
+  async function record(): Promise<void> {
+    if (isRecorded) return;
+    await recordInbox(database, dir, context.now());
+    isRecorded = true;
+  }
+  await record().catch((cause: unknown) => {
+    // The node of a cluster may be starting. No file is imported before the folder is recorded.
+    if (!(cause instanceof DatabaseUnavailable)) throw cause;
+  });
   const counts = { done: 0, failed: 0, later: 0 };
   const imports = new ImportProcess(importCommandOf(dir), context.now);
   const inbox = new Inbox(dir, {
     importOf(name, path) {
-      const { read } = context.database();
+      const { read } = database;
       const account = findAccount(read, name) ?? listAccounts(read).find((one) => isFolderOf(one, name));
       if (account === undefined) return { fault: "no account has this ID or name; its files wait." };
-      return importWith(context, account.id, settingsIn(path), "uploads", imports);
+      const importFile = importWith(context, account.id, settingsIn(path), "uploads", imports);
+      if ("fault" in importFile) return importFile;
+      return async (file, rejects) => {
+        await record();
+        return importFile(file, rejects);
+      };
     },
     source: "uploads",
     keepDays: readInboxKeepDays(),
