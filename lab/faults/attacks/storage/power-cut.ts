@@ -196,7 +196,7 @@ async function examine(point: Point, file: string, state: State, commands: Comma
 
 interface Receipt {
   readonly removed: readonly string[];
-  readonly received: readonly { readonly key: string; readonly possibly: boolean }[];
+  readonly received: readonly { readonly key: string }[];
 }
 
 /** Compares the receipts with the leads that are gone, all of which one key had read. */
@@ -207,7 +207,7 @@ function compareReceipts({ read, keyId, expect }: Point, { leads }: State, liste
   const named = new Set(removed).size;
   expect(named === gone && removed.length === gone, `receipts name ${removed.length} of ${gone} erased leads`);
   const incomplete = receipts.filter(({ removed, received: [one, another] }) => {
-    return removed.length > 0 && (one?.key !== keyId || one.possibly || another !== undefined);
+    return removed.length > 0 && (one?.key !== keyId || another !== undefined);
   });
   expect(incomplete.length === 0, `${incomplete.length} receipts do not name the recipient`);
 }

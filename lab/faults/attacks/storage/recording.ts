@@ -66,8 +66,10 @@ export async function prepareRead(build: string, file: string): Promise<string> 
 export async function record(build: string, base: string, keyId: string, isServed: boolean, random: Random) {
   const file = join(dirname(base), isServed ? "served.db" : "alone.db");
   copyFileSync(base, file);
-  const content = readFileSync(file);
   const server = isServed ? await startServer(build, file) : null;
+  // A server writes at its start, and only the writes of commands are recorded: its own are copied into the file first.
+  look(file, (database) => database.run("PRAGMA wal_checkpoint(TRUNCATE)"));
+  const content = readFileSync(file);
   const names = new Set(["", "-wal", "-journal"].map((suffix) => file + suffix)).add(dirname(file));
   const operations: Operation[] = [];
   const steps: Step[] = [];
