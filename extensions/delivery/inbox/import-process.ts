@@ -50,14 +50,17 @@ export class ImportProcess {
     const { file } = order;
     const limitMs = this.limits.minuteMs * minutesFor(file);
     let isLate = false;
-    const timer = setTimeout(() => {
+    const limit = AbortSignal.timeout(Math.ceil(limitMs));
+    limit.onabort = () => {
       isLate = true;
       this.end();
-    }, limitMs);
+    };
     try {
       this.#running ??= start(this.command);
       // To write leads may take long for reasons that are not the file, such as other imports.
-      const outcome = await this.#running.send({ ...order, nowMs: this.now() }, () => clearTimeout(timer));
+      const outcome = await this.#running.send({ ...order, nowMs: this.now() }, () => {
+        limit.onabort = null;
+      });
       this.#ends.delete(file);
       return outcome;
     } catch (cause) {
@@ -66,7 +69,7 @@ export class ImportProcess {
         return this.#outcomeOfEnd(file, codeOf(cause) || (cause instanceof Error ? cause.message : "unknown"));
       return { kind: "failed", reason: `It could not be read in ${durationText(limitMs)}.`, advice, isLate };
     } finally {
-      clearTimeout(timer);
+      limit.onabort = null;
     }
   }
 
