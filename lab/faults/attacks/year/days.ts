@@ -272,6 +272,7 @@ async function goBack(year: Year): Promise<void> {
   await machine.restore(newest[0]);
   const since = model.restore(newest[1]);
   await machine.start();
+  await year.pollers.takeUsage();
   const isPosted = ({ id }: Visit) => id === null;
   await post(year, since.filter(isPosted));
   upload(

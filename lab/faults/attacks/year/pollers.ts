@@ -146,6 +146,18 @@ export class Pollers {
     }
   }
 
+  /** Takes the usage of all keys as it is: after a restore, the counts are those of the backup. */
+  async takeUsage(): Promise<void> {
+    for (const caller of this.#callers) {
+      const usage = JSON.parse((await this.#ask(caller, "usage")).text);
+      const day = dayOf(this.scene.clock.now());
+      const before = [`${day.slice(0, 7)}-00`, usage.requests_this_month - usage.requests_today] as const;
+      caller.counts.clear();
+      for (const [one, count] of [before, [day, usage.requests_today] as const]) caller.counts.set(one, count);
+      caller.recent = [];
+    }
+  }
+
   /** Each follower has written every lead, or does so soon. */
   async checkFollowers(): Promise<void> {
     const { clock, model, expect } = this.scene;
