@@ -160,7 +160,7 @@ unless(missing).describe("an erasure on a cluster", () => {
     const erased = await one.run("lead", "erase", ...ofPerson);
     expect(erased.json).toMatchObject([{ erased: 1 }, { erased: 0 }] as object);
     expect(erased.stderr).toContain("Erased 1 lead of 1 out of 2 persons");
-    expect(erased.stderr).toContain("until you run there: bun admin cluster scrub");
+    expect(erased.stderr).toContain("keep residual bytes until each is scrubbed: bun admin cluster scrub");
     for (const place of places) {
       expect((await answerOf(place.as(), "/leads")).text).not.toContain("gone@example.com");
     }
