@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { type Connection, changedRows } from "../db/connection.ts";
 import { addBits, packBits, unpackBits } from "../privacy/sent/bits.ts";
-import { openWasSent } from "../privacy/sent/former-numbers.ts";
+import { openMayHaveBeenSent } from "../privacy/sent/former-numbers.ts";
 import { recordedWithinMs } from "../privacy/sent/ledger.ts";
 
 /** Carries the ledger of `old` over to `main`, and returns the number of its rows that changed. */
@@ -32,8 +32,8 @@ function carryGaps(database: Connection): void {
  * Remembers the leads that the replaced file has, or had, and the backup does not, and returns their number: imported again, they
  * keep their recipients.
  */
-export function rememberLostLeads(database: Connection): number {
-  const wasSent = openWasSent(database, "old");
+export function rememberLostLeads(database: Connection, nowMs: number): number {
+  const mayHaveBeenSent = openMayHaveBeenSent(database, nowMs, "old");
   const lost = (table: string) =>
     database.$client.query<{ number: number; theirs: number; ours: number; uuid: Uint8Array; ms: number }, []>(`
       SELECT gone.number, gone.account AS theirs, account.number AS ours, gone.uuid, gone.identified_at AS ms
@@ -46,7 +46,7 @@ export function rememberLostLeads(database: Connection): number {
   let count = 0;
   for (const table of ["stored_leads", "former_numbers"]) {
     for (const { number, theirs, ours, uuid, ms } of lost(table).iterate()) {
-      if (wasSent(number, theirs)) count += remember.run(number, ours, uuid, ms).changes;
+      if (mayHaveBeenSent({ number, account: theirs, ms })) count += remember.run(number, ours, uuid, ms).changes;
     }
   }
   return count;

@@ -15,7 +15,7 @@ interface Part {
   /** The number of rows that these statements change is reported. */
   readonly merges: readonly SQL[];
   /** The merge that needs more than SQL, and the tables of `old` that it reads. */
-  readonly alsoMerges?: (database: Connection) => number;
+  readonly alsoMerges?: (database: Connection, nowMs: number) => number;
   readonly alsoReads?: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function carryOver(
       database.run(merge);
       count += changedRows(database);
     }
-    count += alsoMerges?.(database) ?? 0;
+    count += alsoMerges?.(database, nowMs) ?? 0;
     if (count > 0) carried.push({ name, count });
   }
   return { carried, unread };
@@ -189,7 +189,7 @@ const ledger: Part[] = [
   {
     name: "recipients of lost leads",
     merges: [],
-    alsoReads: ["sent", "keys", "accounts", "stored_leads", "former_numbers"],
+    alsoReads: ["sent", "ledger_gaps", "keys", "accounts", "stored_leads", "former_numbers"],
     alsoMerges: rememberLostLeads,
   },
 ];

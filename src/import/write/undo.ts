@@ -37,7 +37,7 @@ export async function* undoImport(
     // An import that still runs may have added leads since, or begun to replace others: then nothing was marked.
     record = findImport(database.read, account.number, record.number) ?? { ...record, undoneMs: nowMs };
   }
-  await forgetUnsentNumbers(database);
+  await forgetUnsentNumbers(database, nowMs);
   yield removed;
 }
 

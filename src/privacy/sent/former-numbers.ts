@@ -4,6 +4,7 @@ import type { Connection, LeadDatabase, Statement } from "../../db/connection.ts
 import { formerNumbers, leads } from "../../db/schema.ts";
 import { bytesOf } from "../../db/uuid.ts";
 import { addBits, blockOf, hasNumber, unpackBits } from "./bits.ts";
+import { newestGapMs } from "./gaps.ts";
 import { untilRecorded } from "./ledger.ts";
 
 /** Returns the statement that remembers the numbers of leads that meet a condition, before they are deleted. */
@@ -41,14 +42,18 @@ export function hasFormerNumbers(database: Connection): boolean {
 
 const numbersAtOnce = 4_000;
 
-/** Forgets the former numbers that no key was sent, in short writes. A server may have sent a lead just before it was undone. */
-export async function forgetUnsentNumbers(database: LeadDatabase): Promise<void> {
-  const all = database.read.values<[number, number]>(sql`SELECT number, account FROM ${formerNumbers}`);
+/**
+ * Forgets the former numbers that no key can have been sent, in short writes. A server may have sent a lead just before it was
+ * undone.
+ */
+export async function forgetUnsentNumbers(database: LeadDatabase, nowMs: number): Promise<void> {
+  const { number, account, identifiedAt: ms } = formerNumbers;
+  const all = database.read.select({ number, account, ms }).from(formerNumbers).all();
   if (all.length === 0) return;
   await untilRecorded(database.path);
   await database.catchUp();
-  const wasSent = openWasSent(database.read);
-  const unsent = all.filter(([number, account]) => !wasSent(number, account)).map(([number]) => number);
+  const mayHaveBeenSent = openMayHaveBeenSent(database.read, nowMs);
+  const unsent = all.filter((one) => !mayHaveBeenSent(one)).map((one) => one.number);
   for (let from = 0; from < unsent.length; from += numbersAtOnce) {
     const some = JSON.stringify(unsent.slice(from, from + numbersAtOnce));
     const those = sql`number IN (SELECT value FROM json_each(${some}))`;
@@ -56,11 +61,19 @@ export async function forgetUnsentNumbers(database: LeadDatabase): Promise<void>
   }
 }
 
+/** A lead that was stored, by what the ledger needs of it. */
+interface NumberedLead {
+  readonly number: number;
+  readonly account: number;
+  /** The time of the visit. */
+  readonly ms: number;
+}
+
 /**
- * Reads the ledger, of the replaced file in a restore, and returns a function that tells whether any key of an account was sent a
- * number.
+ * Reads the ledger, of the replaced file in a restore, and returns a function that tells whether a key of its account may have been
+ * sent a lead: the ledger says so, or has a gap after the visit.
  */
-export function openWasSent(database: Connection, schema: "main" | "old" = "main") {
+export function openMayHaveBeenSent(database: Connection, nowMs: number, schema: "main" | "old" = "main") {
   const rows = database.$client.query<{ account: number; block: number; bits: Uint8Array }, []>(
     `SELECT account, block, bits FROM ${schema}.sent AS row JOIN ${schema}.keys ON number = row.key`,
   );
@@ -70,7 +83,9 @@ export function openWasSent(database: Connection, schema: "main" | "old" = "main
     if (all === undefined) known.set(`${account} ${block}`, unpackBits(bits));
     else addBits(all, unpackBits(bits));
   }
-  return (number: number, account: number): boolean => {
+  const gapMs = newestGapMs(database, nowMs, schema);
+  return ({ number, account, ms }: NumberedLead): boolean => {
+    if (gapMs !== null && ms <= gapMs) return true;
     const bits = known.get(`${account} ${blockOf(number)}`);
     return bits !== undefined && hasNumber(bits, number);
   };

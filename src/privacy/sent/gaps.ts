@@ -181,6 +181,17 @@ export function listGaps(database: Connection, of: KeysOf, nowMs: number): Gap[]
     }));
 }
 
+/** Returns when the newest gap ended of those that the ledger keeps: infinite while one lasts, and null without any. */
+export function newestGapMs(database: Connection, nowMs: number, schema: "main" | "old" = "main"): number | null {
+  const rows = database.all<typeof ledgerGaps.$inferSelect>(sql`
+    SELECT node, begins_at AS "from", ends_at AS "to", reason FROM ${sql.raw(schema)}.ledger_gaps`);
+  const ends = rows
+    .filter((gap) => gap.to !== null || !isRunning(database, gap, nowMs))
+    .map(({ to }) => to ?? Number.POSITIVE_INFINITY)
+    .filter((to) => to >= nowMs - keptDays * dayMs);
+  return ends.length === 0 ? null : Math.max(...ends);
+}
+
 /** Returns whether a gap that lasts is that of a server that runs, and writes what it sends. */
 function isRunning(
   database: Connection,

@@ -6,7 +6,7 @@ import { type Attack, broken, type Fault, type Figures } from "../../fault.ts";
 export const ledger: Fault = {
   name: "the ledger of recipients",
   attack:
-    "histories of 40 acts against a log of every response: pages, imports, undos, erasures, retention, kills, restores here and elsewhere, moved clocks, and times without a ledger",
+    "histories of 48 acts against a log of every response: pages, imports, undos, erasures, retention, kills, restores here and elsewhere, moved clocks, and times without a ledger",
   promise: "each recipient and each day exact, and a gap names each time without a record",
   small: 200,
   full: 20_000,
@@ -36,6 +36,9 @@ export const ledger: Fault = {
 };
 
 const actsEach = 40;
+/** Each history has leads to send, and gives numbers after a restore. */
+const first = ["import", "backup"] as const;
+const last = ["import", "page", "page", "restore", "import", "page"] as const;
 
 async function run({ build, folder, times, random, goesOn, progress, expect }: Attack): Promise<Figures> {
   // The build that is attacked has a history of its own.
@@ -48,9 +51,9 @@ async function run({ build, folder, times, random, goesOn, progress, expect }: A
     mkdirSync(place);
     const draw = random.branch(round);
     const history = new History(place);
-    await history.act({ kind: "import", x: draw.below(10_000), y: draw.below(1e9) });
-    for (let act = 0; act < actsEach; act++)
-      await history.act({ kind: draw.pick(kinds), x: draw.below(10_000), y: draw.below(1e9) });
+    const between = Array.from({ length: actsEach }, () => draw.pick(kinds));
+    for (const kind of [...first, ...between, ...last])
+      await history.act({ kind, x: draw.below(10_000), y: draw.below(1e9) });
     await history.compare();
     await history.close();
     rmSync(place, { recursive: true });
