@@ -110,7 +110,7 @@ function deleteCommand(context: CommandContext): Command {
       context.output.result({ id, name, leads: receipt?.leads ?? done }, JSON.stringify(receipt));
       context.output.say(`Account ${name} is deleted. Requests with its keys get revoked_api_key.`);
       removeDeliveries(spoolOf(database.path), sources);
-      await removeResidualBytes(context);
+      await removeResidualBytes(context, leads > 0);
       await sayCopies(context, null);
       const onNodes = isFileOfNode(database.path) ? "pending deliveries on other nodes, " : "";
       context.output.say(`Not deleted: ${onNodes}exports, rejects files, files in inboxes, logs, and earlier backups.`);

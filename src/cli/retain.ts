@@ -40,7 +40,7 @@ export function retainCommand(context: CommandContext): Command {
       const steps = days === null ? null : eraseOlder(database, { ...account, retainDays: days }, nowMs);
       const erased = steps === null ? 0 : await erase(steps, survey?.older ?? 0, context.output);
       context.output.result({ days, erased }, textOf(account.name, days, erased));
-      await removeResidualBytes(context);
+      await removeResidualBytes(context, erased > 0);
       if (erased > 0) await sayCopies(context, null);
     });
 }

@@ -60,7 +60,7 @@ export function eraseCommand(context: CommandContext): Command {
       sayUncertain(context.output, erased);
       const remaining = erasure.findRemaining();
       sayRemaining(context.output, remaining);
-      await removeResidualBytes(context);
+      await removeResidualBytes(context, erasure.hasRemoved);
       await warnOfOtherCopies(context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
     });
 }

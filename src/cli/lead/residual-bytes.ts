@@ -8,10 +8,13 @@ import { bytesText } from "../terminal/numbers.ts";
 /** From this size on, rewriting the file takes seconds. */
 const manyBytes = 100_000_000;
 
-/** Removes the bytes of what was deleted now, and of earlier deletions that were stopped. */
-export async function removeResidualBytes(context: CommandContext): Promise<void> {
+/**
+ * Removes the bytes of what was deleted now, and of earlier deletions that were stopped. A server may have removed them since: a
+ * command that `hasDeleted` leads says so all the same.
+ */
+export async function removeResidualBytes(context: CommandContext, hasDeleted: boolean): Promise<void> {
   const database = context.database();
-  if (!areResiduesLeft(database.read)) return;
+  if (!hasDeleted && !areResiduesLeft(database.read)) return;
   const bytes = sizeOf(database.path);
   if (bytes >= manyBytes && !isFileOfNode(database.path)) {
     context.output.say(
