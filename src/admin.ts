@@ -9,7 +9,6 @@ import { forgetFolder, readCluster, readDatabasePath, refuseSecondDatabase } fro
 import { isFileOfNode } from "./db/database-files.ts";
 import { explainFailure, noDatabase } from "./db/failure.ts";
 import { openFileDatabase } from "./db/open.ts";
-import { installed, loadClusterDatabases } from "./extensions.ts";
 import { exitBecause } from "./runtime/process.ts";
 import { childOption } from "./runtime/program-name.ts";
 
@@ -34,7 +33,7 @@ export async function runCommand(
   try {
     const program = await createProgram(words.slice(2), {
       ...clock,
-      installed,
+      installed: async () => (await import("./extensions.ts")).installed,
       database(ifMissing) {
         if (opened.database !== undefined) return opened.database;
         refuseSecondDatabase(path);
@@ -69,7 +68,9 @@ async function prepareDatabase(path: string): Promise<() => CommandDatabase> {
   try {
     const cluster = readCluster();
     const isOfCluster = cluster !== null || isFileOfNode(path);
-    const databases = isOfCluster ? await loadClusterDatabases(path, cluster) : null;
+    if (!isOfCluster) return () => openFile(path);
+    const { loadClusterDatabases } = await import("./extensions.ts");
+    const databases = await loadClusterDatabases(path, cluster);
     return (await databases?.prepareForCommands()) ?? (() => openFile(path));
   } catch (cause) {
     return () => {

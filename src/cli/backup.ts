@@ -46,7 +46,8 @@ async function makeFile(context: CommandContext, file: string, isDrill: boolean)
   const stop = stopSignal();
   const test = () => unlessStopped(drill(file, context.now(), stop), `${file} exists, but its test was not completed.`);
   if (isDrill && existsSync(file)) return print(context.output, await test());
-  const making = (await context.installed.backups()).make(file, context.now(), stop);
+  const backups = await (await context.installed()).backups();
+  const making = backups.make(file, context.now(), stop);
   const made = await unlessStopped(making, nothingMade);
   await record(context, "backup", { file: resolve(made.file), sha256: made.sha256, leads: made.leads });
   print(context.output, isDrill ? await test() : made);
@@ -81,7 +82,7 @@ function print(output: Output, backup: Backup | TestedBackup): void {
 export async function storeIn(context: CommandContext, place: string, stop = stopSignal()): Promise<TestedBackup> {
   const stored = await unlessStopped(
     storeBackup({
-      backups: await context.installed.backups(),
+      backups: await (await context.installed()).backups(),
       databasePath: readDatabasePath(),
       place: openPlace(place, readS3Access(place)),
       recipient: readRecipient(place),

@@ -28,7 +28,8 @@ export interface Installed {
 
 /** The context of a command, which imports everything else. */
 export interface CommandContext extends Clock {
-  readonly installed: Installed;
+  /** Loads what extensions and packages contribute. */
+  readonly installed: () => Promise<Installed>;
   /** Opens the database at the first call, until the command has returned. Throws a UserError if it is missing. */
   readonly database: (ifMissing?: "create") => CommandDatabase;
   /** The result and the messages of the command that runs; JSON with --json. */

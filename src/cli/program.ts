@@ -76,7 +76,7 @@ export async function createProgram(words: readonly string[] | "all", context: C
   const [noun, verb] = isAll ? [] : words.filter((word) => word !== "help");
   const found = own.filter(({ name }) => name === noun);
   // The extensions need not be loaded for a command of the core.
-  for (const entry of found.length > 0 ? found : [...own, ...(await context.installed.commands())]) {
+  for (const entry of found.length > 0 ? found : [...own, ...(await (await context.installed()).commands())]) {
     const isLoaded = isAll || entry.name === noun;
     const command = isLoaded ? await loadCommand(entry, verb, context) : new Command(entry.name);
     program.addCommand(command.description(entry.description));

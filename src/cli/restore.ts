@@ -51,7 +51,8 @@ export function restoreCommand(context: CommandContext): Command {
         nowMs,
         dryRun,
       };
-      const restoring = (await context.installed.backups()).restore(request, stopSignal(), async (report) => {
+      const backups = await (await context.installed()).backups();
+      const restoring = backups.restore(request, stopSignal(), async (report) => {
         say(report);
         await confirmLoss(report, options, nowMs);
       });

@@ -34,8 +34,8 @@ export function serveCommand({ installed }: CommandContext): Command {
     .option("--demo", "serve sample leads from data/demo.db")
     .examples("serve", "serve --demo")
     .action(async (options: { demo?: boolean }) => {
-      if (options.demo === true) await (await import("./demo/demo-server.ts")).startDemo(installed);
-      else await (await import("../server/serve.ts")).startServer(installed.serving);
+      if (options.demo === true) await (await import("./demo/demo-server.ts")).startDemo(await installed());
+      else await (await import("../server/serve.ts")).startServer((await installed()).serving);
     });
 }
 

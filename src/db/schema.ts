@@ -13,7 +13,6 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import { filterIndexes, filters } from "../contract/filters.ts";
 
 /** The owners of leads. The subscription of one that is not active has lapsed, and its keys get 403 (§3). */
 export const accounts = sqliteTable("accounts", {
@@ -127,18 +126,22 @@ export const leads = sqliteTable(
     /** The canonical JSON of the lead, as it is served: the truth, of which the columns are copies. */
     doc: text().notNull(),
   },
-  (table) => [
-    // The cursor of the list: one lead per account and millisecond, read from the newest.
-    uniqueIndex("leads_by_time").on(table.account, table.identifiedAt),
-    uniqueIndex("leads_by_uuid").on(table.account, table.uuid),
-    // One index for each way to filter (contract/filters.ts). Each ends with the timestamp, so that matching leads are sorted
-    // by time. Where no email address is asked for, the two halves of an index are merged. Twice as many indexes would cost
-    // more, in bytes and at import.
-    ...filterIndexes.map(([name, names]) => {
-      const columns = names.map((filter) => columnOf(table, filters[filter].column));
-      return index(name).on(table.account, ...columns, table.hasEmail, table.identifiedAt);
-    }),
-  ],
+  (table) => {
+    // Loaded when somebody asks for the indexes: a command such as key revoke needs no filter.
+    const { filterIndexes, filters }: typeof import("../contract/filters.ts") = require("../contract/filters.ts");
+    return [
+      // The cursor of the list: one lead per account and millisecond, read from the newest.
+      uniqueIndex("leads_by_time").on(table.account, table.identifiedAt),
+      uniqueIndex("leads_by_uuid").on(table.account, table.uuid),
+      // One index for each way to filter (contract/filters.ts). Each ends with the timestamp, so that matching leads are
+      // sorted by time. Where no email address is asked for, the two halves of an index are merged. Twice as many indexes
+      // would cost more, in bytes and at import.
+      ...filterIndexes.map(([name, names]) => {
+        const columns = names.map((filter) => columnOf(table, filters[filter].column));
+        return index(name).on(table.account, ...columns, table.hasEmail, table.identifiedAt);
+      }),
+    ];
+  },
 );
 
 /**

@@ -9,7 +9,7 @@ export function theProgram(): Promise<Command> {
     throw new Error("help needs nothing of the world");
   };
   return createProgram("all", {
-    installed,
+    installed: async () => installed,
     database: nothing,
     now: nothing,
     sleep: nothing,

@@ -34,7 +34,7 @@ async function readInput({ standardInput }: Host, endsWith: "Enter" | "Enter and
 }
 
 /**
- * Removes the variables that Bun took from a .env of the folder: whoever wrote that file would choose the proxy, and get the
+ * Removes the variables that Bun took from a .env of the folder: the author of that file would choose the proxy, and get the
  * key. TLS certificates are verified in any case. `bun admin` does the same before it runs a command.
  */
 export function forgetFolder(): void {

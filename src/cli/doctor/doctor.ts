@@ -4,7 +4,7 @@ import { examineSettings, readDatabasePath } from "../../config.ts";
 import { examineFile } from "../../db/examine.ts";
 import { innermost } from "../../db/failure.ts";
 import { printable } from "../../runtime/user-error.ts";
-import { type CommandContext, type Installed, jsonCommand } from "../command.ts";
+import { type CommandContext, jsonCommand } from "../command.ts";
 import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";
 import { checkDatabase } from "./database.ts";
@@ -34,12 +34,12 @@ export function doctorCommand(context: CommandContext): Command {
 /** In the order in which the findings are shown. */
 const checks: readonly ((
   examined: Examined,
-  installed: Installed,
+  installed: CommandContext["installed"],
 ) => readonly Finding[] | Promise<readonly Finding[]>)[] = [
   checkDatabase,
   checkStorage,
   checkSettings,
-  (examined, installed) => installed.findings(examined),
+  async (examined, installed) => (await installed()).findings(examined),
   checkServer,
 ];
 
