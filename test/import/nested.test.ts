@@ -150,3 +150,16 @@ test.each<[string, object | null]>([
   expect(await leadOfObject({ user, session: { customer, url: "/a" } })).toEqual({ page_url: "/a" });
   expect(await leadOfObject({ user })).toEqual(user);
 });
+
+test("an object that is named after a time or a referrer holds it", async () => {
+  const record = {
+    email: "d@example.com",
+    seen_at: { $date: "2026-01-31T09:15:00Z" },
+    referrer: { url: "https://x.example/" },
+  };
+  expect(await leadOfObject(record)).toEqual({
+    email: "d@example.com",
+    at: "2026-01-31T09:15:00.000Z",
+    referrer: "https://x.example/",
+  });
+});

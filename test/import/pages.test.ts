@@ -154,6 +154,12 @@ test("--map of a list of several people finds it, and nobody in it is read", asy
   }
 });
 
+test("--map of the list of records makes each record a person", async () => {
+  const text = JSON.stringify({ total: 2, people_found: [dana, lee] });
+  expect((await leadsOf(text, {}, "people_found=person")).map(shown)).toEqual((await leadsOf(text)).map(shown));
+  expect((await readText(text, "people_found=person")).columns.missing()).toEqual([]);
+});
+
 test("two lists of records are rejected with the jq filters to choose", async () => {
   const [reading] = await readAll(JSON.stringify({ contacts: [dana, lee], leads: [sam, lee] }));
   expect(reading).toEqual({ fault: expect.stringContaining("jq -c '.contacts[]' or '.leads[]'") });

@@ -17,19 +17,20 @@ const known: Record<string, string> = {
     "started_at,first_seen_at,Date Last Seen,When Seen,Website Visit Date,Visit Date,identifiedAt,Visitor Date,Date Captured,Captured On," +
     "Capture Date,Last Activity,Last Activity Date,Last Activity Time,Date of Visit,Time Seen,Time Last Seen," +
     "Time First Seen,First Seen Date,First Seen Time,Session Start Date,Session Start Time,Landing Date,Landing Time," +
-    "Hit Hour,Visited Date,Local Time,Visit Time,Resolved On",
+    "Hit Hour,Visited Date,Local Time,Visit Time,Resolved On,Zeitpunkt,Besucht am,Letzter Besuch,Date de visite," +
+    "Dernière visite,Fecha de la visita,Última visita",
   pixel_id: "pixelId,PIXEL_ID,Pixel ID,pixel",
   first_name: "Vorname,Prénom,Nombre,FIRST_NAME,First Name,firstName,first-name,first.name, First Name ,given_name",
   last_name: "Nachname,Apellidos,Nom,LAST_NAME,Last Name,lastName,surname",
   name: "Full Name,full_name,NAME,Contact Name,Visitor Name,Nombre completo",
   email:
-    "E-Mail-Adresse,Courriel,Correo electrónico,E-mail,Email Address,PERSONAL_EMAIL,PERSONAL_EMAILS,BUSINESS_EMAIL,business_emails,Work Email,WorkEmail,Email 2,Visitor Email",
+    "E-Mail-Adresse,E-Mail (geschäftlich),Courriel,Courriel professionnel,Correo electrónico,E-mail,Email Address,PERSONAL_EMAIL,PERSONAL_EMAILS,BUSINESS_EMAIL,business_emails,Work Email,WorkEmail,Email 2,Visitor Email",
   verified_email:
     "PERSONAL_VERIFIED_EMAILS,PERSONAL_VERIFIED_EMAIL,BUSINESS_VERIFIED_EMAILS,DEEP_VERIFIED_EMAILS,Verified Email",
   phone:
     "MOBILE_PHONE,DIRECT_NUMBER,PERSONAL_PHONE,ALL_MOBILES,ALL_LANDLINES,SKIPTRACE_WIRELESS_NUMBERS,Phone Number,phone1," +
     "Cell Phone,Mobile Phone Number,Direct Phone,Telephone,Telephone No.,Work Direct Phone,Office Phone Number," +
-    "work_direct_dial,Work Phone,Telefon,Teléfono,Handynummer,Téléphone portable",
+    "work_direct_dial,Work Phone,Telefon,Telefon (mobil),Téléphone fixe,Teléfono,Handynummer,Téléphone portable",
   company:
     "Firma,Société,Empresa,COMPANY_NAME,Company,Company / Account,Organization,organisation,Employer,Company Name",
   city: "PERSONAL_CITY,address_city,City,SKIPTRACE_CITY,Home City",
@@ -45,7 +46,7 @@ const known: Record<string, string> = {
   homeowner: "HOMEOWNER,home_owner,isHomeowner,Home Owner",
   children: "CHILDREN,hasChildren,Number of Children",
   page_url:
-    "url,URL,FULL_URL,page,landing_page,landing_page_url,Captured URL,last_url,CapturedUrl,Recent Page URLs,Last Page Seen",
+    "url,URL,FULL_URL,page,landing_page,landing_page_url,Captured URL,last_url,CapturedUrl,Recent Page URLs,Last Page Seen,Seite,Page visitée,Página visitada",
   referrer: "REFERRER_URL,referrer,Referer,Most Recent Referrer,HTTP Referrer,Last Referring Site",
   traffic_source: "source,utm_source,UTM_SOURCE,Lead Source,Traffic Source",
 };
@@ -131,6 +132,9 @@ test.each([
 test("joins first and last name, either of which may be missing", async () => {
   expect(await leadOf({ "First Name": "Dana", "Last Name": "Whitfield" })).toEqual({ name: "Dana Whitfield" });
   expect(await leadOf({ "First Name": "", "Last Name": "Whitfield" })).toEqual({ name: "Whitfield" });
+  expect(await leadOf({ Vorname: "Dana", Name: "Whitfield" })).toEqual({ name: "Dana Whitfield" });
+  expect(await leadOf({ Vorname: "Dana", Name: "Dana Whitfield" })).toEqual({ name: "Dana Whitfield" });
+  expect(await leadOf({ Vorname: "Dana", Nachname: "Whitfield", Name: "Harbor" })).not.toEqual({ name: "Dana Harbor" });
   expect(await leadOf({ "First Name": "Dana", "Last Name": "null" })).toEqual({ name: "Dana" });
   expect(await leadOf({ "First Name": "D", "Last Name": "W", Name: "Dana Whitfield" })).toEqual({
     name: "Dana Whitfield",

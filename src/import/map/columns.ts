@@ -62,9 +62,8 @@ export class Columns {
   }
 
   /** Returns whether --map makes an object or a list the person. */
-  isChosen(path: readonly string[]): boolean {
-    return this.mapping.personLength([...path, listSign]) === path.length;
-  }
+  readonly isChosen = (path: readonly string[]): boolean =>
+    this.mapping.personLength([...path, listSign]) === path.length;
 
   /** Returns the sign that a list at a path has several people or visits. */
   severalAt(path: readonly string[], several: Several): Column {

@@ -4,6 +4,7 @@
  */
 import type { Column } from "./column.ts";
 import { flatPrefixes, namingFields, personFields, type Target } from "./fields.ts";
+import { normalizeName } from "./names.ts";
 import type { Origin, Origins } from "./origins.ts";
 import type { Meaning } from "./paths.ts";
 import { type Profile, type Profiles, recognize } from "./profiles.ts";
@@ -139,7 +140,19 @@ function entriesOf(columns: readonly Column[], { meaningFor }: LayoutRules, prof
   const named = entries.filter(({ use }) => use === "own name of a place").map(({ place }) => place ?? "");
   const isOfNamed = ({ place }: Entry) =>
     place !== null && named.some((name) => place === name || place.startsWith(`${name}.`));
-  return entries.filter((entry) => !isOfNamed(entry) && !isOther(entry));
+  return withFamilyNames(entries, columns).filter((entry) => !isOfNamed(entry) && !isOther(entry));
+}
+
+/** In German, `Name` next to `Vorname` is the family name. */
+function withFamilyNames(entries: readonly Entry[], columns: readonly Column[]): readonly Entry[] {
+  const isNamed = ({ at }: Entry, name: string) => normalizeName(columns[at]?.names.at(-1) ?? "") === name;
+  const first = entries.find((entry) => isNamed(entry, "vorname"));
+  if (first === undefined || entries.some(({ target }) => target === "last_name")) return entries;
+  return entries.map((entry) =>
+    entry.around === first.around && isNamed(entry, "name")
+      ? { ...entry, target: "last_name", isBareName: false }
+      : entry,
+  );
 }
 
 const ownKeys: ReadonlySet<string> = new Set(["identifiedat", "pixelid"]);

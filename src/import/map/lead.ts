@@ -274,6 +274,9 @@ class Reader {
   private name(): string | null {
     for (const indexes of this.person.names) {
       const parts = indexes.map((some) => this.first("name", some, firstText)).filter((part) => part !== null);
+      // A family name may be given together with the first name.
+      const [one = "", other] = parts;
+      if (other?.startsWith(`${one} `)) parts.shift();
       // The halves of a list are a list together, and read like one when they come back from an export.
       if (parts.length > 0) return firstText(parts.join(" "));
     }

@@ -333,7 +333,7 @@ function valueOfField(step: Step, outer: Meaning, key: string): Meaning {
   if (part === "first_name" || part === "last_name" || part === "name")
     return { ...outer, target: part, isBareName: false };
   const alias = find(aliasByKey, key);
-  if (alias?.target !== target || bareNames.has(key)) return sign(step, null);
+  if (alias?.target !== target) return sign(step, null);
   return { ...outer, rank: outer.rank + alias.order / perLevel };
 }
 

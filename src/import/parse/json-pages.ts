@@ -14,6 +14,9 @@ export interface Page {
 /** The maximal depth of a list of records. */
 const maxDepth = 4;
 
+/** Returns whether --map makes the items of a list the person. */
+type IsPerson = (path: readonly string[]) => boolean;
+
 interface List {
   readonly path: readonly string[];
   readonly items: readonly unknown[];
@@ -23,7 +26,7 @@ interface List {
  * Returns the list of records that a JSON value is; null if it is a record, and the paths of the lists if it has several.
  * Around the list of a page, nothing says something of a visitor or a visit.
  */
-export function readPage(value: unknown): Page | { readonly lists: readonly string[] } | null {
+export function readPage(value: unknown, isPerson: IsPerson): Page | { readonly lists: readonly string[] } | null {
   if (Array.isArray(value)) return isList(value) ? { items: value, parents: [] } : null;
   if (!isObject(value)) return null;
   const lists = listsIn(value, []);
@@ -39,6 +42,7 @@ export function readPage(value: unknown): Page | { readonly lists: readonly stri
   }
   const [list] = [...full, ...lists];
   if (list === undefined) return null;
+  if (isPerson(list.path)) return { items: list.items, parents: list.path };
   return { items: list.items, parents: kind(list) === "company" ? list.path.slice(-1) : [] };
 }
 

@@ -38,7 +38,7 @@ export async function* readDocuments(texts: AsyncIterable<string>, columns: Colu
 }
 
 const rulesWith = (columns: Columns): ValueRules => ({
-  pageOf: readPage,
+  pageOf: (value) => readPage(value, columns.isChosen),
   rowsOf: (value, text, line, parents) => rowsOfValue(value, text, line, columns, parents),
 });
 
@@ -121,7 +121,7 @@ function* rowsOf(
   parents: readonly string[] = [],
   depth = 0,
 ): Generator<ReadRow> {
-  const page = depth < maxPageDepth ? readPage(value) : null;
+  const page = depth < maxPageDepth ? readPage(value, columns.isChosen) : null;
   if (page !== null && "items" in page) {
     for (const item of page.items) yield* rowsOf(item, null, line, columns, page.parents, depth + 1);
     return;

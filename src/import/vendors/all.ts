@@ -10,6 +10,7 @@ import { happierleads } from "./happierleads.ts";
 import { hubspot } from "./hubspot.ts";
 import { klaviyo } from "./klaviyo.ts";
 import { leadfeeder } from "./leadfeeder.ts";
+import { leadfeederVisits } from "./leadfeeder-visits.ts";
 import { midbound } from "./midbound.ts";
 import { posthog } from "./posthog.ts";
 import { rb2b } from "./rb2b.ts";
@@ -39,6 +40,7 @@ export const vendors: { readonly [Name in string]?: Vendor } = {
   hubspot: hubspot,
   gohighlevel: gohighlevel,
   leadfeeder: leadfeeder,
+  "leadfeeder-visits": leadfeederVisits,
   apollo: apollo,
   "apollo-people": apolloPeople,
   "6sense": sixsense,

@@ -22,10 +22,15 @@ export const gohighlevel: Vendor = {
     country: ["country"],
     gender: ["gender"],
     page_url: ["contact.lastAttributionSource.url", "contact.attributionSource.url", "attributionSource.url"],
-    referrer: ["contact.lastAttributionSource.referrer", "contact.attributionSource.referrer"],
+    referrer: [
+      "contact.lastAttributionSource.referrer",
+      "contact.attributionSource.referrer",
+      "attributionSource.referrer",
+    ],
     traffic_source: [
       "contact.lastAttributionSource.sessionSource",
       "contact.attributionSource.sessionSource",
+      "attributionSource.sessionSource",
       "contact_source",
     ],
     identified_at: [],

@@ -2,10 +2,11 @@
 import type { Vendor } from "./vendor.ts";
 
 export const leadfeeder: Vendor = {
-  title: "Leadfeeder",
+  title: "Leadfeeder (leads)",
   recognizedBy: [
     ["attributes.view_in_leadfeeder", "attributes.name"],
     ["attributes.first_visit_date", "attributes.last_visit_date", "attributes.website_url"],
+    ["attributes.last_visit_date", "attributes.crm_lead_id", "attributes.business_id"],
     ["attributes.employees_range", "attributes.website_url", "attributes.status"],
   ],
   person: null,
