@@ -1,11 +1,13 @@
 /** Checks the place of the daily backups: whether it can be reached, to whom it belongs, and how old its newest backup is. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { StoredBackup } from "../../src/backup/places.ts";
+import type { listPlace, StoredBackup } from "../../src/backup/places.ts";
+import { inThread } from "../../src/backup/thread.ts";
 import { broken, type Examined, type Finding, fine, warning } from "../../src/cli/doctor/finding.ts";
 import { mayWrite } from "../../src/cli/doctor/storage.ts";
 import { leadsText } from "../../src/cli/terminal/numbers.ts";
 import type { BackupConfig } from "../../src/config.ts";
+import { innermost } from "../../src/db/failure.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import { readFailedAttempt } from "./attempt.ts";
 import { findDoubt, type OwnDatabase, ownAmong } from "./owner.ts";
@@ -19,14 +21,13 @@ const maxListMs = 10_000;
 export async function checkPlace({ path, contents, config, nowMs }: Examined): Promise<Finding[]> {
   if (config?.backups == null) return [];
   const { to, access } = config.backups;
-  const listed = await listWithin(config.backups, nowMs);
-  if ("failure" in listed) {
-    const [what, advice] = listed.failure;
-    return [warning("backups", what, `${advice} BACKUP_TO names this place, and the daily backup needs it.`.trim())];
+  const backups = await listWithin(config.backups, nowMs);
+  if (backups instanceof UserError) {
+    const advice = `${backups.advice} BACKUP_TO names this place, and the daily backup needs it.`.trim();
+    return [warning("backups", backups.message, advice)];
   }
   const own = ownDatabase(path, contents);
   if (own === null) return [];
-  const { backups } = listed;
   const doubt = findDoubt(backups, own, to);
   const failed = readFailedAttempt(path);
   return [
@@ -37,6 +38,19 @@ export async function checkPlace({ path, contents, config, nowMs }: Examined): P
     ...(failed === null ? [] : [warning("backups", `The backup at ${failed.at} failed: ${failed.reason}`, retried)]),
     ...(own.instance === null ? [] : [checkAge(ownAmong(backups, own), own, to, nowMs)]),
   ];
+}
+
+/** Lists a place, or returns why it cannot. In a thread: a request to an object store that does not answer cannot be ended otherwise. */
+async function listWithin({ to, access }: BackupConfig, nowMs: number): Promise<StoredBackup[] | UserError> {
+  const stop = AbortSignal.timeout(maxListMs);
+  try {
+    return await inThread<typeof listPlace>("listPlace", { place: to, access, nowMs }, stop);
+  } catch (cause) {
+    if (cause instanceof UserError) return cause;
+    if (cause !== stop.reason) return new UserError(`${to} cannot be listed (${innermost(cause)}).`, "");
+    const advice = "Check the network and AWS_ENDPOINT_URL.";
+    return new UserError(`${to} did not answer within ${maxListMs / 1000} seconds.`, advice);
+  }
 }
 
 const ownFolder = "Create it for the user of the server, or set BACKUP_TO to another folder.";
@@ -55,35 +69,4 @@ function checkAge([newest]: readonly StoredBackup[], own: OwnDatabase, to: strin
 function ownDatabase(path: string, contents: Examined["contents"]): OwnDatabase | null {
   if (!existsSync(path)) return { path: resolve(path), instance: null, leads: 0 };
   return contents instanceof UserError || contents.instance === null ? null : { path: resolve(path), ...contents };
-}
-
-/** The order for the thread. */
-export interface ListRequest extends Pick<BackupConfig, "to" | "access"> {
-  readonly nowMs: number;
-}
-
-/** The answer of the thread: the backups, or what is wrong and what to do. */
-export type ListReply =
-  | { readonly backups: readonly StoredBackup[] }
-  | { readonly failure: readonly [what: string, advice: string] };
-
-/** Lists a place, in a thread: a request to an object store that does not answer cannot be ended otherwise. */
-async function listWithin({ to, access }: BackupConfig, nowMs: number): Promise<ListReply> {
-  const thread = new Worker(new URL("./list-worker.ts", import.meta.url));
-  const { promise, resolve: reply } = Promise.withResolvers<ListReply>();
-  const seconds = maxListMs / 1000;
-  const timer = setTimeout(
-    () =>
-      reply({
-        failure: [`${to} did not answer within ${seconds} seconds.`, "Check the network and AWS_ENDPOINT_URL."],
-      }),
-    maxListMs,
-  );
-  thread.onmessage = ({ data }: MessageEvent<ListReply>) => reply(data);
-  thread.onerror = ({ message }) => reply({ failure: [`${to} cannot be listed (${message}).`, ""] });
-  thread.postMessage({ to, access, nowMs } satisfies ListRequest);
-  return await promise.finally(() => {
-    clearTimeout(timer);
-    thread.terminate();
-  });
 }

@@ -107,6 +107,11 @@ export function openPlace(place: string, access: S3Access | null) {
   };
 }
 
+/** Lists the backups of a place in the worker thread, newest first, but those dated in the future last. */
+export function listPlace({ place, access, nowMs }: { place: string; access: S3Access | null; nowMs: number }) {
+  return openPlace(place, access).list(nowMs);
+}
+
 /**
  * Lists the backups whose names match: the complete ones, newest first; the addresses of those with an unreadable
  * manifest; and the names of those without a manifest.

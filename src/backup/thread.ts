@@ -2,7 +2,7 @@
 import { UserError } from "../runtime/user-error.ts";
 
 /** The acts of the thread, each the function of that name (file-worker.ts). */
-export type Act = "applyRetentionAt" | "copyDatabase" | "drillBackup" | "restoreBackup" | "upgradeCopy";
+export type Act = "applyRetentionAt" | "copyDatabase" | "drillBackup" | "listPlace" | "restoreBackup" | "upgradeCopy";
 
 /** Asks the main thread whether to complete the work. Resolves if so; otherwise the thread is ended. */
 export type Ask<Question> = (question: Question) => Promise<void>;

@@ -9,14 +9,14 @@ import { innermost, noDatabase } from "../db/failure.ts";
 import { listSources, type Source } from "../db/sources.ts";
 import { deleteAccount, findDeletion } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
-import { runSteps, stoppedBy } from "../runtime/signals.ts";
+import { stoppedBy } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { sayCopies } from "./copies.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
-import { createProgress } from "./terminal/progress.ts";
+import { runWithProgress } from "./terminal/progress.ts";
 import { ask, canAsk } from "./terminal/prompt.ts";
 import { table } from "./terminal/table.ts";
 
@@ -99,9 +99,8 @@ function deleteCommand(context: CommandContext): Command {
       const leads = countLeads(database.read, account.number);
       if (options.yes !== true) await confirmName(name, `${JSON.stringify(name)} and its ${leadsText(leads)}`);
       const sources = listSources(database.read, account.number);
-      using progress = createProgress("Deleting", leads, context.output);
       const steps = deleteAccount(database, account, context.now());
-      const { done, signal } = await runSteps(steps, (count) => progress.update(count, count));
+      const { done, signal } = await runWithProgress("Deleting", leads, context.output, steps);
       if (signal !== null) {
         const what = `Stopped: ${grouped(done)} of ${leadsText(leads)} are deleted, and the keys are revoked.`;
         throw stoppedBy(signal, what);

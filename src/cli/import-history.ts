@@ -6,12 +6,12 @@ import type { Account } from "../db/accounts.ts";
 import { findImport, listImports, type StoredImport } from "../db/imports.ts";
 import { hasReplaced, undoImport } from "../import/write/undo.ts";
 import { adminCommand } from "../runtime/program-name.ts";
-import { runSteps, stoppedBy } from "../runtime/signals.ts";
+import { stoppedBy } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { commandOnAccount } from "./arguments.ts";
 import { AdminCommand, type CommandContext } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
-import { createProgress } from "./terminal/progress.ts";
+import { runWithProgress } from "./terminal/progress.ts";
 import { table } from "./terminal/table.ts";
 
 /** Returns the commands that list and undo imports. */
@@ -65,9 +65,8 @@ function undoCommand(context: CommandContext): Command {
 /** Returns the number of removed leads. Throws a UserError if a signal came before all were removed. */
 async function undo(context: CommandContext, account: Account, record: StoredImport): Promise<number> {
   const database = context.database();
-  using progress = createProgress("Undoing", record.imported, context.output);
   const steps = undoImport(database, account, record, context.now());
-  const { done: removed, signal } = await runSteps(steps, (count) => progress.update(count, count));
+  const { done: removed, signal } = await runWithProgress("Undoing", record.imported, context.output, steps);
   if (signal === null || findImport(database.read, account.number, record.number)?.undoneMs !== null) return removed;
   throw stoppedBy(
     signal,

@@ -4,7 +4,7 @@ import { dayOf } from "../contract/calendar.ts";
 import type { Account } from "../db/accounts.ts";
 import { countDueLeads, type DueLeads, maxSilenceDays } from "../db/due-leads.ts";
 import { eraseOlder, setRetention } from "../privacy/retention.ts";
-import { runSteps, stoppedBy } from "../runtime/signals.ts";
+import { stoppedBy } from "../runtime/signals.ts";
 import { printable, UserError } from "../runtime/user-error.ts";
 import { commandOnAccount, wholeNumber } from "./arguments.ts";
 import type { CommandContext } from "./command.ts";
@@ -12,7 +12,7 @@ import { sayCopies } from "./copies.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
-import { createProgress } from "./terminal/progress.ts";
+import { runWithProgress } from "./terminal/progress.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
 
 interface Options {
@@ -47,8 +47,7 @@ export function retainCommand(context: CommandContext): Command {
 
 /** Returns how many leads are gone. Throws a UserError if a signal comes before the last. */
 async function erase(steps: AsyncGenerator<number>, older: number, output: Output): Promise<number> {
-  using progress = createProgress("Erasing", older, output);
-  const { done: erased, signal } = await runSteps(steps, (count) => progress.update(count, count));
+  const { done: erased, signal } = await runWithProgress("Erasing", older, output, steps);
   if (signal === null) return erased;
   const gone = `${grouped(erased)} of ${grouped(older)} older leads are erased`;
   const advice = "Run the command again to complete it.";

@@ -1,6 +1,7 @@
 /** The progress of a long run: a bar on a terminal, a line every few seconds elsewhere. A short run prints nothing. */
 import { isDumbTerminal } from "../../config.ts";
 import { columnsOf } from "../../runtime/process.ts";
+import { runSteps } from "../../runtime/signals.ts";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";
 
@@ -37,6 +38,12 @@ export function createProgress(what: string, total: number | null, output: Outpu
     },
     [Symbol.dispose]: clear,
   };
+}
+
+/** Runs steps until they end or a signal arrives, with their progress. Each step yields the number of rows done so far. */
+export async function runWithProgress(what: string, total: number, output: Output, steps: AsyncIterable<number>) {
+  using progress = createProgress(what, total, output);
+  return await runSteps(steps, (count) => progress.update(count, count));
 }
 
 function draw(share: number, seconds: number): string {

@@ -201,7 +201,7 @@ describe("doctor looks at BACKUP_TO each time:", () => {
   });
 
   test("a store that does not answer, within 10 seconds", async () => {
-    const store = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
+    const store = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Promise<Response>(() => {}) });
     onTestFinished(() => store.stop(true));
     const startedMs = performance.now();
     const { status, said } = await s3({ ...keys, AWS_ENDPOINT_URL: store.url.origin });
