@@ -1,6 +1,9 @@
-/** Clients that generators make from /openapi.json read every one of 6,000 leads (docs/generated-clients.md). */
+/**
+ * Clients that generators make from /openapi.json read every one of 6,000 leads. Each test measures a row of the table in
+ * docs/generated-clients.md, generates with the command of that page, and runs the reader next to this file.
+ */
 import { expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { aLead, someLeads } from "../../support/builders.ts";
@@ -9,36 +12,132 @@ import { serve } from "../../support/harness.ts";
 import { needing } from "../../support/needing.ts";
 
 const root = join(import.meta.dir, "../../..");
-const readers = import.meta.dir;
-/** The folder in which .ci/run installs the generators, but for those in Python. */
+const page = readFileSync(join(root, "docs/generated-clients.md"), "utf8");
+
+/** The folder in which .ci/run installs the generators. */
 const tools = join(homedir(), ".cache/leadfile-tools");
-const python = join(root, ".venv/bin");
-const PATH = [python, join(tools, "bin"), process.env["PATH"]].join(":");
+const npm = join(tools, "generators/node_modules");
+const python = join(tools, "generators-python/bin");
+const jar = join(tools, "java/openapi-generator-cli-7.25.0.jar");
+const annotations = join(tools, "java/javax.annotation-api-1.3.2.jar");
+
+/** The programs that the commands of the page start, where they are not on the path. */
+const started = { npx: `${process.execPath} x --no-install --bun`, "openapi-generator-cli": `java -jar ${jar}` };
 
 /** Runs a command in a folder to its end, and returns what it printed. Throws if it fails. */
 const run = (folder: string, ...command: string[]) =>
   Bun.$`${command}`
     .cwd(folder)
-    .env({ ...process.env, PATH })
+    .env({ ...process.env, PATH: [join(folder, "bin"), python, join(tools, "bin"), process.env["PATH"]].join(":") })
     .text();
 
-const page = readFileSync(join(root, "docs/generated-clients.md"), "utf8");
+/** What a reader needs, how it is made from the generated client, and how it starts. */
+interface Language {
+  readonly folder: string;
+  readonly needs: readonly string[];
+  prepare?(folder: string, reader: string): Promise<unknown>;
+  start(folder: string, reader: string): string[];
+}
 
-/** Runs the command that the page has under a heading. A program that is not on the path is given as its command. */
-async function generate(
-  folder: string,
-  heading: string,
-  programs: Readonly<Record<string, string>> = {},
-): Promise<void> {
+/** The compiler is that of this repository, and the settings are those of a strict project. */
+const TypeScript: Language = {
+  folder: "typescript",
+  needs: [npm],
+  async prepare(folder, reader) {
+    const typeRoots = [join(root, "node_modules/@types")];
+    const compilerOptions = {
+      ...{ strict: true, noEmit: true, target: "ESNext", module: "Preserve", moduleResolution: "Bundler" },
+      ...{ lib: ["ESNext", "DOM", "DOM.Iterable"], types: ["bun"], typeRoots, skipLibCheck: true },
+      ...{ noUncheckedIndexedAccess: true, allowImportingTsExtensions: true },
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [`${reader}.ts`] }));
+    await run(folder, process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", folder);
+  },
+  start: (_folder, reader) => [process.execPath, `${reader}.ts`],
+};
+const Python: Language = {
+  folder: "python",
+  needs: [join(python, "python3")],
+  start: (_folder, reader) => [join(python, "python3"), `${reader.replaceAll("-", "_")}.py`],
+};
+const Go: Language = {
+  folder: "go",
+  needs: ["go"],
+  prepare: (folder, reader) => run(folder, "go", "build", "-o", "reader", `./${reader}`),
+  start: (folder) => [join(folder, "reader")],
+};
+// The generator itself contains the libraries that its clients need.
+const classpath = [jar, annotations, "classes"].join(":");
+const Java: Language = {
+  folder: "java",
+  needs: ["javac", annotations],
+  async prepare(folder) {
+    const sources = [...new Bun.Glob("src/main/**/*.java").scanSync(folder), "Reader.java"];
+    await run(folder, "javac", "-nowarn", "-cp", classpath, "-d", "classes", ...sources);
+  },
+  start: () => ["java", "-cp", classpath, "Reader"],
+};
+
+const ofNpm = (name: string) => () => JSON.parse(readFileSync(join(npm, name, "package.json"), "utf8")).version;
+const ofPython = (name: string) => async () =>
+  (await run(root, "python3", "-c", `import importlib.metadata as m; print(m.version("${name}"))`)).trim();
+const ofGo = (program: string) => async () =>
+  /^\tmod\t\S+\tv(\S+)/m.exec(await run(root, "go", "version", "-m", join(tools, "bin", program)))?.[1];
+const ofJar = () => /([\d.]+)\.jar$/.exec(jar)?.[1];
+
+/** The heading of each generator on the page, its language, its reader, and what tells its version. */
+const generators = [
+  ["openapi-typescript with openapi-fetch", TypeScript, "openapi-typescript", ofNpm("openapi-typescript")],
+  ["hey-api", TypeScript, "hey-api", ofNpm("@hey-api/openapi-ts")],
+  ["orval", TypeScript, "orval", ofNpm("orval")],
+  ["kubb", TypeScript, "kubb", ofNpm("@kubb/cli")],
+  ["openapi-generator for typescript-axios", TypeScript, "typescript-axios", ofJar, "java", jar],
+  ["openapi-python-client", Python, "openapi-python-client", ofPython("openapi-python-client")],
+  ["datamodel-code-generator", Python, "datamodel-code-generator", ofPython("datamodel-code-generator")],
+  ["openapi-generator for Python", Python, "openapi-generator", ofJar, "java", jar],
+  ["oapi-codegen", Go, "oapi-codegen", ofGo("oapi-codegen"), join(tools, "bin/oapi-codegen")],
+  ["ogen", Go, "ogen", ofGo("ogen"), join(tools, "bin/ogen")],
+  ["openapi-generator for Go", Go, "openapi-generator", ofJar, "java", jar],
+  ["openapi-generator for Java", Java, "Reader", ofJar, "java", jar],
+] as const;
+
+for (const [heading, language, reader, version, ...needs] of generators) {
+  needing(...language.needs, ...needs)(`${heading}: every lead is read`, async () => {
+    const { folder, expected, read } = await aServedDescription();
+    cpSync(join(import.meta.dir, language.folder), folder, { recursive: true });
+    await generate(folder, heading);
+    await language.prepare?.(folder, reader);
+    const command = language.start(folder, reader);
+    expect(await read(command, "today")).toEqual(expected);
+
+    const isReady = Bun.deepEquals(await read(command, "later").catch(() => null), {
+      ...expected,
+      code: "added_later",
+    });
+    const name = Object.entries({ TypeScript, Python, Go, Java }).find(([, one]) => one === language)?.[0];
+    const link = `[${heading}](#${heading.toLowerCase().replaceAll(" ", "-")})`;
+    expect(tableOfPage()).toContain(`| ${link} | ${name} | ${await version()} | yes | ${isReady ? "yes" : "no"} |`);
+  });
+}
+
+test("the table of the page has a row for each of these generators, and no other", () => {
+  expect(tableOfPage().map((row) => /^\| \[(.*?)\]/.exec(row)?.[1])).toEqual(generators.map(([heading]) => heading));
+});
+
+const tableOfPage = (): string[] => page.split("\n").filter((line) => line.startsWith("| ["));
+
+/** Runs the command that the page has under a heading. */
+async function generate(folder: string, heading: string): Promise<void> {
   const [, section = ""] = page.split(`\n## ${heading}\n`);
   const [, command = ""] = /^```sh\n([\s\S]*?)^```$/m.exec(section) ?? [];
+  expect(command).not.toBe("");
   mkdirSync(join(folder, "bin"));
-  for (const [program, started] of Object.entries(programs)) {
-    writeFileSync(join(folder, "bin", program), `#!/bin/sh\n${started} "$@"\n`);
+  for (const [program, start] of Object.entries(started)) {
+    writeFileSync(join(folder, "bin", program), `#!/bin/sh\nexec ${start} "$@"\n`);
     chmodSync(join(folder, "bin", program), 0o755);
   }
-  expect(command).not.toBe("");
-  await run(folder, "sh", "-ec", `PATH=${folder}/bin:$PATH\n${command}`);
+  symlinkSync(npm, join(folder, "node_modules"));
+  await run(folder, "sh", "-ec", command);
 }
 
 /** A server with 6,000 leads, its description in a file, and what every reader must print. */
@@ -47,98 +146,33 @@ async function aServedDescription() {
   const server = await serve({ leads });
   const folder = aFolder();
   writeFileSync(join(folder, "openapi.json"), await (await fetch(`${server.url}/openapi.json`)).text());
-  const key = server.aKey();
   return {
     folder,
-    /** Runs a reader, whose last line must say that it read everything. */
-    async read(...command: string[]) {
-      const printed = await run(folder, ...command, server.url, key);
-      expect(JSON.parse(printed)).toEqual({
-        leads: 6_000,
-        newest: Math.floor(Date.parse(leads.at(-1)?.identified_at ?? "") / 1000),
-        names: ["Zoë"],
-        pixels: ["px_site active"],
-        requests: 63,
-        code: "unknown_pixel",
-      });
+    expected: {
+      leads: 6_000,
+      newest: Math.floor(Date.parse(leads.at(-1)?.identified_at ?? "") / 1000),
+      names: ["Zoë"],
+      pixels: ["px_site active"],
+      requests: 63,
+      code: "unknown_pixel",
+    },
+    /** Runs a reader with a key of its own, and returns what it printed. A later server adds a field and a code. */
+    async read(command: readonly string[], version: "today" | "later"): Promise<unknown> {
+      using later = Bun.serve({ port: 0, fetch: (request) => asAnsweredLater(server.url, request) });
+      const url = version === "later" ? `http://127.0.0.1:${later.port}` : server.url;
+      return JSON.parse(await run(folder, ...command, url, server.aKey()));
     },
   };
 }
 
-const openapiTypescript = join(tools, "openapi-typescript/node_modules/openapi-typescript/bin/cli.js");
-
-needing(openapiTypescript)(
-  "openapi-typescript and openapi-fetch: every lead is read, and no wrong parameter",
-  async () => {
-    const { folder, read } = await aServedDescription();
-    await generate(folder, "openapi-typescript", { npx: `shift\nexec ${process.execPath} ${openapiTypescript}` });
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-    copyFileSync(join(root, "tsconfig.json"), join(folder, "base.json"));
-    writeFileSync(join(folder, "tsconfig.json"), '{"extends":"./base.json","include":["reader.ts"],"exclude":[]}');
-    copyFileSync(join(readers, "typescript/reader.ts"), join(folder, "reader.ts"));
-    const compiler = [process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", folder];
-    expect(await run(folder, ...compiler)).toBe("");
-    await read(process.execPath, "reader.ts");
-
-    const wrong = readFileSync(join(folder, "reader.ts"), "utf8").replace("pixel_id: ", "pixel: ");
-    writeFileSync(join(folder, "reader.ts"), wrong);
-    expect(Bun.spawnSync(compiler, { cwd: folder }).stdout.toString()).toContain("pixel");
-  },
-);
-
-needing(join(python, "openapi-python-client"))("openapi-python-client: every lead is read", async () => {
-  const { folder, read } = await aServedDescription();
-  await generate(folder, "openapi-python-client");
-  copyFileSync(join(readers, "python/reader.py"), join(folder, "reader.py"));
-  await read(join(python, "python3"), "reader.py");
-});
-
-const generator = join(tools, "java/openapi-generator-cli-7.25.0.jar");
-const annotations = join(tools, "java/javax.annotation-api-1.3.2.jar");
-/** The command of the page, which starts the jar. */
-const openapiGenerator = { "openapi-generator-cli": `exec java -jar ${generator}` };
-
-needing(
-  "java",
-  generator,
-  join(python, "python3"),
-)("openapi-generator for Python: every lead is read", async () => {
-  const { folder, read } = await aServedDescription();
-  await generate(folder, "openapi-generator for Python", openapiGenerator);
-  copyFileSync(join(readers, "openapi-generator/reader.py"), join(folder, "reader.py"));
-  await read(join(python, "python3"), "reader.py");
-});
-
-needing(
-  "java",
-  "javac",
-  generator,
-  annotations,
-)("openapi-generator for Java: every lead is read", async () => {
-  const { folder, read } = await aServedDescription();
-  await generate(folder, "openapi-generator for Java", openapiGenerator);
-  copyFileSync(join(readers, "openapi-generator/Reader.java"), join(folder, "Reader.java"));
-  const sources = [...new Bun.Glob("src/main/**/*.java").scanSync(folder), "Reader.java"];
-  // The generator itself contains the libraries that its clients need.
-  const classpath = [generator, annotations, "classes"].join(":");
-  await run(folder, "javac", "-nowarn", "-cp", classpath, "-d", "classes", ...sources);
-  await read("java", "-cp", classpath, "Reader");
-});
-
-needing("go", join(tools, "bin/oapi-codegen"))("oapi-codegen for Go: every lead is read", async () => {
-  const { folder, read } = await aServedDescription();
-  for (const name of ["go.mod", "go.sum", "reader.go"]) copyFileSync(join(readers, "go", name), join(folder, name));
-  await generate(folder, "oapi-codegen");
-  await run(folder, "go", "build", "-o", "reader", ".");
-  await read(join(folder, "reader"));
-});
-
-test("the page names every version with which .ci/run tests", () => {
-  const versions = {
-    "openapi-fetch": readFileSync(join(root, "package.json"), "utf8"),
-    ci: readFileSync(join(root, ".ci/run"), "utf8"),
-  };
-  const tested = [...page.matchAll(/^\| \[.*\| (.+) \|$/gm)].flatMap(([, names = ""]) => names.split(", "));
-  expect(tested).toHaveLength(5);
-  expect(tested.filter((version) => !Object.values(versions).some((text) => text.includes(version)))).toEqual([]);
-});
+/** The answer of a later version, which has one more field in each object, and another code for a pixel. */
+async function asAnsweredLater(baseUrl: string, request: Request): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const answer = await fetch(`${baseUrl}${pathname}${search}`, {
+    headers: { Authorization: request.headers.get("Authorization") ?? "" },
+  });
+  const text = (await answer.text()).replaceAll("{", '{"added":1,').replace('"unknown_pixel"', '"added_later"');
+  const headers = new Headers(answer.headers);
+  for (const name of ["Content-Length", "Content-Encoding"]) headers.delete(name);
+  return new Response(text, { status: answer.status, headers });
+}
