@@ -17,8 +17,7 @@ const known: Record<string, string> = {
     "started_at,first_seen_at,Date Last Seen,When Seen,Website Visit Date,Visit Date,identifiedAt,Visitor Date,Date Captured,Captured On," +
     "Capture Date,Last Activity,Last Activity Date,Last Activity Time,Date of Visit,Time Seen,Time Last Seen," +
     "Time First Seen,First Seen Date,First Seen Time,Session Start Date,Session Start Time,Landing Date,Landing Time," +
-    "Hit Hour,Visited Date,Local Time,Visit Time,Resolved On,Zeitpunkt,Besucht am,Letzter Besuch,Date de visite," +
-    "Dernière visite,Fecha de la visita,Última visita",
+    "Hit Hour,Visited Date,Local Time,Visit Time,Resolved On",
   pixel_id: "pixelId,PIXEL_ID,Pixel ID,pixel",
   first_name: "Vorname,Prénom,Nombre,FIRST_NAME,First Name,firstName,first-name,first.name, First Name ,given_name",
   last_name: "Nachname,Apellidos,Nom,LAST_NAME,Last Name,lastName,surname",
