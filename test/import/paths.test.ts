@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { aliases, objects } from "../../src/import/map/fields.ts";
 import { normalizeName, splitPath } from "../../src/import/map/names.ts";
-import { mayHoldRecords, meaningOfPath, saysOfRecord } from "../../src/import/map/paths.ts";
+import { meaningOfPath } from "../../src/import/map/paths.ts";
+import { readPage } from "../../src/import/parse/json-pages.ts";
 
 /** The names of a path, as a column of CSV has them. */
 const meaningOf = (name: string) => {
@@ -70,19 +71,24 @@ test.each([
 });
 
 describe("a list of a document", () => {
+  const list = [{ a: 1 }, { a: 2 }];
+  const isPage = (document: object) => "items" in (readPage(document, () => false) ?? {});
+  const around = (path: string, value = "d@example.com") =>
+    path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+
   test("may be that of the records under any name but some", () => {
     const names = ["data", "events", "contacts", "my list", "results", "leads"];
-    expect(names.filter((name) => !mayHoldRecords(name))).toEqual([]);
+    expect(names.filter((name) => !isPage({ [name]: list }))).toEqual([]);
     const others = ["owners", "agents", "Sales Reps", "visits", "pageVisits", "emails", "included", "errors", "links"];
-    expect(others.filter(mayHoldRecords)).toEqual([]);
+    expect(others.filter((name) => isPage({ [name]: list }))).toEqual([]);
   });
 
   test("is that of the records only if nothing around it says something of a visitor or a visit", () => {
-    const says = (path: string, isListing = true) => saysOfRecord(path.split("."), isListing);
+    const isAround = (path: string) => isPage({ ...Object(around(path)), results: list });
     const ofRecord = ["email", "visitor.phone", "company", "company.name", "city", "page_url", "last_seen_at", "pixel"];
-    expect(ofRecord.filter((path) => !says(path))).toEqual([]);
+    expect([...ofRecord, "found.email", "found.emails.value"].filter(isAround)).toEqual([]);
     const ofListing = ["name", "url", "page", "timestamp", "created_at", "id", "status", "owner.email", "account.name"];
-    expect(ofListing.filter((path) => says(path))).toEqual([]);
-    expect(says("url", false)).toBe(true);
+    expect(ofListing.filter((path) => !isAround(path))).toEqual([]);
+    expect(isPage({ url: "/a", contacts: list })).toBe(false);
   });
 });

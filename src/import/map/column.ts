@@ -1,8 +1,8 @@
 /** A column of CSV or a path in JSON, with its meaning. */
-import { namingFields, representatives, type Target } from "./fields.ts";
+import { representatives, type Target } from "./fields.ts";
 import type { ColumnMapping } from "./mapping.ts";
 import { fieldNamed, splitPath, withoutZone, wordsOf } from "./names.ts";
-import { type Meaning, meaningInPerson, meaningOfPath } from "./paths.ts";
+import { type Meaning, meaningOfPath, strangeField } from "./paths.ts";
 import { pathKey } from "./profiles.ts";
 
 /** A column of CSV, or a path in JSON. */
@@ -30,8 +30,8 @@ export interface Column {
   readonly isNamedLikeTime: boolean;
   /** True of such a column whose name ends with at or on: a number in it may be a Unix time. */
   readonly isNamedLikeMoment: boolean;
-  /** The field that the value would be, if the object that it is in were the person. */
-  readonly strange: Target | null;
+  /** The field that the value would be if its object, which is not known, were the person. */
+  readonly strange: ReturnType<typeof strangeField>;
   /** True if its values are needed. */
   readonly isRead: boolean;
   /** The sign that a list has several people or visits, or that nobody is where a person would be; null for a value. */
@@ -96,13 +96,6 @@ function isTimeOfOther(name: string): boolean {
 
 /** A word for a birthday, in the languages of the table: `dateofbirth`, `Geburtsdatum`, `Date de naissance`, `Fecha de nacimiento`. */
 const ofBirth = /birth|^dob$|^bday$|^geb$|geburt|naissance|nacimiento/;
-
-/** Returns the field of a person that a value in an unknown object would be. */
-function strangeField(names: readonly string[]): Target | null {
-  if (names.length < 2) return null;
-  const target = meaningInPerson(names.slice(-1), 0)?.target ?? null;
-  return target !== null && namingFields.has(target) ? target : null;
-}
 
 /** The columns that a rejects file has in addition to those of its source. */
 export const rejectColumns = ["reject_line", "reject_reason"] as const;

@@ -6,24 +6,12 @@ import {
   nameParts,
   namingFields,
   type ObjectKind,
-  otherLists,
   placeFields,
   type Target,
   valueNames,
   visitFields,
 } from "./fields.ts";
-import {
-  type Alias,
-  aliasByKey,
-  fieldNamed,
-  find,
-  isRepresentative,
-  kindByKey,
-  normalizeName,
-  splitPath,
-  withoutZone,
-  wordsOf,
-} from "./names.ts";
+import { type Alias, aliasByKey, find, kindByKey, normalizeName, withoutZone, wordsOf } from "./names.ts";
 
 /** An object that may be the person: the record itself, or an object in it. */
 export interface Person {
@@ -337,48 +325,15 @@ function valueOfField(step: Step, outer: Meaning, key: string): Meaning {
   return { ...outer, rank: outer.rank + alias.order / perLevel };
 }
 
-/** Returns whether a list with this name may be the list of records of a document. */
-export function mayHoldRecords(name: string): boolean {
-  const field = fieldNamed(name);
-  const isField = field !== null && !hasNoObjects.has(field);
-  return !isOther(name) && !isRepresentative(name) && !isVisitList(name) && !isField;
-}
-
-/** Fields of which no list of objects holds values: such a list may be that of the records, as `matched`. */
-const hasNoObjects: ReadonlySet<Target> = new Set(["id", "identified_at", "pixel_id"]);
-
-function isOther(name: string): boolean {
-  const key = normalizeName(name);
-  return otherLists.has(key) || otherLists.has(key.replace(/s$/, ""));
-}
-
-/** Returns the field of a value that names somebody in an object that is not known; null if it is none, or a representative's. */
-export function strangerField(path: readonly string[]): Target | null {
-  const names = splitPath(path, () => false);
-  if (names === null || names.length < 2 || meaningOfPath(names) !== null) return null;
-  if (names.some((name) => isOther(name) || isRepresentative(name))) return null;
-  const target = meaningInPerson(names.slice(-1), 0)?.target ?? meaningInPerson(names.slice(1).slice(-2), 0)?.target;
-  return target != null && target !== "name" && namingFields.has(target) ? target : null;
-}
-
-/** A list of events or of sessions may be that of the records; any other one of visits belongs to a record. */
-function isVisitList(name: string): boolean {
-  const known = find(kindByKey, normalizeName(name));
-  return known?.kind === "visit" && known.key !== "event" && known.key !== "session";
-}
-
 /**
- * Returns whether a value around a list of a document says something of a person, a company, a place, or a visit: then the
- * document is one record. A listing has a time, an address, and a name of its own, so bare names do not count if `isListing`.
+ * Returns the field that a value in an object without a meaning would be if that were a person, and the number of names that lead
+ * to the object; null if the field names nobody.
  */
-export function saysOfRecord(path: readonly string[], isListing: boolean): boolean {
-  const names = splitPath(path, () => false);
-  const meaning = names === null ? null : meaningOfPath(names);
-  if (meaning?.target == null || meaning.use === "id" || meaning.use === "time zone" || meaning.use === "creation") {
-    return false;
+export function strangeField(names: readonly string[]): { readonly target: Target; readonly length: number } | null {
+  // A field may be an object too: `found.emails.value`.
+  for (const length of [names.length - 1, names.length - 2].filter((length) => length > 0)) {
+    const target = meaningInPerson(names.slice(length), 0)?.target ?? null;
+    if (target !== null && namingFields.has(target)) return { target, length };
   }
-  const key = normalizeName(names?.at(-1) ?? "");
-  const isBare = meaning.isBareName || (bareNames.has(key) && meaning.target !== "pixel_id");
-  if (meaning.isBareName || (isBare && meaning.target === "identified_at")) return false;
-  return !(isListing && isBare);
+  return null;
 }

@@ -119,13 +119,13 @@ function unknownPeople(rows: readonly Row[]): UnknownPerson[] | null {
     const columns = row.layout.profile === null ? [...row.layout.columns.entries()] : [];
     for (const [index, { strange, names }] of columns) {
       if (strange === null || firstText(row.cells[index]) === null) continue;
-      const around = names.slice(0, -1);
+      const around = names.slice(0, strange.length);
       const person = found.getOrInsertComputed(around.join("."), () => ({
         has: new Set(),
         rows: new Set(),
         isRepresentative: around.some(isRepresentative),
       }));
-      person.has.add(strange);
+      person.has.add(strange.target);
       person.rows.add(row);
     }
   }

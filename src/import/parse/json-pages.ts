@@ -1,6 +1,7 @@
 /** Pages of an API: JSON that holds its records in one list, under any name that is not that of something else. */
-import { fieldNamed, kindOf } from "../map/names.ts";
-import { mayHoldRecords, saysOfRecord, strangerField } from "../map/paths.ts";
+import { bareNames, otherLists, type Target } from "../map/fields.ts";
+import { fieldNamed, isRepresentative, kindOf, normalizeName, splitPath } from "../map/names.ts";
+import { meaningOfPath, strangeField } from "../map/paths.ts";
 import { firstEmail } from "../map/values/emails.ts";
 import { firstPhone } from "../map/values/phones.ts";
 import { isObject } from "./json-value.ts";
@@ -34,7 +35,7 @@ export function readPage(value: unknown, isPerson: IsPerson): Page | { readonly 
   const kind = ({ path }: List) => kindOf(path.at(-1) ?? "");
   const isListing = lists.every((list) => ["wrapper", null].includes(kind(list)));
   const items = new Set<unknown>(lists.map((list) => list.items));
-  if (isRecord(value, [], items, isListing) || namesStranger(value, [], items)) return null;
+  if (isRecord(value, [], { lists: items, isListing })) return null;
   const full = lists.filter(({ items }) => items.length > 0);
   if (full.length > 1) {
     // Lists of one object each belong together.
@@ -64,42 +65,60 @@ function isPair(names: readonly string[]): boolean {
   return names.length === 2 && names.includes("name") && (names.includes("value") || names.includes("values"));
 }
 
-/** Returns whether an object says something of a visitor or a visit outside of some lists. */
-function isRecord(
-  value: Record<string, unknown>,
-  path: readonly string[],
-  lists: ReadonlySet<unknown>,
-  isListing: boolean,
-): boolean {
-  return Object.entries(value).some(([name, item]) => {
-    if (lists.has(item) || item === null || item === "" || path.length === maxDepth) return false;
-    const here = [...path, name];
-    if (isObject(item)) return isRecord(item, here, lists, isListing);
-    if (Array.isArray(item)) return item.some((inner) => isObject(inner) && isRecord(inner, here, lists, isListing));
-    return typeof item !== "number" && saysOfRecord(here, isListing);
-  });
+/** The lists in a document, and whether any of them is named after something else than a record. */
+interface Around {
+  readonly lists: ReadonlySet<unknown>;
+  readonly isListing: boolean;
 }
 
-/** Returns whether an unknown object outside of some lists names somebody: then the lists belong to that person. */
-function namesStranger(value: Record<string, unknown>, path: readonly string[], lists: ReadonlySet<unknown>): boolean {
+/** Returns whether something around the lists is about a visitor or a visit: then they belong to that record. */
+function isRecord(value: Record<string, unknown>, path: readonly string[], around: Around): boolean {
   return Object.entries(value).some(([name, item]) => {
     const here = [...path, name];
-    if (lists.has(item) || here.length > maxDepth) return false;
-    if (isObject(item)) return namesStranger(item, here, lists);
-    const items = Array.isArray(item) ? item : [item];
-    return items.some((one) =>
-      isObject(one) ? fieldNamed(name) !== null && namesStranger(one, here, lists) : isStranger(here, one),
+    if (around.lists.has(item) || here.length > maxDepth) return false;
+    return (Array.isArray(item) ? item : [item]).some((one) =>
+      isObject(one) ? isRecord(one, here, around) : saysOfRecord(here, one, around),
     );
   });
 }
 
-/** A count is no phone, and a link to the first page no name. */
-function isStranger(path: readonly string[], value: unknown): boolean {
-  if (typeof value !== "string" && typeof value !== "number") return false;
-  const field = strangerField(path);
-  if (field === "email" || field === "verified_email") return firstEmail(String(value)) !== null;
-  if (field === "phone") return firstPhone(String(value)) !== null && /(?:\d\D*){7}/.test(String(value));
-  return field !== null && /^[^\d/?=&:]*\p{L}[^\d/?=&:]*$/u.test(String(value));
+/** A listing has a time, an address, and a name of its own, so bare names do not count in it. */
+function saysOfRecord(path: readonly string[], value: unknown, { isListing }: Around): boolean {
+  const names = splitPath(path, () => false);
+  if (names === null || value === null || value === "") return false;
+  const meaning = meaningOfPath(names);
+  if (meaning === null) return namesStranger(names, value);
+  const { target, use, isBareName } = meaning;
+  if (target === null || isBareName || typeof value === "number") return false;
+  if (use === "id" || use === "time zone" || use === "creation") return false;
+  const isBare = bareNames.has(normalizeName(names.at(-1) ?? "")) && target !== "pixel_id";
+  return !isBare || (target !== "identified_at" && !isListing);
+}
+
+/** Returns whether a value in an unknown object names somebody. A count is no phone, and a link to the first page no name. */
+function namesStranger(names: readonly string[], value: unknown): boolean {
+  const target = strangeField(names)?.target ?? "name";
+  if (target === "name" || names.some((name) => isOther(name) || isRepresentative(name))) return false;
+  const text = String(value);
+  if (target === "email" || target === "verified_email") return firstEmail(text) !== null;
+  if (target === "phone") return firstPhone(text) !== null && /(?:\d\D*){7}/.test(text);
+  return /^[^\d/?=&:]*\p{L}[^\d/?=&:]*$/u.test(text);
+}
+
+/** Returns whether a list with this name may be the list of records of a document. */
+function mayHoldRecords(name: string): boolean {
+  const field = fieldNamed(name);
+  const isField = field !== null && !hasNoObjects.has(field);
+  // A list of events or of sessions may be that of the records; any other one of visits belongs to a record.
+  const isVisits = kindOf(name) === "visit" && !/^(?:event|session)s?$/.test(normalizeName(name));
+  return !isOther(name) && !isRepresentative(name) && !isVisits && !isField;
+}
+
+/** Fields of which no list of objects holds values: such a list may be that of the records, as `matched`. */
+const hasNoObjects: ReadonlySet<Target> = new Set(["id", "identified_at", "pixel_id"]);
+
+function isOther(name: string): boolean {
+  return otherLists.has(normalizeName(name).replace(/s$/, ""));
 }
 
 /** A list of texts or numbers is a value; one without anything in it may be a page. */
