@@ -34,7 +34,10 @@ interface Watch {
 /** `bun start` runs it as a child process, so that a backup delays no request. Throws a UserError if there is nothing to do. */
 export function watchCommand(context: CommandContext): Command {
   return jsonCommand("watch")
-    .addHelpText("after", "\nThe server does this itself if BACKUP_TO, ALERT_URL, or ALERT_MAIL_TO is set.")
+    .addHelpText(
+      "after",
+      "\nThe server runs this itself if BACKUP_TO, ALERT_URL, or ALERT_MAIL_TO is set:\ndo not run it as well.",
+    )
     .examples("watch")
     .action(async () => {
       const { backups, alertPingUrl, logLevel } = readConfig();

@@ -19,7 +19,7 @@ export function auditCommand(context: CommandContext): Command {
         "list the audit log, newest first: find, erase, unblock, export, retain, backup, restore, and changes of keys and accounts",
       )
       .option("--account <ACCOUNT>", "list only entries of this account (ID or exact name)", accountIn(context))
-      .option("--limit <N>", "the maximum number of lines", wholeNumber("--limit", 1, 100_000), 100)
+      .option("--limit <N>", "the maximum number of entries", wholeNumber("--limit", 1, 100_000), 100)
       .examples("audit list --limit 20", "audit list --account acme --json")
       .action((options: Options) => {
         const { account, limit } = options;

@@ -22,7 +22,10 @@ import { table } from "./terminal/table.ts";
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
     .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix", typedPath)
-    .option("--drill", "test FILE by restoring it into a temporary folder; if FILE does not exist, make it first")
+    .option(
+      "--drill",
+      "test FILE by restoring it into a temporary folder; if FILE does not exist, make this backup first",
+    )
     .examples(
       "backup /var/backups/leadfile/today.db",
       "backup --drill /var/backups/leadfile/today.db",

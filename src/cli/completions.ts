@@ -13,6 +13,7 @@ type Candidates = ReadonlyMap<string, readonly string[]>;
 export function completionsCommand(): Command {
   const command: Command = new AdminCommand("completions")
     .addArgument(new Argument("<SHELL>", "the shell").choices(shells))
+    .addHelpText("after", "\nCompletes leadfile and leadfile-admin. In a clone, Bun itself completes bun\nadmin.")
     .examples(
       "completions bash > /usr/share/bash-completion/completions/leadfile",
       "completions zsh >> ~/.zshrc",

@@ -40,7 +40,7 @@ export async function sayCopies(context: CommandContext, matcher: Matcher<unknow
 }
 
 async function textOf(file: string, matcher: Matcher<unknown> | null): Promise<string> {
-  if (matcher === null) return "This copy may still contain it. Delete it when you no longer need it";
+  if (matcher === null) return "This copy may still contain it. Delete the copy when you no longer need it";
   const holds = await searchFile(file, matcher);
   return holds === false ? "This copy was searched, and does not contain it" : holdsText(holds);
 }

@@ -114,7 +114,7 @@ First steps:
   ${adminCommand} key create acme --label "my client"
   ${startCommand}
 
-The database is ${readDatabasePath()} (DATABASE_PATH). Commands can run while the server runs.`;
+The database is ${readDatabasePath()} (DATABASE_PATH). Commands can run while the server runs, except restore.`;
 }
 
 /** Returns a command and all commands below it. */

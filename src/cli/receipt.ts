@@ -8,7 +8,7 @@ import { printLines } from "./terminal/output.ts";
 
 export function receiptCommand(context: CommandContext): Command {
   const list = jsonCommand("list")
-    .argument("<ACCOUNT>", "ID or exact name; the ID of a deleted account")
+    .argument("<ACCOUNT>", "ID or exact name; for a deleted account, its ID")
     .description("print the receipts of all erasures, oldest first, one JSON object per line; with --json one array")
     .examples("receipt list acme > receipts.ndjson")
     .action((idOrName: string, options: { json?: boolean }) => {

@@ -24,9 +24,13 @@ interface Options {
 /** Replaces the database only after every check of the backup. Throws a UserError if much would be lost and nobody confirms it. */
 export function restoreCommand(context: CommandContext): Command {
   return jsonCommand("restore")
-    .argument("<FILE>", "a backup, or the newest one in a folder or s3://bucket/prefix", typedPath)
+    .argument("<FILE>", "a backup; for the newest backup of a place, its folder or s3://bucket/prefix", typedPath)
     .option("--identity <FILE>", "the age identity that decrypts the backup", typedPath)
-    .option("--receipts <FILE>", "repeat the erasures of these receipts, as receipt list prints them", typedPath)
+    .option(
+      "--receipts <FILE>",
+      "file of receipts, as receipt list prints them; their erasures are repeated",
+      typedPath,
+    )
     .option("--dry-run", "report what would be removed and lost, and change nothing")
     .option("--yes", "do not ask, even if much would be lost")
     .examples(
@@ -154,7 +158,8 @@ function unknownTexts({ unreadErasures, unreadRevocations }: Restoration, { rece
 /** Says what to do when the service is down and nobody can repair the file first. */
 function atNight({ madeMs }: Restoration): string {
   return (
-    `Persons erased and keys revoked since ${formatTime(madeMs)} may be restored. To repeat the erasures, pass --receipts FILE. ` +
+    `Persons erased since ${formatTime(madeMs)} may be served again, and keys revoked since then may work again. ` +
+    "To repeat the erasures, pass --receipts FILE. " +
     "To start serving now, pass --yes, and then repeat each erasure (lead erase) and revocation (key revoke) of that time."
   );
 }

@@ -161,6 +161,16 @@ describe("key rotate", () => {
     expect((await admin.run("key", "rotate", old.id)).stderr).toMatch(/^Key key_\w+ is already revoked[^\n]+\n$/);
     expect(await listOf(admin)).toHaveLength(1);
   });
+
+  test("says of an expired key that it has expired", async () => {
+    const { admin, old } = await withKey("--expires", new Date(Date.now() + 60_000).toISOString());
+    const later = anAdmin([], { DATABASE_PATH: admin.file }, Date.now() + 3_600_000);
+    const { status, stderr } = await later.run("key", "rotate", old.id);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Key key_\w+ has already expired\. To create a new one/),
+    ]);
+  });
 });
 
 test("an expired key is revoked from the very next request, and its requests are not counted", async () => {

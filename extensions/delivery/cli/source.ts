@@ -61,8 +61,8 @@ function createCommand(context: CommandContext): Command {
       .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
       .option("--pixel <ID>", "the pixel of visits without one")
       .option("--create-pixels", "create the pixels that visits name")
-      .option("--map <THEIRS=OURS,…>", "map names to fields, or an object to person; - ignores a name")
-      .option("--vendor <NAME>", "read payloads by the profile of this vendor; none reads them by their names")
+      .option("--map <THEIRS=OURS,…>", "map names to fields, or an object to person; NAME=- ignores a name")
+      .option("--vendor <NAME>", "read payloads with the profile of this vendor, or without a profile (none)")
       .option("--secret <SECRET>", "take only deliveries that are signed with it; - reads it from standard input")
       .option(
         "--signature-header <NAME>",

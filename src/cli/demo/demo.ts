@@ -34,8 +34,12 @@ interface DemoOptions {
 export function demoCommand(context: CommandContext): Command {
   return jsonCommand("demo")
     .option("--live", "then add leads until Ctrl-C, to test a polling client")
-    .option("--every <SECONDS>", "seconds between leads", seconds("--every", 0.01, 86_400), 5)
-    .option("--seed <NUMBER>", "generate the same visitors each time", wholeNumber("--seed", 0, 999_999_999))
+    .option("--every <SECONDS>", "with --live: seconds between leads", seconds("--every", 0.01, 86_400), 5)
+    .option(
+      "--seed <NUMBER>",
+      "with --live: the same number generates the same visitors",
+      wholeNumber("--seed", 0, 999_999_999),
+    )
     .examples("demo", "demo --live --every 2 --seed 7")
     .action(async (options: DemoOptions) => {
       const url = publicOrigin(readConfig());

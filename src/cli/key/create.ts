@@ -39,7 +39,7 @@ export function rotateCommand(context: CommandContext): Command {
       const nowMs = context.now();
       if (!isActive(old, nowMs)) {
         throw new UserError(
-          `Key ${old.id} is already revoked.`,
+          `Key ${old.id} ${old.revokedMs === null ? "has already expired" : "is already revoked"}.`,
           `To create a new one, run: ${adminCommand} key create ${old.account}`,
         );
       }

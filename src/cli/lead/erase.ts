@@ -32,6 +32,13 @@ export function eraseCommand(context: CommandContext): Command {
     .description("erase persons permanently, block them in later imports, and print a receipt for each")
     .option("--mentions", "also erase leads that contain the email address or phone in another field, such as page_url")
     .option("--dry-run", "show how many leads would be erased, and change nothing")
+    .addHelpText(
+      "after",
+      `
+Pass exactly one of --email, --phone, --id, and --list. The command does not ask
+for confirmation, unless a phone or a SHA-256 names several people: to see what
+it would erase, pass --dry-run first.`,
+    )
     .examples(
       "lead erase acme --email - < address.txt >> receipts.ndjson",
       "lead erase acme --list opted-out.csv --dry-run",

@@ -21,6 +21,7 @@ import { type Found, idsText, othersHold, severalText } from "./several-people.t
 export function findCommand(context: CommandContext): Command {
   return withPerson(commandOnAccount(context, "find"))
     .description("print the leads of a person, newest first, or of each person on a list")
+    .addHelpText("after", "\nPass exactly one of --email, --phone, --id, and --list.")
     .examples("lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt")
     .action(async (account: Account, options: PersonOptions) => {
       const persons = await readPersons(context, account, options);

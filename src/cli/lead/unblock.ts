@@ -14,10 +14,13 @@ export function unblockCommand(context: CommandContext): Command {
     .addHelpText(
       "after",
       `
-To get the leads back, import the file again. An erasure blocks the IDs and
-every email address of the leads that it removed. To unblock what was given to
-the erasure also unblocks those IDs. A lead stays out as long as one of its
-email addresses, its phone, or its ID is blocked: unblock each of them.
+Pass exactly one of --email, --phone, and --id. Then import the file again to
+get the leads back.
+
+An erasure blocks what was given to it, and the IDs and email addresses of the
+leads that it removed. Unblock what was given first: that also unblocks the IDs.
+A lead stays out as long as one of its email addresses, its phone, or its ID is
+blocked: unblock each of them.
 
 A restore keeps the newest decision. On another machine, a restore of a backup
 from before the erasure restores the erased leads: delete such backups first.`,
