@@ -1,6 +1,5 @@
 /** Files that cannot be imported: one line that says what to do, the right status, and nothing is imported. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { anAdmin, type Ended } from "../support/admin.ts";
@@ -60,16 +59,6 @@ test("an empty file imports nothing", async () => {
     expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, read: 0, imported: 0, rejected: 0 });
     expect(ended.stderr).not.toContain("No column was recognized");
   }
-});
-
-test("--rejects overwrites neither the imported file nor the database", async () => {
-  const admin = anAdmin();
-  const file = admin.put("export.csv", "email\nd@example.com\n");
-  for (const target of [file, join(admin.folder, ".", "export.csv"), admin.file]) {
-    await admin.run("lead", "import", "acme", file, "--pixel", "px", "--create-pixels", "--rejects", target);
-  }
-  expect(await admin.leads()).toHaveLength(1);
-  expect(readFileSync(file, "utf8")).toBe("email\nd@example.com\n");
 });
 
 test("a file that cannot be read or written is named, not the database", async () => {

@@ -19,6 +19,7 @@ const words =
 const nasty = [
   ...[..."-[],;|#0'\"\\\t\n", "", " ", '""', "1", "2]", "[1", "\r", "\r\n", "a\nb", "a\r\nb", "a\rb"],
   ...words.split(" "),
+  ...['="x"', "#N/A", "619-555-0123 x45", "N/A\nhttps://a.example/?q=1", '["a","b"] https://a.example/?q=1'],
   ...["é", "e\u0301", "😀", "\ud83d", "\u2028", "\u00a0", "\u202e", "\ufeff", "\u001b[31m"],
 ];
 const value = fc.oneof(
@@ -38,6 +39,7 @@ const row = fc
     ...{ name: fc.option(withoutNul), first_name: withoutNul, last_name: withoutNul },
     ...{ email: fc.oneof(mail, withoutNul), verified_email: mail },
     ...{ phone: withoutNul, company: withoutNul, city: withoutNul, state: fc.constantFrom("ca", "New York", "x") },
+    ...{ page_url: withoutNul, referrer: withoutNul, age_range: withoutNul, traffic_source: withoutNul },
   })
   .map((fields) => ({ id: crypto.randomUUID(), ...fields }));
 

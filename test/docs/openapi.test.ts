@@ -4,7 +4,6 @@ import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { Validator } from "@seriousme/openapi-schema-validator";
 import type { TSchema } from "@sinclair/typebox";
 import type { RequestStore } from "../../src/api/request-store.ts";
 import { ErrorResponse, errorCodes, Redirect } from "../../src/contract/errors.ts";
@@ -19,22 +18,15 @@ import { serve } from "../support/harness.ts";
 import { needing } from "../support/needing.ts";
 import { describedBy } from "./described.ts";
 
-const text = async () => (await fetch(`${(await serve()).url}/openapi.json`)).text();
-
-test("the OpenAPI document is valid 3.1", async () => {
-  const validator = new Validator();
-  const result = await validator.validate(JSON.parse(await text()));
-  expect(result).toEqual({ valid: true });
-  expect(validator.version).toBe("3.1");
-});
-
 /** The description as a server at a public address gives it, to which the linters object at 127.0.0.1. */
 const published = async () =>
   (await fetch(`${(await serve({ baseUrl: "https://www.acme.test" })).url}/openapi.json`)).text();
 
 test("Redocly finds no problem in it by its recommended rules", async () => {
   const config = await createConfig({ extends: ["recommended-strict"] });
-  const problems = await lintFromString({ source: await published(), absoluteRef: "openapi.json", config });
+  const source = await published();
+  expect(JSON.parse(source)).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./) });
+  const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
   expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)).toEqual([]);
 });
 
@@ -114,26 +106,6 @@ test.each([1, 10, 60])("with a limit of %i, the example of X-RateLimit-Remaining
     "X-RateLimit-Limit": { schema: { examples: [limit] } },
     "X-RateLimit-Remaining": { schema: { examples: [limit - 1] } },
   });
-});
-
-test("every example matches its schema", async () => {
-  const described = await describedBy((await serve()).url);
-  const headers = new Headers({ "Content-Type": "application/json" });
-  let seen = 0;
-  for (const [path, { get }] of Object.entries(described.document.paths)) {
-    for (const [status, response] of Object.entries(get.responses)) {
-      for (const { value } of Object.values(response.content["application/json"].examples ?? {})) {
-        const found = described.differences("GET", path, {
-          status: Number(status),
-          headers,
-          text: JSON.stringify(value),
-        });
-        expect(found.filter((difference) => !difference.startsWith("the header"))).toEqual([]);
-        seen++;
-      }
-    }
-  }
-  expect(seen).toBeGreaterThan(20);
 });
 
 test("the code of an error is open, and the description names those of today", async () => {

@@ -14,37 +14,53 @@ import { needing } from "../support/needing.ts";
 import { serverCommand, start } from "../support/process.ts";
 import { type Language, programOf } from "./programs.ts";
 
-/** How each program is run, and its pause between two polls, which a test shortens. */
+/** How each program is run, and its pauses, of which a test makes hundredths. */
 const programs = {
-  ts: { needs: [], file: "poll.ts", command: [process.execPath, "poll.ts"], pause: ["sleep(30)", "sleep(0.1)"] },
+  ts: {
+    needs: [],
+    file: "poll.ts",
+    command: [process.execPath, "poll.ts"],
+    pauses: [["seconds * 1000", "seconds * 10"]],
+  },
   python: {
     needs: ["python3", "requests"],
     file: "poll.py",
     command: ["python3", "poll.py"],
-    pause: ["sleep(30)", "sleep(0.1)"],
+    pauses: [
+      ["sleep(wait)", "sleep(wait / 100)"],
+      ["sleep(30)", "sleep(0.3)"],
+    ],
   },
   go: {
     needs: ["go"],
     file: "poll.go",
     command: ["./poll"],
-    pause: ["30 * time.Second) {", "100 * time.Millisecond) {"],
+    pauses: [
+      ["Duration(wait) * time.Second", "Duration(wait) * 10 * time.Millisecond"],
+      ["30 * time.Second) {", "300 * time.Millisecond) {"],
+    ],
   },
   php: {
     needs: ["php"],
     file: "poll.php",
     command: ["php", "poll.php"],
-    pause: ["    sleep(30)", "    usleep(100000)"],
+    pauses: [
+      ["sleep($wait)", "usleep(10000 * $wait)"],
+      ["    sleep(30)", "    usleep(300000)"],
+    ],
   },
 } as const;
 
-/** Makes a folder with the program for the server at an origin, which polls ten times a second. */
+/** Makes a folder with the program for the server at an origin, with short pauses. */
 function prepared(language: Language, origin: string): string {
   const folder = aFolder();
-  const { file, pause } = programs[language as keyof typeof programs];
-  const [written, shortened] = pause;
-  const code = programOf("Polling", language, origin);
-  expect(code).toContain(written);
-  writeFileSync(join(folder, file), code.replace(written, shortened));
+  const { file, pauses } = programs[language as keyof typeof programs];
+  let code = programOf("Polling", language, origin);
+  for (const [written, shortened] of pauses) {
+    expect(code).toContain(written);
+    code = code.replace(written, shortened);
+  }
+  writeFileSync(join(folder, file), code);
   if (language !== "go") return folder;
   const built = Bun.spawnSync(["go", "build", "-o", "poll", file], { cwd: folder });
   expect(built.stderr.toString()).toBe("");

@@ -113,12 +113,6 @@ test("read is the sum of the outcomes of all records", async () => {
   );
 });
 
-test("shows column names without control characters", async () => {
-  const { stderr } = await anAdmin().import("email,\u001b[31mred\u001b[0m\nd@example.com,1\n", ...px);
-  expect(stderr).toContain("31mred");
-  expect(stderr).not.toContain("\u001b");
-});
-
 describe("a file in which no row names a pixel", () => {
   test.each([
     ["without the column", "email\na@example.com\nb@example.com\n"],

@@ -1,6 +1,9 @@
 /** The time to read any input grows with its size, whatever names, values, and structure it has. */
 import { expect, test } from "bun:test";
-import { leadsOf } from "./reading.ts";
+import { questionsIn } from "../../src/import/map/questions.ts";
+import type { Row } from "../../src/import/row.ts";
+import { noonMs } from "../support/builders.ts";
+import { leadsOf, ordinaryRules, readRows } from "./reading.ts";
 
 const cellIn = (name: string, cell: string) => `pixel_id,email,${name}\npx,d@example.com,"${cell}"\n`;
 const keyIn = (key: string) => `${JSON.stringify({ email: "d@example.com", [key]: "x" })}\n`;
@@ -24,6 +27,12 @@ const values = [
   "<a> ",
 ];
 const names = ["page visits ", "visitor_", "a", "last seen at ", "éß", "company.", "(UTC) ", "_", "Data "];
+const hostile = ["contact email ", "a.", "[0]", "É", "@", "' ", "1-", "page visits 10:1 "];
+const numbered = (n: number, text: (k: number) => string) => Array.from({ length: n }, (_, k) => text(k)).join();
+
+/** Objects with one list each, around an object of many names. */
+const nested = (depth: number, name: string) =>
+  `${times(depth * (name.length + 6), `{"${name}":[`)}{${numbered(100, (k) => `"${name}${k}":"x"`)}}${"]}".repeat(Math.ceil(depth))}\n`;
 
 /** Inputs of about a length, by what they have much of. */
 const inputs: readonly [string, (length: number) => string][] = [
@@ -33,9 +42,16 @@ const inputs: readonly [string, (length: number) => string][] = [
       (n) => cellIn(column, times(n, value)),
     ]),
   ),
-  ...names.flatMap((name): [string, (n: number) => string][] => [
+  ...[...names, ...hostile].flatMap((name): [string, (n: number) => string][] => [
     [`a header of ${JSON.stringify(name)}`, (n) => cellIn(times(n, name), "x")],
     [`a key of ${JSON.stringify(name)}`, (n) => keyIn(times(n, name))],
+    [`columns that begin with ${JSON.stringify(name)}`, (n) => `email,${numbered(n / 15, (k) => name + k)}\nd@x.org\n`],
+    [`names that begin with ${JSON.stringify(name)}`, (n) => `{${numbered(n / 15, (k) => `"${name}${k}":"x"`)}}\n`],
+    [`parents of the name ${JSON.stringify(name)}`, (n) => nested(n / 1500, name).repeat(10)],
+  ]),
+  ...hostile.map((piece): [string, (n: number) => string] => [
+    `five cells of ${JSON.stringify(piece)}`,
+    (n) => `email,phone,url,date,name\n${numbered(5, () => times(n / 5, piece))}\n`,
   ]),
   ["columns", (n) => `email,${times(n / 60, "Column of a vendor,")}x\nd@example.com\n`],
   [
@@ -76,4 +92,14 @@ test.each(inputs)("%s: four times the input takes less than six times the time",
   await timeOf(inputOf(small));
   // What takes more than linear time does so each time.
   expect((await isLinear(inputOf)) || (await isLinear(inputOf)) || (await isLinear(inputOf))).toBe(true);
+});
+
+test("a name of forty parents takes no time in a header, a key, or a cell of the first rows", async () => {
+  const name = "page visits ".repeat(40);
+  const begun = process.cpuUsage();
+  const table = await readRows(`${name},email\n${name},d@example.com\n`);
+  const object = await readRows(`${JSON.stringify({ [name]: name, email: "d@example.com" })}\n`);
+  const rows = [...table, ...object].filter((row): row is Row => !("reason" in row));
+  expect(questionsIn(rows, ordinaryRules, noonMs).time).toBeNull();
+  expect(process.cpuUsage(begun).user).toBeLessThan(500_000);
 });

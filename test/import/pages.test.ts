@@ -1,6 +1,6 @@
 /** Pages of an API: JSON that holds many records is read whole, whatever it is called and wherever its lines end. */
 import { describe, expect, test } from "bun:test";
-import { cutInto, leadsOf, readPieces, readText, shown } from "./reading.ts";
+import { leadsOf, readText, shown } from "./reading.ts";
 
 const dana = { name: null, email: "dana@example.com" };
 const lee = { name: "Lee", email: "lee@example.com" };
@@ -107,6 +107,7 @@ test.each<object>([
   { links: { first: "/people?page=1", last: "/people?page=9" } },
   { paging: { first: "c3RhcnQ9MQ==", last: "?page=9", count: { email: 2, phone: 1 } } },
   { included: [{ attributes: { email: "kim@example.com" } }], campaign: { name: "Summer" } },
+  { warnings: [{ email: "kim@example.com" }], errors: [{ email: "ann@example.com" }] },
   { meta: { created_by: { email: "kim@example.com" }, sales_rep: { email: "kim@example.com", first_name: "Kim" } } },
 ])("what is said of a page is no person: %j", async (around) => {
   expect(await readAll(JSON.stringify({ ...around, data: [dana, lee] }))).toEqual(both);
@@ -180,14 +181,6 @@ test("rejects a list of lists with the command that converts it to CSV", async (
   }
 });
 
-test("rejects a value that is not an object, and reads the other records", async () => {
-  expect(await readAll('[{"email":"dana@example.com"},17,{"email":"lee@example.com"}]')).toEqual([
-    { email: "dana@example.com" },
-    { fault: "it is not a JSON object" },
-    { email: "lee@example.com" },
-  ]);
-});
-
 test("rejects JSON nested too deeply, and reads the next line", async () => {
   const visit = (levels: number) => `{"email":"a@example.com","more":${"[".repeat(levels)}${"]".repeat(levels)}}`;
   const [deep, ...others] = await readAll([visit(200_000), visit(999), '{"email":"b@example.com"}'].join("\n"));
@@ -195,30 +188,9 @@ test("rejects JSON nested too deeply, and reads the next line", async () => {
   expect(others).toEqual([{ email: "a@example.com" }, { email: "b@example.com" }]);
 });
 
-test("one object over several lines is one record", async () => {
-  expect(await readAll('{\n "email": "dana@example.com"\n}\n')).toEqual([{ email: "dana@example.com" }]);
-});
-
 test("a rejects file has the records of a page unchanged", async () => {
   const { rows } = await readText('{"data":[{"email":"d@example.com"},\n{"id":12345678901234567890}]}');
   expect(rows.map(({ source }) => source)).toEqual(['{"email":"d@example.com"}', '{"id":"12345678901234567890"}']);
-});
-
-test("letters of any script survive a long line, however its bytes arrive", async () => {
-  const people = Array.from({ length: 700 }, () => ({ email: "d@example.com", name: "🚢名é".repeat(100) }));
-  const bytes = Buffer.from(JSON.stringify({ data: people }));
-  for (const size of [65_521, 65_522, 65_523]) {
-    const { rows, legacyLines } = await readPieces(cutInto(size, bytes));
-    expect([rows.length, legacyLines]).toEqual([people.length, 0]);
-    expect(new Set(rows.map(({ cells }) => cells[1]))).toEqual(new Set([people[0]?.name]));
-  }
-});
-
-describe("rejects", () => {
-  test("a truncated document, with the line of the value that is cut off", async () => {
-    const text = '{"email":"kim@example.com"}{"data": [\n{"email":"dana@example.com"},\n{"email":"lee@example.com"}\n';
-    await expect(leadsOf(text)).rejects.toThrow("see the value that begins on line 1");
-  });
 });
 
 test("a damaged first line rejects only that line", async () => {

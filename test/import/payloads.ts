@@ -1,6 +1,6 @@
 /**
  * Payloads and headers as CRM exports, identity vendors, analytics, and webhooks have them, with made-up people, and
- * the lead of each. To teach the import another name, add it to src/import/map/former-fields.ts and a payload here.
+ * the lead of each. To teach the import another name, add it to src/import/map/fields.ts and a payload here.
  */
 
 /** A record of JSON, or the header and one row of CSV; and what is not null of its lead, with its time and pixel if it has any. */
@@ -17,12 +17,6 @@ const time = "2026-01-31T09:15:00Z";
 const at = "2026-01-31T09:15:00.000Z";
 
 const crm: readonly Row[] = [
-  [
-    "HubSpot: an export of contacts, whose owner is somebody else",
-    "Record ID,First Name,Last Name,Email,Phone Number,Contact owner,Contact owner email,Company Name,City,State/Region,Country/Region,Original Source,Create Date,Owner Email\n" +
-      "101,Dana,Whitfield,dana@example.com,(619) 555-0142,Kim Reed,kim@vendor.example,Harbor & Pine,Reno,Nevada,United States,ORGANIC_SEARCH,2025-11-02 10:00,kim@vendor.example",
-    { ...dana, phone: "6195550142", company: "Harbor & Pine", ...reno, traffic_source: "ORGANIC_SEARCH" },
-  ],
   [
     "HubSpot: a contact of its API, with properties that have values",
     {
@@ -107,40 +101,6 @@ const crm: readonly Row[] = [
 ];
 
 const identity: readonly Row[] = [
-  [
-    "AudienceLab: an event with the person in resolution",
-    {
-      pixel_id: "7c6a1f0e-59a2-4a53-9f3f-3f2f9a1d2b11",
-      event_timestamp: time,
-      full_url: pricing,
-      referrer_url: search,
-      resolution: {
-        FIRST_NAME: "Dana",
-        LAST_NAME: "Whitfield",
-        PERSONAL_EMAILS: "dana@example.com, dana.w@example.com",
-        MOBILE_PHONE: "+16195550142, +16195550143",
-        PERSONAL_CITY: "San Diego",
-        PERSONAL_STATE: "CA",
-        COMPANY_NAME: "Harbor & Pine",
-        COMPANY_CITY: "Boise",
-        PROFESSIONAL_CITY: "Boise",
-        UUID: "0000a1b2c3d4e5f60718293a4b",
-        MARRIED: "Y",
-      },
-    },
-    {
-      ...dana,
-      at,
-      pixel: "7c6a1f0e-59a2-4a53-9f3f-3f2f9a1d2b11",
-      phone: "16195550142",
-      city: "San Diego",
-      state: "CA",
-      company: "Harbor & Pine",
-      marital_status: "Y",
-      page_url: pricing,
-      referrer: search,
-    },
-  ],
   [
     "a company with a person: its location is not the visitor's",
     { email, company: { name: "Harbor & Pine", location: { city: "Boise", state: "ID" } } },

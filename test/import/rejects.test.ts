@@ -135,6 +135,7 @@ test.each(["the file itself", "a hard link to it", "standard input"])(
 );
 
 test.each<[string, (database: string) => string, string]>([
+  ["the database", (database) => database, "--rejects names a file of the database"],
   ["the log", (database) => `${database}-wal`, "--rejects names a file of the database"],
   ["its lock requests", (database) => `${database}.asking`, "--rejects names a file of the database"],
   ["the lock of its server", (database) => `${database}.serving`, "--rejects names a file of the database"],

@@ -90,13 +90,6 @@ test("rows whose ID is a spreadsheet error are separate leads", async () => {
   expect(new Set(leads.map((reading) => "lead" in reading && reading.lead.id)).size).toBe(2);
 });
 
-test("a row written for a spreadsheet gives its texts", async () => {
-  const cells = ["2026-01-31T09:15:00Z", "Dana", "dana@example.com", "6195550123", "CA", "https://shop.example.com/"];
-  const names = "date,name,email,phone,state,page_url";
-  const wrapped = cells.map((cell) => `="${cell}"`).join(",");
-  expect(await leadsOf(`${names}\n${wrapped}\n`)).toEqual(await leadsOf(`${names}\n${cells.join(",")}\n`));
-});
-
 test("rejects a row with a NUL, even in an ignored column", async () => {
   const faults = await leadsOf('email,x\nd@example.com\0,1\nd@example.com,"\0"\n');
   expect(faults).toEqual([{ fault: "it contains a NUL" }, { fault: "it contains a NUL" }]);

@@ -1,7 +1,25 @@
 /** The names of vendors for the fields of a lead, and names that only sound like one. */
 import { describe, expect, test } from "bun:test";
 import { leadFields } from "../../src/contract/lead.ts";
+import { aliases, objects } from "../../src/import/map/fields.ts";
+import { normalizeName } from "../../src/import/map/names.ts";
 import { columnsByField, leadOf, readText } from "./reading.ts";
+
+test("the table has each name once, as it is compared", () => {
+  const names = Object.values(aliases).flat();
+  expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([]);
+  const all = [...names, ...Object.values(objects).flat()];
+  expect(all.filter((name) => normalizeName(name) !== name)).toEqual([]);
+});
+
+test("no name of the table has the word of a representative", () => {
+  const ofOthers = /owner(?!s?hip|renter|status|$)|agent|salesrep|assigned|createdby|manager/;
+  expect(
+    Object.values(aliases)
+      .flat()
+      .filter((name) => ofOthers.test(name)),
+  ).toEqual([]);
+});
 
 /** The field of a lead that a column is read as; null when it is not kept. */
 async function fieldOf(header: string): Promise<string | null> {
@@ -67,7 +85,7 @@ const others =
   "PERSONAL_EMAIL_VALIDATION_STATUS,SKIPTRACE_EXACT_AGE,JOB_TITLE,LINKEDIN_URL,COMPANY_LINKEDIN_URL,ip_address," +
   "event_type,activity_start_date,activity_end_date,address_line_1,address_postal,Website,Email Hash,Email Verified," +
   "Corporate Phone,Business Phone,Business Telephone,Company Phone,BUSINESS_PHONES,created,created_at," +
-  "username,IP Country,Timezone Of Contact,Record ID,Visitor ID,Session ID,IP City,Updated At,Date of Birth,Page Title,Page Views";
+  "username,Contact ID,visitor.url,owner.email,My Email,IP Country,Timezone Of Contact,Record ID,Visitor ID,Session ID,IP City,Updated At,Date of Birth,Page Title,Page Views";
 
 test.each(others.split(",").map((header) => [header]))("a column %s is not kept", async (header) => {
   expect(await fieldOf(header)).toBeNull();

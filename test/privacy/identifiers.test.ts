@@ -28,14 +28,3 @@ test("people are counted by the addresses that their leads connect, in any order
     }),
   );
 });
-
-test("two pairs of addresses that a third lead connects are one person", () => {
-  const pairs = [
-    ["a", "b"],
-    ["c", "d"],
-    ["b", "c"],
-  ];
-  const leads = pairs.map(([email = "", verified = ""]) => ({ name: null, email, verified_email: verified }));
-  expect(countPeople(leads.slice(0, 2))).toBe(2);
-  expect(countPeople(leads)).toBe(1);
-});

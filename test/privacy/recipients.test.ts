@@ -76,19 +76,6 @@ test("a receipt names a key that received a page, and does so immediately after 
   expect(receipts.map((receipt) => JSON.parse(receipt).received)).toEqual([[received], [received]]);
 });
 
-test("a page with a filter counts for the leads that fit, and for no other", async () => {
-  const { admin, crm } = await aFile();
-  await admin.import("pixel_id,email,state\npx,kim@example.com,CA\npx,lee@example.com,TX\n");
-  const { as, stop } = await serve({ file: admin.file });
-  expect((await as(crm.key).get("/leads?state=CA")).body.data).toHaveLength(1);
-  await stop();
-  for (const [email, received] of [
-    ["kim@example.com", [{ key: crm.id }]],
-    ["lee@example.com", []],
-  ] as const)
-    expect((await onPersons(admin, "find", ["--email", email])).json["received"]).toMatchObject(received);
-});
-
 test("the ledger keeps no byte of an erased person, whatever city a client requested", async () => {
   const { admin, crm } = await aFile();
   // As where the columns of a file were taken for others.

@@ -128,27 +128,6 @@ test("the server applies it at start while it answers, and leaves no residual by
   expect(acts.find(({ act }) => act === "retain.erase")?.detail).toEqual({ days: 45, erased: 2 });
 });
 
-test("the server erases nothing while its clock is far ahead of the last act, and doctor names the account", async () => {
-  const admin = anAdmin();
-  await admin.import(header + [10, 20, 50].map(row).join(""));
-  // As if everything had happened a month ago.
-  using file = new Database(admin.file);
-  file.run("UPDATE accounts SET retain_days = 45");
-  for (const change of ["audit SET at = at", "imports SET finished_at = finished_at"])
-    file.run(`UPDATE ${change} - ${31 * dayMs}`);
-  file.run(`INSERT INTO audit (at, act, detail) VALUES (${Date.now() - 31 * dayMs}, 'key.create', '{}')`);
-  file.close();
-  const server = start({ DATABASE_PATH: admin.file }, admin.folder);
-  await server.listening();
-  await server.said(/retention waits for a person/);
-  expect(await emails(admin)).toHaveLength(3);
-  const { stdout } = await admin.run("doctor");
-  expect(plain(stdout).replaceAll(/\s+/g, " ")).toContain(
-    "By this clock, 1 lead of acme is older than 45 days (of 3).",
-  );
-  expect((await admin.run(...retain, "--yes", "--json")).json).toMatchObject({ erased: 1 });
-});
-
 const many = 20_000;
 
 test("on a terminal it shows its progress, Ctrl-C ends it with what is gone, and a repetition completes it", async () => {

@@ -36,19 +36,6 @@ test("a page has object, data, has_more, and next_cursor, and its leads their fi
   );
 });
 
-/** The fields that every visit has, whoever the visitor is. */
-const known = ["id", "identified_at", "pixel_id"];
-
-test.each(leadFields.map((field) => [field, known.includes(field) ? "never null" : "null if it is not resolved"]))(
-  "a lead has %s, which is %s",
-  async (field) => {
-    const { as, aKey } = await serve({ leads: [full, bare] });
-    const [resolved, unresolved] = (await as(aKey()).get("/leads")).body.data as (typeof full)[]; // Two were stored.
-    expect([resolved?.[field], unresolved?.[field]]).toEqual([full[field], bare[field]]);
-    expect(unresolved?.[field] === null).toBe(!known.includes(field));
-  },
-);
-
 test("a new account has an empty page with has_more false and next_cursor null, and an empty list of pixels", async () => {
   const { as, aKey } = await serve();
   const client = as(aKey());

@@ -61,8 +61,3 @@ test("usage survives a restart", async () => {
   await first.stop();
   expect(await countsOf(await serve({ file }), key)).toEqual([2, 2]);
 });
-
-test("usage reports the limit of the instance", async () => {
-  const { as, aKey } = await serve({ limit: 7 });
-  expect((await as(aKey()).get("/usage")).body.rate_limit_per_min).toBe(7);
-});

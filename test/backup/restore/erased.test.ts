@@ -14,23 +14,6 @@ test("a person erased after the backup is erased again with every residual byte"
   expect(filesWith(admin.folder, "d7@example.com", "1555011007")).toEqual([]);
 });
 
-test.each([
-  ["as it is printed", []],
-  ["as --json prints it", ["--json"]],
-])("a person is erased again by the receipt, %s, on a new machine", async (_, json) => {
-  const { admin, file } = await aBackup();
-  const receipts: string[] = [];
-  for (const person of ["d7@example.com", "d8@example.com"])
-    receipts.push((await admin.run("lead", "erase", "acme", "--email", person, ...json)).stdout);
-  const list = admin.put("receipts.ndjson", receipts.join("\n"));
-  const other = anAdmin([]);
-  const ended = await other.run("restore", file, "--receipts", list, "--json");
-  expect({ status: ended.status, ...ended.json }).toMatchObject({ status: 0, leads: 18, erased_again: 2 });
-  expect(ended.stderr).toMatch(/ on this machine; 2 receipts were applied\. Keys revoked and settings changed since 2/);
-  expect(filesWith(other.folder, "d7@example.com", "d8@example.com")).toEqual([]);
-  expect((await other.import(header + rows(6, 9))).json).toMatchObject({ suppressed: 2, duplicates: 1 });
-});
-
 const strange = { erased_at: "2026-01-31T00:00:00Z", account: "acc_x", hashes: [] };
 
 test.each([
