@@ -68,6 +68,8 @@ export interface LayoutRules {
 /** A value of a record with its meaning. */
 interface Entry extends Meaning {
   readonly at: number;
+  /** True if --map or a profile makes it a field. */
+  readonly isGiven: boolean;
 }
 
 /** An object that may be the person, with the values in it. */
@@ -81,12 +83,10 @@ interface Group {
 export function createLayout(columns: readonly Column[], rules: LayoutRules): Layout {
   const profile = profileOf(columns, rules);
   const entries = entriesOf(columns, rules, profile);
-  const groups = groupsOf(columns, entries);
-  const [record, ...others] = groups;
-  if (record === undefined) throw new Error("a record has no group");
+  const mapped = entries.filter(({ isGiven }) => isGiven);
+  const { record, others } = groupsOf(columns, entries);
   const strangers = mergePrefixes(record, others);
-  const mapped = mappedEntries(columns, profile);
-  removeBareNames(record, others, entries, mapped);
+  removeBareNames(record, others, entries);
   const isNamed = [...record.entries, ...mapped].some(isNaming);
   const persons = others.filter(({ person }) => person.kind === "person").toSorted(byLikelihood);
   const doubtful = doubtfulOf(columns, others).toSorted(byLikelihood);
@@ -125,84 +125,81 @@ function profileOf(columns: readonly Column[], { profiles, isVendorChosen }: Lay
   return recognize(profiles, new Set(columns.map(({ key }) => key)));
 }
 
-/** Returns the values that have a meaning in a record, apart from those that --map or the profile gives one. */
-function entriesOf(columns: readonly Column[], { meaningFor }: LayoutRules, profile: Profile | null): Entry[] {
-  const entries = columns.flatMap((column, at): Entry[] => {
-    if (column.mapped !== undefined || column.isIgnored || column.several === "nobody") return [];
-    const meaning = meaningFor(column, profile);
-    if (meaning === null) return [];
-    // The record's own `identified_at` and `pixel_id` hold with every profile; only --map precedes them.
-    const isOwn = profile !== null && ownKeys.has(column.key);
-    return [{ ...meaning, at, rank: isOwn ? meaning.rank - 1.5 * maxMapped : meaning.rank }];
-  });
-  const isOther = profile === null ? () => false : isDecidedBy(profile, columns);
+/** Returns the values that have a meaning in a record, in the order of their columns. */
+function entriesOf(columns: readonly Column[], rules: LayoutRules, profile: Profile | null): Entry[] {
+  const entries = columns.flatMap((column, at) => entryOf(column, at, rules, profile) ?? []);
   // A place with a name or an ID is one of its own, such as a shop.
   const named = entries.filter(({ use }) => use === "own name of a place").map(({ place }) => place ?? "");
   const isOfNamed = ({ place }: Entry) =>
     place !== null && named.some((name) => place === name || place.startsWith(`${name}.`));
-  return withFamilyNames(entries, columns).filter((entry) => !isOfNamed(entry) && !isOther(entry));
+  return withFamilyNames(entries, columns).filter((entry) => !isOfNamed(entry));
 }
 
-/** In German, `Name` next to `Vorname` is the family name. */
-function withFamilyNames(entries: readonly Entry[], columns: readonly Column[]): readonly Entry[] {
-  const isNamed = ({ at }: Entry, name: string) => normalizeName(columns[at]?.names.at(-1) ?? "") === name;
-  const first = entries.find((entry) => isNamed(entry, "vorname"));
-  if (first === undefined || entries.some(({ target }) => target === "last_name")) return entries;
-  return entries.map((entry) =>
-    entry.around === first.around && isNamed(entry, "name")
-      ? { ...entry, target: "last_name", isBareName: false }
-      : entry,
-  );
+/** Returns what a column is: by --map, else by the profile, else by the table. Null if it is nothing. */
+function entryOf(column: Column, at: number, { meaningFor }: LayoutRules, profile: Profile | null): Entry | null {
+  const { mapped, key, isIgnored, zone, several } = column;
+  if (isIgnored || several === "nobody") return null;
+  const isValue = several === null;
+  if (mapped != null) {
+    return isValue ? { ...given, target: mapped.target, rank: mapped.order - 2 * maxMapped, zone, at } : null;
+  }
+  // The record's own `identified_at` and `pixel_id` hold with every profile; only --map precedes them.
+  const isOwn = ownKeys.has(key);
+  const own = isValue && !isOwn ? profile?.fields.get(key) : undefined;
+  if (own !== undefined) return { ...given, target: own.target, rank: own.order - maxMapped, zone, at };
+  const meaning = meaningFor(column, profile);
+  if (meaning === null || (profile !== null && !isOwn && isDecidedBy(profile, meaning.target))) return null;
+  const rank = isOwn && profile !== null ? meaning.rank - 1.5 * maxMapped : meaning.rank;
+  return { ...meaning, isGiven: false, at, rank };
 }
 
 const ownKeys: ReadonlySet<string> = new Set(["identifiedat", "pixelid"]);
 const wholeName: readonly Target[] = ["name", "first_name", "last_name"];
 
-/** Returns whether a profile decides the field of a value. The record's own `identified_at` and `pixel_id` hold. */
-function isDecidedBy({ targets, fields, person }: Profile, columns: readonly Column[]) {
-  const hasName = wholeName.some((target) => targets.has(target));
-  return ({ target, at }: Entry): boolean => {
-    const key = columns[at]?.key ?? "";
-    if (target === null || ownKeys.has(key)) return false;
-    if (person === null && personFields.has(target)) return true;
-    return fields.has(key) || targets.has(target) || (hasName && wholeName.includes(target));
-  };
+/** Returns whether a profile names the only values of a field. */
+function isDecidedBy({ targets, person }: Profile, target: Target | null): boolean {
+  if (target === null) return false;
+  if (person === null && personFields.has(target)) return true;
+  return targets.has(target) || (wholeName.includes(target) && wholeName.some((other) => targets.has(other)));
 }
 
-/** Returns the values that --map or a profile makes a field, whoever is the person. */
-function mappedEntries(columns: readonly Column[], profile: Profile | null): Entry[] {
-  return columns.flatMap((column, at): Entry[] => {
-    const { mapped, key, isIgnored, zone, several } = column;
-    if (mapped === null || isIgnored || several !== null) return [];
-    if (mapped !== undefined)
-      return [{ ...ofRecord, target: mapped.target, rank: mapped.order - 2 * maxMapped, zone, at }];
-    const own = profile?.fields.get(key);
-    return own === undefined ? [] : [{ ...ofRecord, target: own.target, rank: own.order - maxMapped, zone, at }];
-  });
+/** In German, `Name` next to `Vorname` is the family name. */
+function withFamilyNames(entries: readonly Entry[], columns: readonly Column[]): readonly Entry[] {
+  const isCalled = ({ at, isGiven }: Entry, name: string) =>
+    !isGiven && normalizeName(columns[at]?.names.at(-1) ?? "") === name;
+  const first = entries.find((entry) => isCalled(entry, "vorname"));
+  if (first === undefined || entries.some(({ target }) => target === "last_name")) return entries;
+  return entries.map((entry) =>
+    entry.around === first.around && isCalled(entry, "name")
+      ? { ...entry, target: "last_name", isBareName: false }
+      : entry,
+  );
 }
 
 /** More parts than a command line has. A value of --map has a lower rank than any other one. */
 const maxMapped = 1_000_000;
-const ofRecord: Omit<Meaning, "target" | "rank" | "zone"> = {
+/** A value that --map or a profile makes a field, whoever is the person. */
+const given = {
   use: "person",
   person: { path: "", kind: "record", order: 0, prefix: null, isTraits: false },
   around: "",
   place: null,
   isBareName: false,
-};
+  isGiven: true,
+} as const;
 
-/** Returns the groups of values by the person whose they are; that of the record itself first. */
-function groupsOf(columns: readonly Column[], entries: readonly Entry[]): Group[] {
-  const record: Group = { person: ofRecord.person, entries: [], isCrowd: false };
+/** Groups values by the person whose they are; those that are given are whoever's is the person. */
+function groupsOf(columns: readonly Column[], entries: readonly Entry[]): { record: Group; others: Group[] } {
+  const record: Group = { person: given.person, entries: [], isCrowd: false };
   const groups = new Map<string, Group>([["", record]]);
-  for (const entry of entries) {
+  for (const entry of entries.filter(({ isGiven }) => !isGiven)) {
     const { person } = entry;
     const key = person.path === "" ? "" : `${person.path}\n${person.prefix ?? ""}`;
     const group = groups.getOrInsertComputed(key, () => ({ person, entries: [], isCrowd: false }));
     group.entries.push(entry);
     if (columns[entry.at]?.several === "people") group.isCrowd = true;
   }
-  return [...groups.values()];
+  return { record, others: [...groups.values()].slice(1) };
 }
 
 /**
@@ -238,8 +235,8 @@ function flatGroups(groups: readonly Group[]): Group[] {
 }
 
 /** A name alone may be that of an event, a page, or a company: it is a person's only next to what names a person. */
-function removeBareNames(record: Group, others: readonly Group[], entries: readonly Entry[], mapped: readonly Entry[]) {
-  const named = [...record.entries, ...mapped].filter(isNaming);
+function removeBareNames(record: Group, others: readonly Group[], entries: readonly Entry[]) {
+  const named = [...record.entries, ...entries.filter(({ isGiven }) => isGiven)].filter(isNaming);
   const isAlone = named.length === 0 && !others.some(({ isCrowd, entries }) => isCrowd || entries.some(isNaming));
   const isOfPerson = ({ around }: Entry) =>
     named.some((other) => other.around === around) ||
