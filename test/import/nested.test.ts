@@ -148,3 +148,12 @@ test("an object that is named after a time or a referrer holds it", async () => 
     referrer: "https://x.example/",
   });
 });
+
+test("contacts next to a company are suggestions, and only --map makes one of them the visitor", async () => {
+  const kim = { name: "Kim Reed", email: "kim@vendor.example" };
+  const record = JSON.stringify({ company: { name: "Harbor" }, contacts: [kim] });
+  expect(await leadOfObject(JSON.parse(record))).toEqual({ company: "Harbor" });
+  expect(await warningsOf(record)).toEqual(["people"]);
+  expect((await leadsOf(record, {}, "contacts=person")).map(shown)).toEqual([{ ...kim, company: "Harbor" }]);
+  expect(await leadOfObject({ company: "Harbor", contact: kim })).toEqual({ ...kim, company: "Harbor" });
+});

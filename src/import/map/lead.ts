@@ -53,7 +53,7 @@ const warningTexts = {
   "further email": "the cell contains other text besides email addresses; the first address was kept",
   phone: "the phone number is not valid, so it was left empty",
   "further phone": "the cell contains several phone numbers or an extension; the first number was kept",
-  people: "the record has a list of several people, none of whom was read as the visitor",
+  people: "the record has a list of several people or of contacts of a company, none of whom was read as the visitor",
   visits: "the record has a list of visits; the first was kept",
   "time of day": "the time of day is in no form that is understood, so the visit is at midnight",
   "repeated hour": "the local time occurs twice when clocks change; the earlier one was used",

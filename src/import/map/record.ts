@@ -42,7 +42,9 @@ class RecordReader {
   private addObject(record: object, path: readonly string[], length: number): void {
     for (const [name, value] of Object.entries(record)) {
       if (name.length > maxNameLength && typeof value === "object") continue;
-      this.add(value, [...path, name], length + name.length);
+      const here = [...path, name];
+      if (isSuggestion(name, value, record) && !this.columns.isChosen(here)) this.addSign(here, "people");
+      else this.add(value, here, length + name.length);
     }
   }
 
@@ -95,6 +97,12 @@ function flatItems(list: readonly unknown[], depth: number): readonly unknown[] 
     if (item === null) return [];
     return Array.isArray(item) ? (depth < maxDepth ? flatItems(item, depth + 1) : []) : [item];
   });
+}
+
+/** Returns whether a list has the contacts of a company in the same record, who are suggested and not the visitor. */
+function isSuggestion(name: string, value: unknown, record: object): boolean {
+  if (!Array.isArray(value) || value.length === 0 || !/^contacts$/i.test(name)) return false;
+  return Object.keys(record).some((other) => kindOf(other) === "company");
 }
 
 function isOfPerson(name: string): boolean {
