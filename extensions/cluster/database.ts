@@ -3,8 +3,16 @@
  * local file shows it.
  */
 import { sql } from "drizzle-orm";
-import { DatabaseUnavailable, type Statement, WriteRefused, type WriteScope } from "../../src/db/connection.ts";
+import {
+  DatabaseUnavailable,
+  type NextBatch,
+  type Statement,
+  tryToWrite,
+  WriteRefused,
+  type WriteScope,
+} from "../../src/db/connection.ts";
 import { residues } from "../../src/db/schema.ts";
+import { nextSize } from "../../src/db/steps.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
 import { clockMarginMs, leaseMs, maxClockOffMs } from "./lease/lease.ts";
 import { askPosition, disagreementOf } from "./lease/questions.ts";
@@ -54,6 +62,9 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
   return { catchUp, apply, isShown };
 }
 
+/** The leads of a batch. */
+const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };
+
 /** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
 export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreachable = (_: readonly string[]) => {}) {
   const transactions = openTransactions(file, node);
@@ -79,6 +90,22 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
       if (scope === "local") return await transactions.apply(transactionId(), statements);
       const unreachable = await writeEverywhere(statements);
       if (unreachable.length > 0) onUnreachable(unreachable);
+    },
+    /** Others may write between two batches. A batch that they make outdated is made again. */
+    async *writeBatches(next: NextBatch) {
+      let [leads, fromMs, size] = [0, Number.MIN_SAFE_INTEGER, steps.min];
+      for (;;) {
+        const startedMs = performance.now();
+        const batch = next(file.current().connection, fromMs, size);
+        if (batch === null) return leads;
+        if (!(await tryToWrite(this, batch.statements))) continue;
+        fromMs = batch.lastMs;
+        const tookMs = performance.now() - startedMs;
+        size = nextSize(size, tookMs, steps);
+        yield (leads += batch.leads);
+        // Other writers get their turn.
+        await Bun.sleep(tookMs / 4);
+      }
     },
     ...transactions,
     /** Waits until every node shows all writes so far. Returns the names of the nodes that do not in time. */

@@ -28,6 +28,11 @@ export interface LeadDatabase {
    * WriteRefused if one of them violates a constraint; then nothing is written, and `read` shows what others have written.
    */
   write(statements: readonly Statement[], scope?: WriteScope): Promise<void>;
+  /**
+   * Writes the batches that `next` makes, until it returns null, and yields the number of leads in those that are on the disk.
+   * Each batch is written as a whole.
+   */
+  writeBatches(next: NextBatch): AsyncGenerator<number, number>;
   /** Resolves when `read` shows all that any server has written until now. Throws DatabaseUnavailable if it cannot in time. */
   catchUp(withinMs?: number): Promise<void>;
   /**
@@ -38,6 +43,16 @@ export interface LeadDatabase {
   removeResidualBytes(): Promise<readonly string[]>;
   close(): void;
 }
+
+/** A part of long work: its statements, the number of its leads, and the time of the last one. */
+export interface Batch {
+  readonly statements: readonly Statement[];
+  readonly leads: number;
+  readonly lastMs: number;
+}
+
+/** Returns the next batch, of at most `max` leads that are not older than `fromMs`, the end of the batch before; null if nothing is left. */
+export type NextBatch = (read: Connection, fromMs: number, max: number) => Batch | null;
 
 /** The database cannot be read or written now, as while a cluster has no leader. The same call may succeed later. */
 export class DatabaseUnavailable extends UserError {

@@ -1,6 +1,6 @@
 /**
  * Locks. SQLite lets a second writer wait, but does not tell the first one. So a writer that finds the file locked requests
- * the lock: it adds a byte to a small file, which a program with much to write looks at (import/write/transactions.ts).
+ * the lock: it adds a byte to a small file, which a program with much to write looks at (transactions.ts).
  */
 import { Database } from "bun:sqlite";
 import {

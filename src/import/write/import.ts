@@ -3,9 +3,9 @@ import { dirname } from "node:path";
 import type { Account, AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { underlying } from "../../db/failure.ts";
-import { openConnection } from "../../db/open.ts";
+import { openWriter } from "../../db/open.ts";
 import { openPixelReader } from "../../db/pixels.ts";
-import { pagesUntilCopied } from "../../db/wal.ts";
+import { inTransactions } from "../../db/transactions.ts";
 import { UserError } from "../../runtime/user-error.ts";
 import {
   ImportInterrupted,
@@ -20,7 +20,6 @@ import { type ImportTarget, Merge, type MergeListener, openDryRun } from "./merg
 import { readPreview } from "./preview.ts";
 import { openStaging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
-import { inTransactions } from "./transactions.ts";
 
 /** Writes leads into the database: a file, or a cluster. */
 export interface Importer {
@@ -42,7 +41,7 @@ export function importerOn(database: Connection): Importer {
   return {
     begin({ number }, options, origin) {
       const path = database.$client.filename;
-      const connection = openForImport(path);
+      const connection = openWriter(path);
       const target: ImportTarget = {
         read: database,
         connection,
@@ -109,17 +108,6 @@ export function beginImport(
     connection.$client.close();
     throw cause;
   }
-}
-
-/** Opens the file once more for an import, which copies the log into the file less often. */
-export function openForImport(path: string): Connection {
-  const database = openConnection(path);
-  database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
-  // Another thread brings the log to the disk before anything counts as done (transactions.ts).
-  database.$client.run("PRAGMA synchronous = NORMAL");
-  // The accounts and pixels of leads are looked up before. With this check SQLite would also copy each page (merge.ts).
-  database.$client.run("PRAGMA foreign_keys = OFF");
-  return database;
 }
 
 /** Below this, what the reading left is not worth a collection, which takes ten times as long as an import of one row. */

@@ -7,6 +7,7 @@ import type { AccountNumber } from "../../db/accounts.ts";
 import { type Connection, changedRows } from "../../db/connection.ts";
 import { codeOf } from "../../db/failure.ts";
 import { leads, pixels } from "../../db/schema.ts";
+import type { Work } from "../../db/transactions.ts";
 import type { ImportOptions, ImportOrigin } from "../new-lead.ts";
 import {
   beginImportRecord,
@@ -21,7 +22,6 @@ import {
 } from "./import-record.ts";
 import { type Destination, LeadWriter, openDestination } from "./lead-writer.ts";
 import type { Staging } from "./staging.ts";
-import type { Work } from "./transactions.ts";
 
 /** The connections and functions with which an import stages its leads, and writes them. */
 export interface ImportTarget {

@@ -31,9 +31,9 @@ export const powerCut: Fault = {
       name: "an import that is not put on the disk",
       times: 200,
       patches: [
-        { file: "src/import/write/transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
+        { file: "src/db/transactions.ts", from: "await onDisk(database, log.fsync());", to: "" },
         // Copying the log and closing the connection put it on the disk in time to hide it.
-        { file: "src/import/write/transactions.ts", from: "\n    copyWal(database);", to: "" },
+        { file: "src/db/transactions.ts", from: "\n    copyWal(database);", to: "" },
         {
           file: "src/import/write/import.ts",
           from: "close: () => connection.$client.close(),",

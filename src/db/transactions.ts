@@ -4,11 +4,11 @@
  * has the file.
  */
 import { statSync } from "node:fs";
-import type { Connection } from "../../db/connection.ts";
-import { freeBytesAt, walOf } from "../../db/database-files.ts";
-import { isServed, openLockRequests, writeWhenFree } from "../../db/locks.ts";
-import { nextSize } from "../../db/steps.ts";
-import { copyWal, openWal, truncateWal } from "../../db/wal.ts";
+import type { Connection } from "./connection.ts";
+import { freeBytesAt, walOf } from "./database-files.ts";
+import { isServed, openLockRequests, writeWhenFree } from "./locks.ts";
+import { nextSize } from "./steps.ts";
+import { copyWal, openWal, truncateWal } from "./wal.ts";
 
 /**
  * The bytes that a transaction may add to the log. The first one adds little, so that its commit is quick, and each one that
