@@ -24,6 +24,7 @@ export async function runCommand(
   standardInput: CommandContext["standardInput"] = () => Bun.stdin.stream(),
   clock = machineClock,
 ): Promise<number> {
+  const startedMs = performance.now();
   if (words.includes(childOption)) (await import("./server/child-process.ts")).lowerPriority();
   const path = readDatabasePath();
   const openDatabase = await prepareDatabase(path);
@@ -44,6 +45,7 @@ export async function runCommand(
         return output;
       },
       standardInput,
+      elapsedMs: () => performance.now() - startedMs,
       setExitStatus: (wanted) => {
         status = wanted;
       },

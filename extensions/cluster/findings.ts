@@ -58,7 +58,8 @@ async function checkNodes(path: string, node: RqliteNode, nowMs: number): Promis
 }
 
 /** Lists the problems that a status shows. */
-export function problemsOf({ nodes, has_majority: hasMajority, spread_keys: spreadKeys }: ClusterStatus): Finding[] {
+export function problemsOf(status: ClusterStatus): Finding[] {
+  const { nodes, has_majority: hasMajority, spread_keys: spreadKeys } = status;
   const warn = (what: string, advice: string) => warning("cluster", what, advice);
   const unreachable = nodes.filter((node) => !node.is_reachable);
   const silent = nodes.filter((node) => node.is_reachable && node.server?.serves === false);
@@ -84,6 +85,11 @@ export function problemsOf({ nodes, has_majority: hasMajority, spread_keys: spre
       warn(
         `Several nodes served the same key within a minute: ${spreadKeys.slice(0, 3).join(", ")}.`,
         `Each grants it a rate limit. ${hashing}`,
+      ),
+    !status.may_replace_leader &&
+      warn(
+        "The user in CLUSTER_AUTH lacks the permission leader-ops, so servers cannot replace a leader that cannot write.",
+        "Add it in auth.json on each machine, and restart rqlited there, one machine after the other.",
       ),
     versions.size > 1 &&
       warn(

@@ -97,10 +97,16 @@ export async function removeNode(database: ClusterDatabase, name: string): Promi
     throw new UserError(`The cluster has no node ${name}.`, `It has ${names.join(", ")}.`);
   }
   await refuseWithoutMajority(members, name);
-  await database.write([sql`UPDATE ${nodes} SET leaving = 1 WHERE name = ${name}`]);
+  const setLeaving = (leaving: 0 | 1) =>
+    database.write([sql`UPDATE ${nodes} SET leaving = ${leaving} WHERE name = ${name}`]);
+  await setLeaving(1);
   await Bun.sleep(leaseMs + clockMarginMs);
-  if (names.includes(name)) {
-    await request(node, "DELETE", "/remove", timeoutMs, { body: JSON.stringify({ id: name }) });
+  try {
+    const body = JSON.stringify({ id: name });
+    if (names.includes(name)) await request(node, "DELETE", "/remove", timeoutMs, { body });
+  } catch (cause) {
+    if (cause instanceof NoAnswer && cause.kind === "not allowed") await setLeaving(0);
+    throw cause;
   }
   await database.write([sql`DELETE FROM ${nodes} WHERE name = ${name} AND leaving = 1`]);
 }

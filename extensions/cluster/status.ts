@@ -5,7 +5,7 @@ import type { Connection } from "../../src/db/connection.ts";
 import { keys } from "../../src/db/schema.ts";
 import { askPosition } from "./lease/questions.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
-import { query, type RqliteNode } from "./node.ts";
+import { NoAnswer, query, type RqliteNode, request } from "./node.ts";
 import { findLongReaders } from "./readers.ts";
 import { lastErasing, scrubbedUpTo } from "./scrub.ts";
 import { healthOf } from "./served-store.ts";
@@ -20,6 +20,7 @@ export type NodeStatus = Awaited<ReturnType<typeof describe>>;
 /** Asks all nodes and servers at once. Throws NoAnswer if the local node does not answer. */
 export async function askCluster(node: RqliteNode, file: Connection, nowMs: number) {
   const path = file.$client.filename;
+  const askingPermission = mayReplaceLeader(node);
   const asked = await Promise.all(
     (await listMembers(node)).map((member) => askNode(member, member.name === node.name, path)),
   );
@@ -32,7 +33,14 @@ export async function askCluster(node: RqliteNode, file: Connection, nowMs: numb
     has_majority: voters.filter(isReachable).length * 2 > voters.length,
     /** IDs of keys that several nodes counted in one minute, so that each of them granted a limit. */
     spread_keys: listSpreadKeys(file, nowMs),
+    /** False if the user in CLUSTER_AUTH lacks the permission with which a server replaces a leader that cannot write. */
+    may_replace_leader: await askingPermission,
   };
+}
+
+async function mayReplaceLeader(node: RqliteNode): Promise<boolean> {
+  const failed: unknown = await request(node, "GET", "/leader", timeoutMs).catch((cause) => cause);
+  return !(failed instanceof NoAnswer && failed.kind === "not allowed");
 }
 
 /** The median; of an even number of values, the mean of the two in the middle. */

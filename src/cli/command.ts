@@ -35,6 +35,8 @@ export interface CommandContext extends Clock {
   /** The result and the messages of the command that runs; JSON with --json. */
   readonly output: Output;
   readonly standardInput: () => AsyncIterable<Uint8Array>;
+  /** Returns the milliseconds since the command began. */
+  readonly elapsedMs: () => number;
   /** Sets the exit status of the process. */
   readonly setExitStatus: (status: number) => void;
 }

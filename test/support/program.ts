@@ -15,6 +15,7 @@ export function theProgram(): Promise<Command> {
     sleep: nothing,
     output: createOutput(false),
     standardInput: nothing,
+    elapsedMs: nothing,
     setExitStatus: nothing,
   });
 }

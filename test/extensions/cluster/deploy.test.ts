@@ -140,19 +140,15 @@ function startAs(
   return start({ ...Object.fromEntries(own), ...settings }, "/tmp", [...as, ...command]);
 }
 
-/** Starts the rqlite node of a number. */
-function startNodeOf(machine: Machine, number: number): void {
+/** Starts the rqlite node of a number, with the value of JOIN. */
+function startNodeOf(machine: Machine, number: number, join = "") {
   const service = services[`rqlite${number}`] ?? {};
   const [uid = 0, gid = 0] = (service.user ?? "").split(":").map(Number);
   // As a new volume gets the owner of the folder in the image.
   chownSync(machine.volumeOf(number), uid, gid);
   const command = [...(service.entrypoint ?? []), ...(service.command ?? [])];
-  startAs(
-    machine,
-    service,
-    number,
-    command.map((word) => machine.inHost(word, number)),
-  );
+  const words = command.map((word) => machine.inHost(word, number).replace(/\$\{JOIN:-\}/, join));
+  return startAs(machine, service, number, words);
 }
 
 /** Starts the server next to a node. Returns its address. */
@@ -174,7 +170,7 @@ unless(missing ?? needsOfCompose).describe("compose.yaml", () => {
     const run = (settings: Readonly<Record<string, string>>, ...args: readonly string[]) =>
       startAs(machine, asRoot, 1, [...adminCommand, ...args], settings).finished();
 
-    startNodeOf(machine, 1);
+    const first = startNodeOf(machine, 1);
     await until(() => existsSync(join(machine.volumeOf(1), "data/raft.db")));
     // Right after the start: there is no leader yet.
     expect(await run({}, "cluster", "init", anAdmin(["acme"]).file)).toMatchObject({ status: 0 });
@@ -195,8 +191,16 @@ unless(missing ?? needsOfCompose).describe("compose.yaml", () => {
     expect(await run(asServer, "key", "revoke", id)).toMatchObject({ status: 0 });
     for (const url of urls) expect(await status(url)).not.toBe(200);
     for (const url of urls) await until(async () => (await status(url)) === 401);
-    // The credentials of a server cannot replace or remove nodes.
+    // The credentials of a server cannot replace or remove nodes: the server of n3 serves again below.
     expect(await run(asServer, "cluster", "leave", "n3")).toMatchObject({ status: 1 });
+    // The first node joins the others as the documentation describes.
+    const started = join(machine.folder, "started");
+    const [stop, restart] = [`kill ${first.pid}; tail --pid=${first.pid} -f /dev/null`, `touch ${started}`];
+    const rejoining = run({}, "cluster", "rejoin", "--stop", stop, "--start", restart);
+    await until(() => existsSync(started));
+    startNodeOf(machine, 1, "rqlite2:4002,rqlite3:4002");
+    expect(await rejoining).toMatchObject({ status: 0, stdout: expect.stringContaining("n1 has all data") });
+    for (const url of urls) await until(async () => (await status(url)) === 401);
     for (const stranger of [{ CLUSTER_AUTH: "" }, { NODE_EXTRA_CA_CERTS: "" }]) {
       const { stderr } = await run(stranger, "cluster", "status");
       expect(stderr).toContain("The rqlite node at CLUSTER does not answer");
