@@ -27,13 +27,14 @@ export async function runCommand(
   const startedMs = performance.now();
   if (words.includes(childOption)) (await import("./server/child-process.ts")).lowerPriority();
   const path = readDatabasePath();
-  const openDatabase = await prepareDatabase(path);
+  const { openDatabase, now } = await prepareDatabase(path, clock);
   const opened: { database?: CommandDatabase } = {};
   let status = 0;
   let output = createOutput(false);
   try {
     const program = await createProgram(words.slice(2), {
       ...clock,
+      now,
       installed: async () => (await import("./extensions.ts")).installed,
       database(ifMissing) {
         if (opened.database !== undefined) return opened.database;
@@ -65,19 +66,24 @@ export async function runCommand(
   }
 }
 
-/** Returns a function that opens the database. Only a command that calls it fails if the settings of a cluster are wrong. */
-async function prepareDatabase(path: string): Promise<() => CommandDatabase> {
+/** The database of a command, which is opened when it is needed, and the time. */
+interface Prepared extends Pick<Clock, "now"> {
+  readonly openDatabase: () => CommandDatabase;
+}
+
+/** Prepares the database. Only a command that opens it fails if the settings of a cluster are wrong. */
+async function prepareDatabase(path: string, { now }: Clock): Promise<Prepared> {
   try {
     const cluster = readCluster();
     const isOfCluster = cluster !== null || isFileOfNode(path);
-    if (!isOfCluster) return () => openFile(path);
-    const { loadClusterDatabases } = await import("./extensions.ts");
-    const databases = await loadClusterDatabases(path, cluster);
-    return (await databases?.prepareForCommands()) ?? (() => openFile(path));
+    const databases = isOfCluster ? await (await import("./extensions.ts")).loadClusterDatabases(path, cluster) : null;
+    if (databases === null) return { openDatabase: () => openFile(path), now };
+    return { openDatabase: await databases.prepareForCommands(), now: databases.now };
   } catch (cause) {
-    return () => {
+    const openDatabase = () => {
       throw cause;
     };
+    return { openDatabase, now };
   }
 }
 

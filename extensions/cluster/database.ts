@@ -14,28 +14,48 @@ import {
 import { residues } from "../../src/db/schema.ts";
 import { nextSize } from "../../src/db/steps.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
+import { createMajorityClock, measureClock } from "./clock.ts";
 import { clockMarginMs, leaseMs, maxClockOffMs } from "./lease/lease.ts";
-import { askPosition, disagreementOf } from "./lease/questions.ts";
-import { listMembers, type Member, openMembers } from "./members.ts";
+import { type Member, openMembers, withinDistance } from "./members.ts";
 import { NoAnswer, query, type RqliteNode } from "./node.ts";
 import type { NodeFile } from "./node-file.ts";
 import { nodes, writes } from "./tables.ts";
-import { incrementRevision, send, transactionId } from "./transaction.ts";
+import { askPosition, incrementRevision, send, transactionId } from "./transaction.ts";
 
 export type ClusterDatabase = ReturnType<typeof openClusterDatabase>;
 
 const behind = "The local rqlite node has not caught up with the cluster.";
 const notShown = "The write is applied, but the local rqlite node has not caught up with it.";
 
+const measureEveryMs = 10_000;
+
 /** Applies transactions, and brings the local file up to those of others. */
 function openTransactions(file: NodeFile, node: RqliteNode) {
-  const retry = createRetry();
+  const retry = createRetry(node);
+  const clock = createMajorityClock();
+  let measuredMs = Number.NEGATIVE_INFINITY;
   const isShown = (id: string) => file.current().chainOf(id) !== undefined;
+
+  /** Corrects the clock, unless no other node answers. */
+  async function measure(): Promise<number> {
+    measuredMs = performance.now();
+    const offMs = await measureClock(node).catch(() => null);
+    if (offMs !== null) clock.correct(offMs);
+    return offMs ?? 0;
+  }
+
+  /** Returns the time of the majority. A process that runs for long, such as one that sends alerts, measures it again. */
+  function now(): number {
+    if (performance.now() - measuredMs > measureEveryMs) void measure();
+    return clock.now();
+  }
 
   async function catchUp(withinMs?: number): Promise<void> {
     const ask = (ms: number) => askPosition(node, null, ms, "linearizable");
-    const { last, clockOffMs } = await retry("read", ask, withinMs);
-    if (Math.abs(clockOffMs) > maxClockOffMs) await refuseWrongClock(node);
+    const measuring = measure();
+    const { last } = await retry("read", ask, withinMs);
+    const offMs = await measuring;
+    if (Math.abs(offMs) > maxClockOffMs) throw wrongClock(offMs);
     if (last === null) return;
     // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
     const shownMs = withinMs === undefined ? patienceMs.inProgress : patienceMs.behind;
@@ -59,7 +79,7 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
     await untilShown(file, id, notShown, withinMs ?? patienceMs.inProgress);
   }
 
-  return { catchUp, apply, isShown };
+  return { catchUp, apply, isShown, now };
 }
 
 /** The leads of a batch. */
@@ -76,7 +96,7 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
     // Requested now, because a node that hangs delays the list. If this fails, it is requested again after the write.
     const listing = list(reachWithinMs).catch(() => null);
     await transactions.apply(id, [...statements, incrementRevision]);
-    return await waitForAll(file, id, list, (await listing) ?? (await list()));
+    return await waitForAll(file, node, id, list, (await listing) ?? (await list()));
   }
 
   return {
@@ -121,11 +141,11 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
 
 /** The time between two looks at a node. */
 const lookMs = 5;
-/** The first list must be there soon. A node that is far away is missing from it, and found by the next one. */
+/** The first list must be there soon. A node that is missing from it is found by the next one. */
 const reachWithinMs = 300;
 const listEveryMs = 500;
-/** The timeout for a node, which may be far away. */
-const nodeTimeoutMs = 2_000;
+/** The timeout for a node without a distance. */
+const nodeTimeoutMs = 1_000;
 /** A majority that has received a write applies it sooner, unless the disks of several nodes are full. */
 const maxApplyMs = 30_000;
 
@@ -135,6 +155,7 @@ const maxApplyMs = 30_000;
  */
 async function waitForAll(
   file: NodeFile,
+  node: RqliteNode,
   id: string,
   list: ReturnType<typeof openMembers>,
   listed: readonly Member[],
@@ -153,7 +174,7 @@ async function waitForAll(
   async function follow(name: string): Promise<void> {
     for (; missing.has(name) && isLeft(); await Bun.sleep(lookMs)) {
       const member = members.find((one) => one.name === name);
-      const timeoutMs = Math.max(1, Math.min(nodeTimeoutMs, endMs - performance.now()));
+      const timeoutMs = Math.max(1, Math.min(withinDistance(node, nodeTimeoutMs), endMs - performance.now()));
       const shown = member && (await query(member, question, "none", timeoutMs).catch(() => null));
       if (Number(shown) > 0) missing.delete(name);
       // The lease of a node ends without answers from a majority, and a node of this majority has the write.
@@ -192,13 +213,8 @@ class NodesDiffer extends DatabaseUnavailable {}
 /** The clock of this machine is wrong: what is written with it may be erased too early, or served too long. */
 class WrongClock extends DatabaseUnavailable {}
 
-/** Throws WrongClock if the clock of this machine differs from that of the majority, and not the leader's. */
-async function refuseWrongClock(node: RqliteNode): Promise<void> {
-  const others = (await listMembers(node)).filter(({ name }) => name !== node.name);
-  const asked = await Promise.all(others.map((one) => askPosition(one, null, reachWithinMs).catch(() => null)));
-  const offMs = disagreementOf(asked.flatMap((state) => state?.clockOffMs ?? []));
-  if (Math.abs(offMs) <= maxClockOffMs) return;
-  throw new WrongClock(
+function wrongClock(offMs: number): WrongClock {
+  return new WrongClock(
     `The clock of this machine differs from that of the other nodes by ${Math.round(Math.abs(offMs) / 1_000)} s.`,
     "Set the clock, or run the command on another node.",
   );
@@ -222,11 +238,11 @@ export async function reasonFor(work: Promise<unknown>): Promise<string | null> 
  */
 const patienceMs = { inProgress: 30_000, unanswered: 8_000, behind: 5_000 };
 
-/** The timeout of the first try, in which a leader answers unless it hangs. */
+/** The timeout of the first try without a distance, in which a leader answers unless it hangs. */
 const firstTimeoutMs = 1_000;
 
 /** Makes a function that tries until there is a result, each time with a longer timeout, while a cluster has no leader. */
-function createRetry() {
+function createRetry(node: RqliteNode) {
   let patience = patienceMs.unanswered;
 
   /** Throws DatabaseUnavailable with the last reason. */
@@ -239,7 +255,7 @@ function createRetry() {
     let wasSent = false;
     for (let timeoutMs = firstTimeoutMs; ; timeoutMs = Math.min(10_000, timeoutMs * 1.5)) {
       try {
-        const result = await attempt(timeoutMs);
+        const result = await attempt(Math.round(withinDistance(node, timeoutMs)));
         patience = patienceMs.inProgress;
         return result;
       } catch (cause) {

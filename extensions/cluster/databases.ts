@@ -24,6 +24,7 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
   const node = nodeAt(cluster);
   const database = openClusterDatabase(openNodeFile(path), node, nameUnreachable);
   return {
+    now: database.now,
     openForServing: async (keepsLedger) => openClusterStore(path, node, keepsLedger),
     async prepareForCommands() {
       const [tried] = await Promise.allSettled([reasonFor(database.catchUp(patienceMs))]);

@@ -6,16 +6,13 @@ import { checkDisk, mayWrite } from "../../src/cli/doctor/storage.ts";
 import { sizeOf } from "../../src/db/database-files.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
-import { checkLocalNode } from "./members.ts";
+import { checkLocalNode, maxRoundTripMs } from "./members.ts";
 import { nodeAt, type RqliteNode } from "./node.ts";
 import { openNodeFile } from "./node-file.ts";
 import { askCluster, type ClusterStatus, type NodeStatus } from "./status.ts";
 
 /** A clock that is further off than this is reported. */
 const maxClockOffMs = 2_000;
-
-/** The longest round trip at which a cluster was tested. */
-const maxRoundTripMs = 300;
 
 /** Looks for problems of the cluster. Finds nothing if CLUSTER is not set. */
 export async function checkCluster({ path, config, nowMs }: Examined): Promise<Finding[]> {

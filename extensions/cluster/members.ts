@@ -5,6 +5,17 @@ import { UserError } from "../../src/runtime/user-error.ts";
 import { NoAnswer, parseAnswer, type RqliteNode, request } from "./node.ts";
 
 const timeoutMs = 3_000;
+
+/** The longest supported round trip between two nodes. */
+export const maxRoundTripMs = 300;
+/** A request connects to a node, which asks the leader, which asks the others. */
+const roundTripsPerRequest = 4;
+
+/** Returns a time limit for nodes at the measured distance, from one for nodes without a distance. */
+export function withinDistance({ distance }: RqliteNode, ms: number): number {
+  return ms + roundTripsPerRequest * Math.min(distance.roundTripMs, maxRoundTripMs);
+}
+
 /**
  * A node keeps dozens of connections to each other node. After a restart of the other node, each is found broken once, and
  * the other node is listed as unreachable. So the list is requested again for this time.
@@ -22,26 +33,31 @@ interface ListedNode {
   readonly voter?: boolean;
   /** The reason why it is unreachable. */
   readonly error?: string;
+  /** The seconds that the local node waited for it. */
+  readonly time?: number;
 }
 
 /**
- * Lists all nodes, with and without a vote. The local node waits for each other one up to `reachWithinMs`. Throws NoAnswer if
- * it does not answer itself.
+ * Lists all nodes, with and without a vote, and measures their distance. The local node waits for each other one up to
+ * `reachWithinMs`, and longer at a distance. Throws NoAnswer if it does not answer itself.
  */
 export async function listMembers(node: RqliteNode, reachWithinMs = 2_000) {
   const endMs = performance.now() + patienceMs;
   let listed: readonly ListedNode[];
   do {
-    const path = `/nodes?nonvoters&ver=2&timeout=${reachWithinMs}ms`;
+    const path = `/nodes?nonvoters&ver=2&timeout=${Math.round(withinDistance(node, reachWithinMs))}ms`;
     const text = await request(node, "GET", path, timeoutMs);
     listed = parseAnswer<{ readonly nodes: readonly ListedNode[] }>(text).nodes;
   } while (listed.some(({ error }) => brokenConnection.test(error ?? "")) && performance.now() < endMs);
+  const times = listed.flatMap(({ error, time = 0 }) => (error === undefined ? time * 1_000 : []));
+  node.distance.roundTripMs = Math.round(Math.max(0, ...times));
   const scheme = node.url.slice(0, node.url.indexOf("//"));
   return listed.map(({ id, api_addr: address = "", leader, voter }) => ({
     name: id,
     // rqlite does not give the address of an unreachable node. A request to it fails, as it should.
     url: address.includes("://") ? address : `${scheme}//${address || "0.0.0.0:1"}`,
     authorization: node.authorization,
+    distance: node.distance,
     isLeader: leader === true,
     isVoter: voter === true,
     /** True if the local node reaches it. If not, its address is unknown. */

@@ -33,7 +33,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
   const serving = () => file.current().serving();
   const usage = createUsageCounter({ between: (...asked) => serving().usage.between(...asked) });
   const ledger = openNodeLedger(node.name, keepsLedger, () => file.current().connection, leased.now);
-  const flush = createFlush(node.name, { usage, ledger }, database);
+  const flush = createFlush(node.name, { usage, ledger }, database, leased.now);
   const reading = <Asked extends unknown[], Answer>(readOf: (serving: Serving) => (...asked: Asked) => Answer) =>
     leased.reading((opening, ...asked: Asked) => readOf(opening.serving())(...asked));
   let isClosed = false;
@@ -50,7 +50,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
       leased.version();
       return serving().reader.probe();
     },
-    sizes: () => serving().reader.sizes(),
+    sizes: (nowMs) => serving().reader.sizes(nowMs),
     flush() {
       flush.begin();
       return "done";

@@ -3,14 +3,13 @@ import { gte, sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { keys } from "../../src/db/schema.ts";
-import { askPosition } from "./lease/questions.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
 import { NoAnswer, query, type RqliteNode, request } from "./node.ts";
 import { findLongReaders } from "./readers.ts";
 import { lastErasing, scrubbedUpTo } from "./scrub.ts";
 import { healthOf } from "./served-store.ts";
 import { flushes, nodes, writes } from "./tables.ts";
-import type { Position } from "./transaction.ts";
+import { askPosition, type Position } from "./transaction.ts";
 
 const timeoutMs = 3_000;
 /** The status in the names of `cluster status --json`. */

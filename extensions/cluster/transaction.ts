@@ -6,7 +6,7 @@
 import { eq, sql } from "drizzle-orm";
 import { randomText } from "../../src/contract/key.ts";
 import { type Connection, type Statement, WriteRefused } from "../../src/db/connection.ts";
-import { execute, type RqliteNode } from "./node.ts";
+import { execute, query, type RqliteNode } from "./node.ts";
 import { flushes, revision, tableStatements, writes } from "./tables.ts";
 
 /** The number of transactions that are remembered, which are hours of an import. A time limit would need correct clocks. */
@@ -60,8 +60,30 @@ export async function send(node: RqliteNode, id: string, statements: readonly St
 }
 
 /** Selects the last transaction as JSON; null if there is none. */
-export const lastPosition = `(SELECT json_object('id', id, 'chain', chain, 'number', number)
+const lastPosition = `(SELECT json_object('id', id, 'chain', chain, 'number', number)
   FROM cluster_writes ORDER BY number DESC LIMIT 1)`;
+
+/** The row that a node returns for the query of its position. */
+type Answered = [revision: number, last: Position | null, chainAtOwn: number | null, nowMs: number, isListed: 0 | 1];
+
+/** Asks a node how far it is, and whether it lists the process that serves. Throws if it does not answer. */
+export async function askPosition(
+  node: RqliteNode,
+  own: Position | null,
+  withinMs: number,
+  level: "strong" | "linearizable" | "none" = "none",
+  process = "",
+) {
+  const sentMs = Date.now();
+  const state = sql`SELECT json_array((SELECT coalesce(max(count), 0) FROM cluster_revision), json(${sql.raw(lastPosition)}),
+    (SELECT chain FROM cluster_writes WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000,
+    EXISTS (SELECT 1 FROM cluster_nodes WHERE name = ${node.name} AND process = ${process} AND leaving = 0))`;
+  // The query selects this shape.
+  const [revision, last, chainAtOwn, nowMs, isListed]: Answered = JSON.parse(
+    String(await query(node, state, level, withinMs)),
+  );
+  return { revision, last, chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2, isListed: isListed === 1 };
+}
 
 /** The transactions that a file shows. */
 export type ShownWrites = ReturnType<typeof openShownWrites>;

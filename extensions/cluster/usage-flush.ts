@@ -27,7 +27,7 @@ interface Pending {
 type Transactions = Pick<ClusterDatabase, "apply" | "isShown">;
 
 /** Creates the flush of the server next to a node. */
-export function createFlush(name: string, pending: Pending, { apply, isShown }: Transactions) {
+export function createFlush(name: string, pending: Pending, { apply, isShown }: Transactions, now: () => number) {
   let leaving: ReturnType<typeof takePart> = null;
   let sending: Promise<void> | null = null;
   let isMore = false;
@@ -49,7 +49,7 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
    */
   async function sendPending(isAll: boolean): Promise<void> {
     do {
-      leaving ??= takePart(name, pending);
+      leaving ??= takePart(name, pending, now());
       if (leaving === null) return;
       const { id, statements } = leaving;
       await apply(id, statements, isAll ? lastMs : patienceMs);
@@ -84,13 +84,13 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
 }
 
 /** Returns the pending items that fit into one transaction; null if nothing is pending. They stay pending until they are dropped. */
-function takePart(name: string, { usage, ledger }: Pending) {
+function takePart(name: string, { usage, ledger }: Pending, nowMs: number) {
   const counts = usage.next();
   const { statements: ofLedger, isMoreLeft } = ledger.next();
   if (counts === null && ofLedger.length === 0) return null;
   const id = transactionId();
   const ofCounts = counts === null ? [] : [usageStatement(counts)];
-  const named = nameFlush(name, id, counts?.counts ?? [], Date.now());
+  const named = nameFlush(name, id, counts?.counts ?? [], nowMs);
   return { id, counts, statements: [named, ...ofCounts, ...ofLedger], isMoreLeft };
 }
 

@@ -21,6 +21,8 @@ export interface Contributions {
 
 /** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */
 export interface Databases {
+  /** The time of the cluster, which the clock of this machine may not have. */
+  readonly now: () => number;
   readonly openForServing: (keepsLedger: boolean) => Promise<ServedStore>;
   /** Waits until commands can read what was written before. Its result opens the database, and reports a failure. */
   readonly prepareForCommands: () => Promise<() => CommandDatabase>;

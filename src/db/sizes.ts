@@ -12,21 +12,21 @@ export function measureSizes(database: Connection, path: string) {
   const backup = (value: SQL) =>
     sql`(SELECT ${value} FROM audit WHERE act = 'backup.verified' ORDER BY number DESC LIMIT 1)`;
   const newestOfAccount = sql`SELECT max(identified_at) FROM stored_leads WHERE account = accounts.number`;
-  const readTimes = () =>
+  const readTimes = (nowMs: number) =>
     database.values<(number | null)[]>(sql`
       SELECT ${backup(sql`at`)}, ${backup(sql`detail ->> '$.bytes'`)},
         (SELECT max(finished_at) FROM imports WHERE ${hasBrought}),
-        (SELECT min(expires_at) FROM keys WHERE revoked_at IS NULL AND expires_at > ${Date.now()}),
+        (SELECT min(expires_at) FROM keys WHERE revoked_at IS NULL AND expires_at > ${nowMs}),
         (SELECT max((${newestOfAccount})) FROM accounts)`)[0];
   let counted = { atMs: Number.NEGATIVE_INFINITY, leads: 0 };
   // If the database fails, the other metrics are needed most; /healthz reports the failure.
-  return () => {
+  return (nowMs: number) => {
     // Counting a million leads takes 10 ms in which nothing else is answered: once a minute is often enough.
     if (performance.now() - counted.atMs > 60_000) {
       counted = orElse(() => ({ atMs: performance.now(), leads: countLeads.get()?.count ?? 0 }), counted);
     }
     const [backupMs = null, backupBytes = null, lastImportMs = null, nextKeyExpiryMs = null, newestLeadMs = null] =
-      orElse(readTimes, undefined) ?? [];
+      orElse(() => readTimes(nowMs), undefined) ?? [];
     return {
       fileBytes: sizeOf(path),
       /** The bytes of the write-ahead log. */

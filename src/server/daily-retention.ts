@@ -10,10 +10,11 @@ const lookEveryMs = 3_600_000;
 
 /** Applies retention once a day. Returns a function that stops it. */
 export function startDailyRetention(store: ServedStore, log: Logger): () => void {
+  const now = store.now ?? Date.now;
   let appliedDay = "";
 
   async function apply(): Promise<void> {
-    const nowMs = Date.now();
+    const nowMs = now();
     const day = dayOf(nowMs);
     if (day === appliedDay) return;
     appliedDay = day;

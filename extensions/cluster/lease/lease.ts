@@ -4,6 +4,7 @@
  * question whose answers its local file has reached. A command that cannot reach a node waits that long, and knows that the
  * server of the node has stopped serving by then. Only durations are compared, never two clocks.
  */
+import { type Clocks, readClocks } from "../clock.ts";
 import type { Position, ShownWrites } from "../transaction.ts";
 
 /** For how long a server serves after the question that it has caught up with. */
@@ -14,14 +15,6 @@ const maxLagMs = 30_000;
 export const clockMarginMs = 200;
 /** A clock that differs more from those of the majority expires keys and subscriptions at the wrong time. */
 export const maxClockOffMs = 30_000;
-
-/** The time of a question, by both clocks of the machine. */
-export interface Question {
-  /** Milliseconds that only increase. They may stop while the machine is suspended. */
-  readonly monotonicMs: number;
-  /** Unix milliseconds, which somebody may set. */
-  readonly wallMs: number;
-}
 
 /** The answer of another node with a vote. */
 interface VoterAnswer {
@@ -60,12 +53,12 @@ const nobody = { voters: 0, isVoter: false, isLeader: false, isListed: false, ot
 /** The answers before the first question. */
 const noAnswers: Answers = { ...nobody, revision: 0, own: null, lag: 0, clockOffMs: 0 };
 
-/** Creates a lease that has not begun. `now` reads the clocks. */
-export function createLease(now: () => Question) {
-  let waiting: { readonly question: Question; readonly answers: Answers }[] = [];
-  let basis: Question | null = null;
+/** Creates a lease that has not begun. `now` reads the clocks of the machine. */
+export function createLease(now = readClocks) {
+  let waiting: { readonly question: Clocks; readonly answers: Answers }[] = [];
+  let basis: Clocks | null = null;
   /** The last question whose answers the file contains completely. */
-  let complete: Question | null = null;
+  let complete: Clocks | null = null;
   let last = noAnswers;
   let failure: string | null = null;
   let lacks = false;
@@ -82,7 +75,7 @@ export function createLease(now: () => Question) {
   return {
     /** To be called before the others are asked. */
     begin: now,
-    answered(question: Question, answers: Answers) {
+    answered(question: Clocks, answers: Answers) {
       last = answers;
       failure = answers.isListed ? null : "the cluster does not list this server";
       if (!answers.isListed || Math.abs(answers.clockOffMs) > maxClockOffMs) return end();
@@ -127,12 +120,12 @@ function refusalOf(lacks: boolean, clockOffMs: number, failure: string | null): 
   return `this node has no answer from the majority of its cluster (${failure})`;
 }
 
-function isWithin(now: Question, question: Question | null, ms: number): boolean {
+function isWithin(now: Clocks, question: Clocks | null, ms: number): boolean {
   if (question === null || now.monotonicMs - question.monotonicMs > ms) return false;
   return Math.abs(now.wallMs - question.wallMs) <= ms;
 }
 
-function laterOf(before: Question | null, question: Question): Question {
+function laterOf(before: Clocks | null, question: Clocks): Clocks {
   return before !== null && before.monotonicMs >= question.monotonicMs ? before : question;
 }
 

@@ -3,10 +3,11 @@
  * the file and the lease once before it reads.
  */
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
+import { type Clocks, createMajorityClock } from "../clock.ts";
 import { handOverLeadership, type RqliteNode, reasonOf } from "../node.ts";
 import type { NodeFile, Opening } from "../node-file.ts";
 import type { Position } from "../transaction.ts";
-import { clockMarginMs, createLease, type Lease, type Question } from "./lease.ts";
+import { clockMarginMs, createLease, type Lease } from "./lease.ts";
 import { openQuestions } from "./questions.ts";
 
 const askEveryMs = 500;
@@ -19,22 +20,14 @@ const maxGapMs = 500 + clockMarginMs;
 
 /** Starts to keep a lease, and returns the file under it. */
 export function openLeasedFile(file: NodeFile, node: RqliteNode, process: string) {
-  const lease = createLease(() => ({ monotonicMs: performance.now(), wallMs: Date.now() }));
+  const [lease, clock] = [createLease(), createMajorityClock()];
   const reads = readUnderLease(file, lease);
-  return { ...reads, lease, now: clockOf(lease), end: keepLease(node, process, lease, reads) };
-}
-
-/** Smaller differences are those between two measurements: the time of a server must not go back and forth. */
-const minClockStepMs = 1_000;
-
-/** Returns a clock with the time of the majority, as far as a lease allows the clock of this machine to differ from it. */
-export function clockOf(lease: Pick<Lease, "answers">, now = Date.now): () => number {
-  let offMs = 0;
-  return () => {
-    const { clockOffMs } = lease.answers();
-    if (Math.abs(clockOffMs - offMs) > minClockStepMs) offMs = clockOffMs;
-    return now() + offMs;
-  };
+  function see(): void {
+    const { others, clockOffMs } = lease.answers();
+    if (others.length > 0) clock.correct(clockOffMs);
+    reads.see();
+  }
+  return { ...reads, lease, now: clock.now, end: keepLease(node, process, lease, { ...reads, see }) };
 }
 
 /** Returns the reads of a file under a lease. */
@@ -95,8 +88,8 @@ interface SeenFile {
 export function keepLease(node: RqliteNode, process: string, lease: Lease, file: SeenFile): () => void {
   const questions = openQuestions(node, process);
   let isOver = false;
-  let last: Question | null = null;
-  let lastAnswered: Question | null = null;
+  let last: Clocks | null = null;
+  let lastAnswered: Clocks | null = null;
   let answeredMs = performance.now();
 
   async function ask(): Promise<void> {
@@ -133,6 +126,6 @@ export function keepLease(node: RqliteNode, process: string, lease: Lease, file:
   };
 }
 
-function gapBetween(before: Question, next: Question): number {
+function gapBetween(before: Clocks, next: Clocks): number {
   return Math.max(next.monotonicMs - before.monotonicMs, Math.abs(next.wallMs - before.wallMs));
 }

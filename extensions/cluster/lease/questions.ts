@@ -1,19 +1,21 @@
 /** The questions to the leader and to the other nodes with a vote, on whose answers the lease is based. */
 import { sql } from "drizzle-orm";
-import { type Member, openMembers } from "../members.ts";
+import { disagreementOf } from "../clock.ts";
+import { type Member, openMembers, withinDistance } from "../members.ts";
 import { handOverLeadership, query, type RqliteNode } from "../node.ts";
-import { lastPosition, type Position } from "../transaction.ts";
+import { askPosition, type Position } from "../transaction.ts";
 import type { Answers } from "./lease.ts";
 
-/** An answer that takes longer would leave little of a lease, which is counted from the question. */
-const timeoutMs = 2_500;
+/** The time limits of nodes without a distance. An answer that takes longer would leave little of a lease. */
+const timeoutMs = 2_000;
 /** With answers from a majority, the others are not waited for any longer: one that is down must not delay each question. */
 const graceMs = 400;
 /** The interval between reads of the member list. For each one, rqlite connects to every node. */
 const listEveryMs = 5_000;
 /**
  * A leader that does not answer for this time is relieved, while the leases of all servers still run. The server next to it
- * goes first: if all did it at once, they would also relieve its successor.
+ * goes first: if all did it at once, they would also relieve its successor. The distance does not matter: questions are sent
+ * without waiting for the answers to earlier ones.
  */
 const relieveAfterMs = { local: 1_000, other: 1_750 };
 
@@ -55,12 +57,13 @@ export function openQuestions(node: RqliteNode, process: string) {
     /** Asks all at once. Throws if the leader does not answer. */
     async ask(own: Position | null, level: "strong" | "linearizable"): Promise<Answers> {
       const voters = await members.voters();
+      const limitMs = withinDistance(node, timeoutMs);
       const isVoter = voters.some((voter) => voter.name === node.name);
-      const asking = voters.filter(({ name }) => name !== node.name).map((voter) => askPosition(voter, own, timeoutMs));
+      const asking = voters.filter(({ name }) => name !== node.name).map((voter) => askPosition(voter, own, limitMs));
       const [ofLeader, others] = await Promise.all([
         // Only the answer of the leader counts for this process: its registration may not have reached the others yet.
-        askPosition(node, own, timeoutMs, level, process),
-        majorityOf(asking, Math.floor(voters.length / 2) + 1 - Number(isVoter)),
+        askPosition(node, own, limitMs, level, process),
+        majorityOf(asking, Math.floor(voters.length / 2) + 1 - Number(isVoter), withinDistance(node, graceMs)),
       ]);
       const all = [ofLeader, ...others];
       return {
@@ -88,7 +91,7 @@ export function openQuestions(node: RqliteNode, process: string) {
         const patienceMs = leader?.name === node.name ? relieveAfterMs.local : relieveAfterMs.other;
         if (leader === undefined || Math.min(silentMs, leadsMs) < patienceMs) return;
         // A leader that is down is replaced without this, and one that answers here is not the reason of the silence.
-        await query(leader, sql`SELECT 1`, "none", timeoutMs);
+        await query(leader, sql`SELECT 1`, "none", withinDistance(node, timeoutMs));
         const answer = query(leader, sql`SELECT 1`, "linearizable", relieveAfterMs.local);
         if (await answer.catch(() => null)) return;
         await handOverLeadership(leader, "of this node");
@@ -102,7 +105,11 @@ export function openQuestions(node: RqliteNode, process: string) {
 }
 
 /** Returns the answers after the grace; if they are fewer than needed, as soon as there are enough, or when all have ended. */
-async function majorityOf<Answer>(asking: readonly Promise<Answer>[], needed: number): Promise<readonly Answer[]> {
+async function majorityOf<Answer>(
+  asking: readonly Promise<Answer>[],
+  needed: number,
+  withinMs: number,
+): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   const enough = Promise.withResolvers<void>();
   const all = asking.map(async (asked) => {
@@ -112,38 +119,6 @@ async function majorityOf<Answer>(asking: readonly Promise<Answer>[], needed: nu
   });
   if (needed <= 0) enough.resolve();
   const ended = Promise.all(all);
-  await Promise.race([ended, Promise.all([enough.promise, Bun.sleep(graceMs)])]);
+  await Promise.race([ended, Promise.all([enough.promise, Bun.sleep(withinMs)])]);
   return [...answers];
-}
-
-/** The row that a node returns for the query of its position. */
-type Answered = [revision: number, last: Position | null, chainAtOwn: number | null, nowMs: number, isListed: 0 | 1];
-
-/** Asks a node how far it is, and whether it lists the process that serves. Throws if it does not answer. */
-export async function askPosition(
-  node: RqliteNode,
-  own: Position | null,
-  withinMs: number,
-  level: "strong" | "linearizable" | "none" = "none",
-  process = "",
-) {
-  const sentMs = Date.now();
-  const state = sql`SELECT json_array((SELECT coalesce(max(count), 0) FROM cluster_revision), json(${sql.raw(lastPosition)}),
-    (SELECT chain FROM cluster_writes WHERE id = ${own?.id ?? ""}), unixepoch('subsec') * 1000,
-    EXISTS (SELECT 1 FROM cluster_nodes WHERE name = ${node.name} AND process = ${process} AND leaving = 0))`;
-  // The query selects this shape.
-  const [revision, last, chainAtOwn, nowMs, isListed]: Answered = JSON.parse(
-    String(await query(node, state, level, withinMs)),
-  );
-  return { revision, last, chainAtOwn, clockOffMs: nowMs - (sentMs + Date.now()) / 2, isListed: isListed === 1 };
-}
-
-/**
- * Returns how far the clock of this machine is behind that of the majority, from how far it is behind each other one. Where as
- * many agree with it as do not, such as one with one, nobody knows which clock is right, and it counts as off.
- */
-export function disagreementOf(others: readonly number[]): number {
-  const sorted = [0, ...others].toSorted((one, other) => one - other);
-  const middle = [sorted[Math.floor((sorted.length - 1) / 2)] ?? 0, sorted[Math.floor(sorted.length / 2)] ?? 0];
-  return middle.toSorted((one, other) => Math.abs(other) - Math.abs(one))[0] ?? 0;
 }

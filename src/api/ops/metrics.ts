@@ -90,20 +90,20 @@ function addUpkeepMetrics(
   { store, now, certificateEndsMs }: MetricSources,
 ): void {
   gauge("leadfile_last_backup_age_seconds", "Time since the last stored backup that was verified.", () =>
-    secondsFrom(store.sizes().lastBackup?.atMs, now()),
+    secondsFrom(store.sizes(now()).lastBackup?.atMs, now()),
   );
-  gauge("leadfile_last_backup_bytes", "Size of that backup.", () => store.sizes().lastBackup?.bytes ?? null);
+  gauge("leadfile_last_backup_bytes", "Size of that backup.", () => store.sizes(now()).lastBackup?.bytes ?? null);
   gauge("leadfile_next_key_expiry_seconds", "Time until the next key expires; negative if one has.", () =>
-    secondsFrom(now(), store.sizes().nextKeyExpiryMs),
+    secondsFrom(now(), store.sizes(now()).nextKeyExpiryMs),
   );
   gauge("leadfile_certificate_expiry_seconds", "Time until the certificate of TLS_CERT expires.", () =>
     secondsFrom(now(), certificateEndsMs),
   );
   gauge("leadfile_clock_behind_seconds", "How far the clock is behind the newest lead.", () => {
-    const ahead = secondsFrom(now(), store.sizes().newestLeadMs);
+    const ahead = secondsFrom(now(), store.sizes(now()).newestLeadMs);
     return ahead === null ? null : Math.max(0, ahead);
   });
-  gauge("leadfile_disk_free_bytes", "Free space on the disk of the database.", () => store.sizes().freeBytes);
+  gauge("leadfile_disk_free_bytes", "Free space on the disk of the database.", () => store.sizes(now()).freeBytes);
 }
 
 /** Adds the sizes of what can grow. They are read at each request for the metrics. */
@@ -112,12 +112,12 @@ function addSizeMetrics(registry: Registry, sources: MetricSources): void {
   const gauge = createGauge(registry);
   addUpkeepMetrics(gauge, sources);
   for (const { name, help, read } of store.gauges ?? []) gauge(name, help, read);
-  gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes().fileBytes);
-  gauge("leadfile_wal_bytes", "Size of its write-ahead log.", () => store.sizes().logBytes);
-  gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes().leads);
+  gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes(now()).fileBytes);
+  gauge("leadfile_wal_bytes", "Size of its write-ahead log.", () => store.sizes(now()).logBytes);
+  gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes(now()).leads);
   gauge("leadfile_limiter_keys", "Keys that called in the current minute.", () => limiter.size());
   gauge("leadfile_last_import_age_seconds", "Time since the last import that added leads.", () =>
-    secondsFrom(store.sizes().lastImportMs, now()),
+    secondsFrom(store.sizes(now()).lastImportMs, now()),
   );
   gauge("leadfile_spool_bytes", "Deliveries that are not imported yet.", () => inflow()?.spoolBytes ?? 0);
   /** A count, and the age of the oldest. */

@@ -1,10 +1,10 @@
 /** A server whose machine has the wrong time. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { clockOf } from "../../../extensions/cluster/lease/leased-file.ts";
-import { disagreementOf } from "../../../extensions/cluster/lease/questions.ts";
+import { createMajorityClock, disagreementOf } from "../../../extensions/cluster/clock.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { anAdmin } from "../../support/admin.ts";
+import { answering } from "../../support/answering.ts";
 import { aLead } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { unless } from "../../support/needing.ts";
@@ -31,16 +31,17 @@ describe("the clock of a server", () => {
     expect(disagreementOf(others)).toBe(offMs);
   });
 
-  test("is that of the majority, and does not go back and forth with each measurement", () => {
-    let clockOffMs = 0;
-    // Nothing else of the answers is read.
-    const answers = () => ({ clockOffMs }) as ReturnType<Parameters<typeof clockOf>[0]["answers"]>;
-    const now = clockOf({ answers }, () => 1_000_000);
+  test("is that of the majority, neither moves with each measurement nor when the clock of the machine is set", () => {
+    const clocks = { monotonicMs: 5, wallMs: 1_000_000 };
+    const { now, correct } = createMajorityClock(() => ({ ...clocks }));
     const times = [400, -400, 20_000, 20_500, 19_500, 300].map((offMs) => {
-      clockOffMs = offMs;
+      correct(offMs);
       return now() - 1_000_000;
     });
-    expect(times).toEqual([0, 0, 20_000, 20_000, 20_000, 300]);
+    expect(times).toEqual([0, 0, 20_000, 20_000, 20_000, 0]);
+    clocks.monotonicMs += 60_000;
+    clocks.wallMs -= 5 * dayMs;
+    expect(now()).toBe(1_060_000);
   });
 });
 
@@ -77,6 +78,20 @@ unless(missing).describe("next to a node of a cluster", () => {
     expect((await command.finished()).stderr).toMatch(
       /^The clock of this machine differs from that of the other nodes by 43[12]\d{3} s\./,
     );
+    // Alerts have the time of the majority.
+    const alerts: string[] = [];
+    const receiver = answering(async (request) => {
+      alerts.push(await request.text());
+      return new Response();
+    });
+    const watched = { ...settingsOf(first.node), ...ahead(5 * dayMs), ALERT_URL: receiver };
+    const watch = anAdmin([], watched).start("watch");
+    await until(() => alerts.length > 0);
+    await watch.end();
+    for (const alert of alerts) {
+      const [, since = ""] = /"since": ?"([^"]+)"/.exec(alert) ?? [];
+      expect(Math.abs(Date.parse(since) - Date.now())).toBeLessThan(60_000);
+    }
     await third.restart();
     await Bun.sleep(1_500);
     expect(await health()).toBe(503);

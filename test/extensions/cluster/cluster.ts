@@ -2,6 +2,7 @@
 import { expect, onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/members.ts";
+import type { Distance } from "../../../extensions/cluster/node.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { type Admin, anAdmin, type Ended } from "../../support/admin.ts";
 import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
@@ -33,7 +34,7 @@ export type Cluster = Awaited<ReturnType<typeof aCluster>>;
 export async function aCluster(
   leads: readonly Lead[] = [],
   settings: Readonly<Record<string, string>> = {},
-  roundTripMs = 0,
+  distance: Distance | null = null,
 ) {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
@@ -41,7 +42,7 @@ export async function aCluster(
   const account = anAccount(database, { leads });
   const { secret: key, id: keyId } = aKey(database, account);
   database.close();
-  const startOne = roundTripMs === 0 ? startNear : startersFar(roundTripMs);
+  const startOne = distance === null ? startNear : startersFar(distance);
   const engines = await startCluster(placeNodes(folder, ["n1", "n2", "n3"], aHost()), file, startOne);
   const places = await Promise.all(engines.map((engine) => placeOf(engine, key, settings, startOne)));
   const [first, second, third] = places;
@@ -69,9 +70,10 @@ type StartOne = (node: LocalNode, others?: readonly LocalNode[]) => RunningNode;
 const startNear: StartOne = (node, others = []) => watched(startNode(node, { others }));
 
 /** Starts nodes that reach each other only through proxies, which delay everything by half of a round trip. */
-function startersFar(roundTripMs: number): StartOne {
+function startersFar(distance: Distance): StartOne {
   const proxies = new Map<string, string>();
-  const far = (address: string) => proxies.getOrInsertComputed(address, () => delayed(address, roundTripMs / 2));
+  const far = (address: string) =>
+    proxies.getOrInsertComputed(address, () => delayed(address, () => distance.roundTripMs / 2));
   return (node, others = []) => {
     const [http, raft] = [far(new URL(node.url).host), far(node.raftAddress)];
     return watched(

@@ -2,8 +2,8 @@
 import { onTestFinished } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Forwards another port of the same host to an address until the test ends, and delays all bytes. Returns its address. */
-export function delayed(address: string, delayMs: number): string {
+/** Forwards another port of the same host to an address until the test ends, and delays all bytes by a time that may grow. Returns its address. */
+export function delayed(address: string, delayMs: () => number): string {
   const [host = "", port = ""] = address.split(":");
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -13,9 +13,9 @@ export function delayed(address: string, delayMs: number): string {
       [far, near],
     ] as const) {
       sockets.add(from);
-      // Timers of the same length fire in their order.
-      from.on("data", (bytes) => setTimeout(() => to.write(bytes), delayMs));
-      from.on("close", () => setTimeout(() => to.destroy(), delayMs));
+      // Timers of the same length fire in their order, and the length only grows.
+      from.on("data", (bytes) => setTimeout(() => to.write(bytes), delayMs()));
+      from.on("close", () => setTimeout(() => to.destroy(), delayMs()));
       from.on("error", () => {});
     }
   });

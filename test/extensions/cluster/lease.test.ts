@@ -186,7 +186,7 @@ describe("a question for a lease", () => {
 
   test("without an answer is the reason why there is no lease", async () => {
     const lease = createLease(clocks);
-    const node = { name: "n1", url: "http://127.0.0.1:1", authorization: null };
+    const node = { ...aNode().node, url: "http://127.0.0.1:1" };
     onTestFinished(keepLease(node, "p1", lease, nothingToSee));
     await until(() => /^this node has no answer from the majority of its cluster \(.+\)$/.test(lease.refusal()));
     expect(lease.isValid()).toBe(false);

@@ -51,7 +51,15 @@ export function placeNodes(parent: string, names: readonly string[], host = "127
     mkdirSync(folder, { recursive: true, mode: 0o750 });
     const port = firstPort + 2 * place;
     const [url, raftAddress] = [`http://${host}:${port}`, `${host}:${port + 1}`];
-    return { name, folder, path: join(folder, "db.sqlite"), url, raftAddress, authorization: null };
+    return {
+      name,
+      folder,
+      path: join(folder, "db.sqlite"),
+      url,
+      raftAddress,
+      authorization: null,
+      distance: { roundTripMs: 0 },
+    };
   });
 }
 
@@ -122,5 +130,5 @@ export async function printedBy<Value>(
 
 /** A server that answers in the place of a node, until the test ends. */
 export function standIn(fetch: (request: Request) => Response | Promise<Response>): RqliteNode {
-  return { name: "n1", url: answering(fetch), authorization: null };
+  return { name: "n1", url: answering(fetch), authorization: null, distance: { roundTripMs: 0 } };
 }

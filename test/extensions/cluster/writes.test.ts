@@ -94,7 +94,7 @@ function aFlush(
 ) {
   const counted = createUsageCounter({ between: countsInFile });
   const ledger = { next: () => ({ statements: [], isMoreLeft: false }), drop: () => false };
-  return { counted, flush: createFlush("n1", { usage: counted, ledger }, { apply, isShown }) };
+  return { counted, flush: createFlush("n1", { usage: counted, ledger }, { apply, isShown }, () => noonMs) };
 }
 
 test("a request is counted once, even if the file shows its count while the counts are read", () => {
