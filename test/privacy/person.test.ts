@@ -255,7 +255,10 @@ describe("an erasure", () => {
 
   test("of nobody is no failure, and keeps them out from then on, of its account alone", async () => {
     const admin = anAdmin(["acme", "other"]);
-    expect(await onPersons(admin, "erase", byEmail)).toMatchObject({ status: 0, json: { erased: 0 } });
+    const erased = await onPersons(admin, "erase", byEmail);
+    expect(erased).toMatchObject({ status: 0, json: { erased: 0 } });
+    // Nobody knows another ID or address of them that could be blocked.
+    expect(erased.stderr).toContain("A later import or restore leaves out leads with this email address.\n");
     expect((await admin.import(fileOf([dana, ...strangers]))).json).toMatchObject({ imported: 3, suppressed: 1 });
     const file = admin.put("dana.ndjson", fileOf([dana]));
     const other = await admin.run("lead", "import", "other", file, "--create-pixels", "--json");
@@ -296,7 +299,7 @@ describe("unblock", () => {
       "--email",
       "-",
     );
-    expect([status, stdout]).toEqual([0, "1 block is removed by this email address in acme.\n"]);
+    expect([status, stdout]).toEqual([0, "1 block of this email address is removed in acme.\n"]);
     expect(stderr).toContain("a lead with another blocked value still stays out");
     expect(stderr).toContain("Import the file again");
   });
@@ -309,7 +312,7 @@ describe("unblock", () => {
       ["other", byEmail],
     ] as const) {
       const { status, stdout } = await admin.run("lead", "unblock", account, ...named);
-      expect([status, stdout]).toEqual([0, `Nobody was blocked by this email address in ${account}.\n`]);
+      expect([status, stdout]).toEqual([0, `No block of this email address was found in ${account}.\n`]);
       expect((await admin.run("lead", "unblock", account, ...named, "--json")).stdout).toBe('{"unblocked":0}\n');
     }
     expect((await admin.import(fileOf([dana]))).json).toMatchObject({ suppressed: 1 });

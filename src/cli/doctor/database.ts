@@ -120,7 +120,7 @@ function checkKeys(keys: readonly KeyRecord[], nowMs: number): Finding[] {
   const expiring = expiringAmong(active, nowMs + expiringDays * dayMs);
   const expired = expiredAmong(keys, active, nowMs);
   return orFine(
-    fine("keys", `${active.length} active, none of them idle or about to expire.`),
+    fine("keys", active.length === 0 ? "No key is active." : `${active.length} active, none idle or about to expire.`),
     expired.length > 0 &&
       warning(
         "keys",

@@ -17,7 +17,7 @@ import { firstOf, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
-import { notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
+import { kinds, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
 import { removeResidualBytes } from "./residual-bytes.ts";
 import { idsText, othersHold, severalText } from "./several-people.ts";
 
@@ -125,17 +125,16 @@ const keptOutBy: Readonly<Record<PersonReference["kind"], string>> = {
 function sayErased(output: Output, account: string, all: readonly ErasedPerson[]): void {
   const [one] = all;
   const leads = all.reduce((sum, { erased }) => sum + erased, 0);
-  const isOne = all.length === 1 && one !== undefined;
-  const by = isOne
-    ? keptOutBy[one.person.kind]
-    : "the identifiers of the list, the same IDs, or the same email addresses";
-  const blocked = `in ${account}. A later import or restore leaves out leads with ${by}.`;
-  const found = `${grouped(all.filter(({ erased }) => erased > 0).length)} out of ${grouped(all.length)} persons`;
-  if (!isOne) output.say(`Erased ${leadsText(leads)} of ${found} ${blocked}`);
-  else if (leads > 0) output.say(`Erased ${leadsText(leads)} ${blocked}`);
+  const blocked = `in ${account}. A later import or restore leaves out leads with`;
+  if (all.length !== 1 || one === undefined) {
+    const found = `${grouped(all.filter(({ erased }) => erased > 0).length)} out of ${grouped(all.length)} persons`;
+    const identifiers = "the identifiers of the list, the same IDs, or the same email addresses";
+    output.say(`Erased ${leadsText(leads)} of ${found} ${blocked} ${identifiers}.`);
+  } else if (leads > 0) output.say(`Erased ${leadsText(leads)} ${blocked} ${keptOutBy[one.person.kind]}.`);
   else {
-    const hint = one.person.kind === "phone" ? ` ${otherPhones}` : "";
-    output.say(`No lead of this person was found ${blocked}${hint}`);
+    const { kind } = one.person;
+    const given = kind === "digest" ? "that SHA-256" : kinds[kind].given;
+    output.say(`No lead of this person was found ${blocked} ${given}.${kind === "phone" ? ` ${otherPhones}` : ""}`);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Account } from "../../db/accounts.ts";
 import { liftBlocks } from "../../privacy/suppressions.ts";
 import { commandOnAccount } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
-import { grouped } from "../terminal/numbers.ts";
+import { counted } from "../terminal/numbers.ts";
 import { type IdentifierOptions, kinds, readIdentifier, withIdentifier } from "./person.ts";
 
 /** Lifts the blocks of one email address, phone, or ID; other values of the person stay blocked. May be repeated. */
@@ -29,9 +29,10 @@ from before the erasure restores the erased leads: delete such backups first.`,
     .action(async (account: Account, options: IdentifierOptions) => {
       const identifier = await readIdentifier(context, account, options);
       const unblocked = await liftBlocks(context.database(), account, identifier, context.now());
-      const by = `by ${kinds[identifier.kind].given} in ${account.name}`;
-      const blocks = `${grouped(unblocked)} block${unblocked === 1 ? " is" : "s are"}`;
-      context.output.result({ unblocked }, unblocked === 0 ? `Nobody was blocked ${by}.` : `${blocks} removed ${by}.`);
+      const blocks = unblocked === 0 ? "No block" : counted("block")(unblocked);
+      const done = unblocked === 0 ? "was found" : unblocked === 1 ? "is removed" : "are removed";
+      const text = `${blocks} of ${kinds[identifier.kind].given} ${done} in ${account.name}.`;
+      context.output.result({ unblocked }, text);
       context.output.say(
         "Email addresses and phones are blocked separately: a lead with another blocked value still stays out.",
       );
