@@ -101,23 +101,27 @@ function asLast(answer: Response): Response {
   return answer;
 }
 
-/** The time in one turn of the event loop in which requests are answered at once. */
-const maxTurnMs = 250;
+/** Until a turn of the event loop has had both this time and this many requests, its requests are answered at once. */
+const maxTurn = { ms: 250, requests: 100 } as const;
 
 /**
  * Makes a handler like the given one, but a request that comes late in a long turn waits for the next turn. Bun accepts
  * new connections and answers them for as long as there is one more: clients that keep opening connections would lock
- * out everybody else.
+ * out everybody else. Bun closes the connection of a request that waits if the client has already sent the next one: a
+ * slow machine alone must not make a request late.
  */
 export function inFairTurns(handle: Handler, elapsedMs: () => number = () => performance.now()): Handler {
-  let beganMs: number | null = null;
+  let beganMs = 0;
+  let requests = 0;
   return (request) => {
-    if (beganMs === null) {
+    if (requests === 0) {
       beganMs = elapsedMs();
       setImmediate(() => {
-        beganMs = null;
+        requests = 0;
       });
     }
-    return elapsedMs() - beganMs > maxTurnMs ? nextTurn().then(() => handle(request)) : handle(request);
+    requests++;
+    const isLate = requests > maxTurn.requests && elapsedMs() - beganMs > maxTurn.ms;
+    return isLate ? nextTurn().then(() => handle(request)) : handle(request);
   };
 }
