@@ -3,7 +3,7 @@ import type { SentPage } from "../privacy/sent/ledger.ts";
 
 /** A page as it is served. */
 export interface Page extends SentPage {
-  readonly body: Uint8Array;
+  readonly body: Blob;
 }
 
 /** At this size the cache is emptied: popular pages are soon cached again. A page of 25 leads has 15,000 bytes. */
@@ -29,7 +29,7 @@ export function createPageCache() {
     if (cached !== undefined) return cached;
     const page = read();
     pages.set(name, page);
-    bytes += page.body.byteLength + name.length + overheadBytes;
+    bytes += page.body.size + name.length + overheadBytes;
     return page;
   };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { createPageCache } from "../../src/api/page-cache.ts";
 
-const aPage = (bytes: number) => ({ body: new Uint8Array(bytes), numbers: [], newestMs: null });
+const aPage = (bytes: number) => ({ body: new Blob([new Uint8Array(bytes)]), numbers: [], newestMs: null });
 
 test("reads a page once until the database changes, and then again", () => {
   const cached = createPageCache();
