@@ -4,10 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { detailFields, type Lead } from "../../src/contract/lead.ts";
 import { aLine } from "../../test/packages/client/line.ts";
-import { answering } from "../../test/support/answering.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
-import { connectors, leadsOfWeeks, moreThan, start, toolOf, withTool } from "./connector.ts";
+import { connectors, leadsOfWeeks, moreThan, start, toolOf, twoAccountsAtOneAddress, withTool } from "./connector.ts";
 
 const program = toolOf("airbyte", "bin/source-declarative-manifest");
 /** Each start of the tool takes long on a busy machine. */
@@ -123,15 +122,11 @@ withTool(program)(
 withTool(program)(
   "a state of another server, or of another account at the same address, does not keep older leads out",
   async () => {
-    const leads = leadsOfWeeks(40);
-    const older = leadsOfWeeks(90).slice(0, 30);
-    const [first, second] = [await serve({ leads }), await serve({ leads: older })];
-    let upstream = first.url;
-    const address = answering(({ url, headers }) => fetch(url.replace(/^http:\/\/[^/]+/, upstream), { headers }));
+    const { leads, older, first, second, address, switchTo } = await twoAccountsAtOneAddress();
     const { configure, read, leads: arrived, warnings } = aSync(program ?? "", address, first.aKey());
     expect(await read()).toBe(0);
     expect([arrived(), warnings]).toEqual([leads, []]);
-    upstream = second.url;
+    switchTo(second.url);
     configure(address, second.aKey());
     expect(await read()).toBe(0);
     const ids = new Set(arrived().map(({ id }) => id));

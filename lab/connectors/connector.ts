@@ -3,7 +3,9 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
+import { answering } from "../../test/support/answering.ts";
 import { aLead } from "../../test/support/builders.ts";
+import { serve } from "../../test/support/harness.ts";
 import { unless } from "../../test/support/needing.ts";
 import { endWithTest } from "../../test/support/process.ts";
 
@@ -35,6 +37,15 @@ export function moreThan(leads: readonly Lead[], afterMs = 1): { readonly late: 
   const newestMs = Date.parse(leads.at(-1)?.identified_at ?? "");
   const at = (ms: number) => aLead({ identified_at: new Date(newestMs + ms).toISOString() });
   return { late: at(-1_800_000), fresh: at(afterMs) };
+}
+
+/** Two servers with leads, and an address that gives the answers of the first one, and then of the one that it is switched to. */
+export async function twoAccountsAtOneAddress() {
+  const [leads, older] = [leadsOfWeeks(40), leadsOfWeeks(90).slice(0, 30)];
+  const [first, second] = [await serve({ leads }), await serve({ leads: older })];
+  let upstream = first.url;
+  const address = answering(({ url, headers }) => fetch(url.replace(/^http:\/\/[^/]+/, upstream), { headers }));
+  return { leads, older, first, second, address, switchTo: (url: string) => void (upstream = url) };
 }
 
 interface Run {

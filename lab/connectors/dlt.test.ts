@@ -2,11 +2,19 @@
 import { expect } from "bun:test";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { answering } from "../../test/support/answering.ts";
 import { aLead } from "../../test/support/builders.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
-import { connectors, finish, leadsOfWeeks, moreThan, start, toolOf, withTool } from "./connector.ts";
+import {
+  connectors,
+  finish,
+  leadsOfWeeks,
+  moreThan,
+  start,
+  toolOf,
+  twoAccountsAtOneAddress,
+  withTool,
+} from "./connector.ts";
 
 const python = toolOf("dlt", "bin/python");
 /** Each start of the tool takes long on a busy machine. */
@@ -75,15 +83,11 @@ withTool(python)(
 withTool(python)(
   "a state of another server, or of another account at the same address, does not keep older leads out",
   async () => {
-    const leads = leadsOfWeeks(40);
-    const older = leadsOfWeeks(90).slice(0, 30);
-    const [first, second] = [await serve({ leads }), await serve({ leads: older })];
-    let upstream = first.url;
-    const address = answering(({ url, headers }) => fetch(url.replace(/^http:\/\/[^/]+/, upstream), { headers }));
+    const { leads, older, first, second, address, switchTo } = await twoAccountsAtOneAddress();
     const { run, folder, leads: arrived } = aPipeline(python ?? "", address, first.aKey());
     await run();
     expect(await arrived()).toEqual(leads);
-    upstream = second.url;
+    switchTo(second.url);
     const another = aPipeline(python ?? "", address, second.aKey(), folder);
     const child = another.begin();
     const said = await child.stderr.text();

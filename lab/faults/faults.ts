@@ -4,7 +4,6 @@ import { clusterKills } from "./attacks/cluster/kills.ts";
 import { clusterCutOff, clusterFullDisk, clusterRevocations } from "./attacks/cluster/revocations.ts";
 import { clusterRolling } from "./attacks/cluster/rolling.ts";
 import { killFollow } from "./attacks/follow/follow.ts";
-import { clocks } from "./attacks/privacy/clocks.ts";
 import { ledger } from "./attacks/privacy/ledger.ts";
 import { restores } from "./attacks/privacy/restores.ts";
 import { hostile } from "./attacks/requests/hostile.ts";
@@ -19,7 +18,7 @@ import type { Fault } from "./fault.ts";
 export const faultsIn = {
   follow: [killFollow],
   storage: [powerCut],
-  privacy: [ledger, restores, clocks],
+  privacy: [ledger, restores],
   requests: [revocation, hostile, slowClients],
   year: [year],
   cluster: [clusterRevocations, clusterCutOff, clusterFullDisk, clusterKills, clusterImports, clusterRolling],

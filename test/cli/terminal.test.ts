@@ -117,9 +117,7 @@ describe("key revoke", () => {
 
   test.each<[answer: string, after: string, status: number]>([
     ["y\n", "revoked", 0],
-    ["YES\n", "revoked", 0],
     ["\n", "active", 1],
-    ["n\n", "active", 1],
     ["yesterday\n", "active", 1],
     ["\u0004", "active", 1],
     ["\u0003", "active", 130],

@@ -6,7 +6,7 @@ import { anAdmin } from "../support/admin.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
 import { betweenTransactions } from "../support/write-lock.ts";
 
-const many = 20_000;
+const many = 8_000;
 function aLargeImport(more = "") {
   const admin = anAdmin();
   const rows = Array.from({ length: many }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
@@ -27,7 +27,7 @@ test("Ctrl-C ends a dry run, which shows its progress, without a lead", async ()
 test("Ctrl-C reports the progress, and running the import again completes it", async () => {
   const { admin, args } = aLargeImport();
   const said =
-    /Stopped after ([\d,]+) of 20,000 leads\. They are kept\. Run the command again to complete it.* import undo/.exec(
+    /Stopped after ([\d,]+) of 8,000 leads\. They are kept\. Run the command again to complete it.* import undo/.exec(
       await stoppedByHand(admin.file, args),
     );
   const stayed = Number(said?.[1]?.replaceAll(",", ""));

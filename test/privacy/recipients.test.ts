@@ -136,8 +136,8 @@ test("an import names the clients that missed its leads after an undo or an eras
 
 test("an import names the clients that missed its leads because of a concurrent import", async () => {
   const { admin, crm } = await read();
-  const many = 15_000;
-  const file = admin.put("export.csv", rows(...Array.from({ length: many }, (_, n) => 9 - n / 7_500)));
+  const many = 6_000;
+  const file = admin.put("export.csv", rows(...Array.from({ length: many }, (_, n) => 9 - n / 3_000)));
   const child = admin.start("lead", "import", "acme", file, "--create-pixels", "--json");
   let late = 0;
   for await (const { leads, writer } of betweenTransactions(admin.file, child.exited)) {

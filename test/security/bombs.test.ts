@@ -109,9 +109,7 @@ const amongLines = (page: string) => `{"email":"dana@example.com"}\n[${page}]\n{
 test.each<[string, () => string, RegExp, number]>([
   ["of 24 MiB on one line is read whole", () => aPage(24), /accepted, 0 rejected/, 230],
   ["of 100,000 records of an ID each is read", () => `{"data":[${ids}]}`, /100,000 rejected/, 165],
-  ["of many objects is read", () => `{"data":[${objects(450_000)}]}`, /450,000 rejected/, 230],
   ["of many objects among lines is read", () => amongLines(objects(450_000)), /2 accepted, 450,000 rejected/, 230],
-  ["in which each object has its own name is read", () => `{"data":[${ownNames(70_000)}]}`, /70,000 rejected/, 250],
   [
     "in which each object has its own name among lines is read",
     () => amongLines(ownNames(70_000)),

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { aLead } from "../support/builders.ts";
 import { serve } from "../support/harness.ts";
+import { statusesOf } from "../support/wire.ts";
 
 /** Sends bytes as they are on one connection, and says that no more come; all that came back. */
 function exchange(url: string, text: string): Promise<string> {
@@ -17,8 +18,6 @@ function exchange(url: string, text: string): Promise<string> {
     socket.on("close", () => resolve(answer));
   });
 }
-
-const statusesOf = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
 describe("a request inside a body is never answered:", () => {
   const inner = (key: string) => `GET /api/v1/leads HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;

@@ -1,26 +1,10 @@
 /** The target of a request is compared as it was sent: another spelling of a path is an unknown path, whatever a URL makes of it. */
 import { describe, expect, test } from "bun:test";
-import { connect } from "node:net";
 import fc from "fast-check";
 import { paths, publicPaths } from "../../src/contract/paths.ts";
 import { receive } from "../extensions/delivery/webhooks/receiving.ts";
 import { serve } from "../support/harness.ts";
-
-/** Sends requests on one connection without asking for its end, and returns all that came back until the server closed it. */
-function exchange(url: string, text: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    const socket = connect(Number(port), hostname, () => socket.write(text, "latin1"));
-    socket.on("data", (bytes) => {
-      answer += bytes.toString("latin1");
-    });
-    socket.on("error", reject);
-    socket.on("close", () => resolve(answer));
-  });
-}
-
-const statusesOf = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+import { exchange, statusesOf } from "../support/wire.ts";
 
 const known: readonly string[] = [...Object.values(paths), ...Object.values(publicPaths)];
 

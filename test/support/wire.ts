@@ -32,7 +32,8 @@ export async function sendText(url: string, text: string, host: string | null = 
   return parse(await exchange(url, text, host));
 }
 
-function exchange(url: string, text: string, host: string | null): Promise<string> {
+/** Sends any text on one connection, and returns all that came back until the server closed it. */
+export function exchange(url: string, text: string, host: string | null = null): Promise<string> {
   const { hostname, port, protocol } = new URL(url);
   return new Promise((resolve, reject) => {
     const received: Buffer[] = [];
@@ -44,6 +45,10 @@ function exchange(url: string, text: string, host: string | null): Promise<strin
     socket.on("close", () => resolve(Buffer.concat(received).toString()));
   });
 }
+
+/** The statuses of the answers that came back on one connection. */
+export const statusesOf = (answer: string) =>
+  [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
 function parse(text: string): WireAnswer {
   const end = text.indexOf("\r\n\r\n");

@@ -1,6 +1,6 @@
 /** bun admin restore says what will be gone before it is, and needs --yes if that is much or the clock does not fit. */
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { anAdmin } from "../../support/admin.ts";
@@ -131,20 +131,6 @@ test("a dry run where there is no database creates nothing, not even a folder", 
     expect.stringMatching(/^There is no database at \S+leadfile\.db/),
   ]);
   expect(readdirSync(other.folder)).toEqual([...before, "no"].toSorted());
-});
-
-test.each([
-  ["was cut off", (file: string) => truncateSync(file, 20_000), "bytes, but its manifest says"],
-  ["has a flipped bit", (file: string) => flip(file, 50_000), "differs from its manifest in the SHA-256"],
-  ["has a manifest that is none", (file: string) => writeFileSync(`${file}.manifest.json`, "{}"), "manifest"],
-])("a restore names a newer backup that %s, and why its erasures are not repeated", async (_, spoil, reason) => {
-  const { admin, file } = await aBackup();
-  await erase(admin, "d7@example.com");
-  const newer = await backUp(admin, "newer.db");
-  spoil(newer);
-  const { status, json, stderr } = await anAdmin([]).run("restore", file, "--yes", "--json");
-  expect({ status, leads: json["leads"] }).toEqual({ status: 0, leads: 20 });
-  expect(stderr).toMatch(new RegExp(`^Warning: The backup ${newer} cannot be read: [^\n]*${reason}`, "m"));
 });
 
 test.each([

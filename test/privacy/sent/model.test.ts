@@ -21,6 +21,6 @@ test("the ledger names exactly who was sent each lead and when, or a gap names t
       await history.close();
       expect(history.differences).toEqual([]);
     }),
-    { numRuns: 12, interruptAfterTimeLimit: 20_000 },
+    { numRuns: 8, interruptAfterTimeLimit: 15_000 },
   );
 }, 60_000);

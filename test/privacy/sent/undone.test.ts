@@ -1,4 +1,4 @@
-/** The recipients of a lead that was undone: known until it is erased, and when it is imported again. */
+/** The recipients of a lead that was undone: known until it is erased. */
 import { expect, test } from "bun:test";
 import { digestOf } from "../../../src/contract/key.ts";
 import { openServedStore } from "../../../src/server/store.ts";
@@ -30,15 +30,6 @@ test("lead find --id names who received a lead that was undone", async () => {
   ]);
 });
 
-test("a lead that is undone and imported again keeps its recipients by its ID, and another lead gets none of them", async () => {
-  const { admin, key } = await aLeadThatWasUndone();
-  await admin.import("pixel_id,email\npx,robin@example.com\n");
-  await admin.import(rows);
-  const find = async (email: string) => (await admin.run("lead", "find", "acme", "--email", email, "--json")).json;
-  expect(await find("dana@example.com")).toMatchObject({ received: [{ key }] });
-  expect(await find("robin@example.com")).toMatchObject({ received: [] });
-});
-
 test("an erasure by ID names the recipients of a lead that was undone on its receipt, and forgets them", async () => {
   const { admin, key } = await aLeadThatWasUndone();
   const { json } = await admin.run("lead", "erase", "acme", ...ofLead, "--json");
@@ -46,16 +37,4 @@ test("an erasure by ID names the recipients of a lead that was undone on its rec
   await admin.run("lead", "unblock", "acme", ...ofLead);
   await admin.import(rows);
   expect((await admin.run("lead", "find", "acme", ...ofLead, "--json")).json).toMatchObject({ received: [] });
-});
-
-test("a lead that was undone after DISCLOSURES was off, and imported again, still names that time", async () => {
-  const admin = anAdmin();
-  await admin.run("key", "create", "acme");
-  await admin.import(rows);
-  await openServedStore(admin.file, false).close();
-  await Bun.sleep(2);
-  expect((await admin.run("import", "undo", "acme", "1")).status).toBe(0);
-  await admin.import(rows);
-  const { json } = await admin.run("lead", "find", "acme", ...ofLead, "--json");
-  expect(json).toMatchObject({ received: [], gaps: [{ reason: "off" }] });
 });

@@ -22,7 +22,7 @@ export const killFollow: Fault = {
   name: "kill -9 of follow",
   attack: "follow, what takes its leads (file, command, webhook) or the server is killed at a random moment; kills",
   promise: "every lead is taken, in order; a kill repeats at most the one in hand",
-  small: 2 * round,
+  small: round,
   full: 1000,
   breakages: [
     broken(
@@ -30,18 +30,14 @@ export const killFollow: Fault = {
       "packages/client/src/follow.ts",
       "      yield lead;\n      progress.take(lead);\n      await keep(lead);\n",
       "      progress.take(lead);\n      await keep(lead);\n      yield lead;\n",
-      { times: round },
     ),
     broken(
       "a failure that counts as taken",
       "packages/client/program/receiver.ts",
       'if (typeof outcome === "boolean") return outcome;',
       "if (outcome !== null) return true;",
-      { times: round },
     ),
-    broken("a checkpoint that never moves", "packages/client/src/follow.ts", "      await keep(lead);\n", "", {
-      times: round,
-    }),
+    broken("a checkpoint that never moves", "packages/client/src/follow.ts", "      await keep(lead);\n", ""),
   ],
   run,
 };

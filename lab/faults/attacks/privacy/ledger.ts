@@ -8,7 +8,7 @@ export const ledger: Fault = {
   attack:
     "histories of 48 acts against a log of every response: pages, imports, undos, erasures, retention, kills, restores here and elsewhere, moved clocks, and times without a ledger",
   promise: "each recipient and each day exact, and a gap names each time without a record",
-  small: 200,
+  small: 100,
   full: 20_000,
   breakages: [
     broken(

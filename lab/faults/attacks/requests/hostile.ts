@@ -20,7 +20,7 @@ export const hostile: Fault = {
   attack: "heads, paths, parameters, encodings, pipelines and plain noise over raw sockets; answers",
   promise:
     "no crash, no 5xx of the application, nothing on standard error, memory + 40 MB at most, no more descriptors",
-  small: 8000,
+  small: 4000,
   full: 1_000_000,
   breakages: [
     broken(

@@ -18,7 +18,7 @@ export const revocation: Fault = {
   name: "revocation under load",
   attack: `a key with which ${clients} clients poll, page, and ask for usage is revoked by a command next to an import; revocations`,
   promise: "no request sent after the command returned is served",
-  small: 9,
+  small: 4,
   full: 1000,
   breakages: [
     broken(

@@ -21,7 +21,7 @@ export const powerCut: Fault = {
     "what commands write, alone or next to a server, is recorded and replayed up to a point; of what was not synced, chance keeps all (a kill), some, or nothing; points",
   promise:
     "the file is whole, what was reported as done is there, leads arrive oldest first, each erased lead has a complete receipt, a backup has the same leads, and the next run completes the command",
-  small: 300,
+  small: 160,
   full: 10_000,
   breakages: [
     broken("synchronous = NORMAL", "src/db/open.ts", "PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL", {
@@ -76,6 +76,7 @@ async function run({ build, file, times, random, goesOn, progress, expect }: Att
   const figures = { operations: 0, "points within a change": 0 };
   let points = 0;
   for (const isServed of [false, true]) {
+    if (!goesOn()) break;
     const recording = await record(build, file, keyId, isServed, random);
     figures.operations += recording.operations.length;
     for (const { files, when, ...cut } of replay(recording, Math.ceil(times / 2), random)) {

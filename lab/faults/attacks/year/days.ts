@@ -15,7 +15,7 @@ interface Plan {
   readonly startMs: number;
   /** For how many days leads are kept. */
   readonly keepDays: number;
-  readonly events: Readonly<Record<"rotation" | "erasure" | "fullDisk" | "restore" | "upgrade" | "mishaps", Event>>;
+  readonly events: Readonly<Record<"rotation" | "erasure" | "fullDisk" | "restore" | "upgrade", Event>>;
 }
 
 export const ofYear: Plan = {
@@ -27,14 +27,13 @@ export const ofYear: Plan = {
     fullDisk: [30, 12],
     restore: [91, 60],
     upgrade: [365, 182],
-    mishaps: [91, 75],
   },
 };
 /** One event of each kind in a week that includes New Year. */
 export const ofWeek: Plan = {
   startMs: Date.parse("2026-12-28T00:00:00Z"),
   keepDays: 3,
-  events: { rotation: [7, 1], erasure: [7, 2], fullDisk: [7, 3], upgrade: [7, 4], restore: [7, 5], mishaps: [7, 6] },
+  events: { rotation: [7, 1], erasure: [7, 2], fullDisk: [7, 3], upgrade: [7, 4], restore: [7, 5] },
 };
 
 export type Year = Awaited<ReturnType<typeof beginYear>>;
@@ -82,7 +81,7 @@ export async function beginYear(scene: Scene, pollers: Pollers, random: Random, 
 }
 
 /** Returns whether an event happens on a day. */
-export function isDueOn(day: number, [every, from]: Event): boolean {
+function isDueOn(day: number, [every, from]: Event): boolean {
   return day >= from && (day - from) % every === 0;
 }
 
