@@ -1,6 +1,6 @@
 /** NDJSON: objects within objects, lists, and values that are no text. */
 import { describe, expect, test } from "bun:test";
-import { firstLead, leadOfObject, leadsOf, readPieces, readText, shown, warningsOf } from "./reading.ts";
+import { firstLead, leadOf, leadOfObject, leadsOf, readPieces, readText, shown, warningsOf } from "./reading.ts";
 
 test.each<[string, object]>([
   ["phone", { work_phone: "702-555-0142", mobile_phone: "702-555-0143" }],
@@ -155,5 +155,15 @@ test("contacts next to a company are suggestions, and only --map makes one of th
   expect(await leadOfObject(JSON.parse(record))).toEqual({ company: "Harbor" });
   expect(await warningsOf(record)).toEqual(["people"]);
   expect((await leadsOf(record, {}, "contacts=person")).map(shown)).toEqual([{ ...kim, company: "Harbor" }]);
+  expect(await leadOfObject({ organization: { name: "Harbor" }, people: [kim] })).toEqual({ company: "Harbor" });
   expect(await leadOfObject({ company: "Harbor", contact: kim })).toEqual({ ...kim, company: "Harbor" });
+});
+
+test("a city of a company keeps no city of a contact out", async () => {
+  const row = { "First Name": "Dana", "Company City": "Austin", "Person City": "Reno", "Person State": "NV" };
+  expect(await leadOf(row)).toEqual({ name: "Dana", city: "Reno", state: "NV" });
+});
+
+test.each([{}, null, { id: "v1" }])("a bare name next to the visitor %j is that of the page", async (visitor) => {
+  expect(await leadOfObject({ name: "Pricing", url: "/pricing", visitor })).toEqual({ page_url: "/pricing" });
 });

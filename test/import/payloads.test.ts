@@ -64,6 +64,8 @@ test("a record is the same lead as a row of a table whose header has its paths, 
       : Object.entries(value).flatMap(([name, inner]) => cellsOf(inner, [...path, name]));
   await fc.assert(
     fc.asyncProperty(nested, async (record) => {
+      // A table has no column for an object without names, which says that nobody is there.
+      fc.pre(!JSON.stringify(record).includes("{}"));
       const [header = [], row = []] = [0, 1].map((place) => cellsOf(record, []).map((cell) => cell[place] ?? ""));
       expect(await leadsOf(csv([header, row]))).toEqual(await leadsOf(`${JSON.stringify(record)}\n`));
     }),

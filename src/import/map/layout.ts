@@ -86,7 +86,11 @@ export function createLayout(columns: readonly Column[], rules: LayoutRules): La
   const mapped = entries.filter(({ isGiven }) => isGiven);
   const { record, others } = groupsOf(columns, entries);
   const strangers = mergePrefixes(record, others);
-  removeBareNames(record, others, entries);
+  // Where a visitor would be and nobody is, nobody was identified, and a user is no visitor either.
+  const isNobody = columns.some(
+    ({ several, meaning, isIgnored }) => several === "nobody" && !isIgnored && meaning?.person.kind === "person",
+  );
+  removeBareNames(record, others, entries, isNobody);
   const isNamed = [...record.entries, ...mapped].some(isNaming);
   const persons = others.filter(({ person }) => person.kind === "person").toSorted(byLikelihood);
   const doubtful = doubtfulOf(columns, others).toSorted(byLikelihood);
@@ -98,10 +102,6 @@ export function createLayout(columns: readonly Column[], rules: LayoutRules): La
   const asDoubtful = doubtful.map(candidateOf);
   const people = [asRecord, ...asPersons, ...asDoubtful, ...strangers.map(candidateOf)].filter(
     ({ naming, isCrowd }) => naming.length > 0 || isCrowd,
-  );
-  // Where a visitor would be and nobody is, nobody was identified, and a user is no visitor either.
-  const isNobody = columns.some(
-    ({ several, meaning, isIgnored }) => several === "nobody" && !isIgnored && meaning?.person.kind === "person",
   );
   const mayBeDoubtful = !isNamed && persons.length === 0 && !isNobody;
   return {
@@ -220,7 +220,10 @@ function mergePrefixes(record: Group, others: Group[]): Group[] {
       others.splice(others.indexOf(group), 1);
       continue;
     }
-    const own = new Set(record.entries.flatMap(({ target }) => target ?? []));
+    // The city of a company is no city of the record.
+    const own = new Set(
+      record.entries.flatMap(({ target, use }) => (use === "place of a company" ? [] : (target ?? []))),
+    );
     const isApart = group.entries.some(({ target }) => target !== null && own.has(target));
     if (!isApart) record.entries.push(...group.entries);
     else if (group.person.kind === "record") strangers.push(group);
@@ -235,9 +238,10 @@ function flatGroups(groups: readonly Group[]): Group[] {
 }
 
 /** A name alone may be that of an event, a page, or a company: it is a person's only next to what names a person. */
-function removeBareNames(record: Group, others: readonly Group[], entries: readonly Entry[]) {
+function removeBareNames(record: Group, others: readonly Group[], entries: readonly Entry[], isNobody: boolean) {
   const named = [...record.entries, ...entries.filter(({ isGiven }) => isGiven)].filter(isNaming);
-  const isAlone = named.length === 0 && !others.some(({ isCrowd, entries }) => isCrowd || entries.some(isNaming));
+  const isAlone =
+    named.length === 0 && !isNobody && !others.some(({ isCrowd, entries }) => isCrowd || entries.some(isNaming));
   const isOfPerson = ({ around }: Entry) =>
     named.some((other) => other.around === around) ||
     (isAlone && !entries.some(({ use, around: other }) => use === "event" && other === around));

@@ -225,45 +225,36 @@ function sign({ person, path, depth, place }: Step, use: Use | null): Meaning {
 }
 
 /** Looks a name up as a whole, or as a parent that is directly followed by a field. Null if it is neither. */
-function named(step: Step, segment: Segment): Meaning | null {
-  const alias = find(aliasByKey, segment.key);
+function named(step: Step, { title, key }: Segment): Meaning | null {
+  const alias = find(aliasByKey, key);
   if (alias !== undefined) return field(step, alias);
-  const words = wordsOf(segment.title);
+  const words = wordsOf(title);
   for (let split = 1; split < Math.min(words.length, 4); split++) {
     const prefix = words.slice(0, split).join("");
-    const known = find(kindByKey, prefix);
+    const kind = find(kindByKey, prefix)?.kind;
     const inner = words.slice(split).join("");
-    const own = find(aliasByKey, inner);
-    const isWord = known?.kind === "place" && (inner === "name" || inner === "id");
-    if (known === undefined || (own === undefined && !isWord)) continue;
-    return flatField(step, { title: prefix, key: prefix }, known.kind, own, inner);
+    const isOfPlace = kind === "place" && (inner === "name" || inner === "id");
+    const own = isOfPlace ? undefined : find(aliasByKey, inner);
+    if (kind !== undefined && (own !== undefined || isOfPlace)) return flatField(step, prefix, kind, inner, own);
   }
   return null;
 }
 
-/** Returns the meaning of a flat name: a prefix that is an object, and a field. */
-function flatField(step: Step, prefix: Segment, kind: ObjectKind, alias: Alias | undefined, inner: string): Meaning {
-  const isLead = kind === "wrapper" && prefix.key === "lead";
-  if (kind === "wrapper" && !isLead) return sign(step, null);
-  const entered = enter(step, prefix);
-  if (entered === null || alias?.target === "id") {
-    return entered?.inside === "place" && inner === "id"
-      ? flat(sign(entered, "own name of a place"), step, null)
-      : sign(step, null);
-  }
-  if (alias === undefined || (entered.inside === "place" && inner === "name")) {
-    return flat(sign(entered, signOf(entered, inner)), step, null);
-  }
-  const isOfPerson = kind === "person" || kind === "doubtfulPerson" || isLead;
-  return flat(field(entered, alias), step, isOfPerson ? prefix.key : null);
-}
-
-/** A flat name was sent in the object around it. Its prefix is that of a person, or null. */
-function flat(meaning: Meaning, { path, person }: Step, prefix: string | null): Meaning {
-  if (prefix === null) return { ...meaning, around: path };
-  const own: Person = prefix === "lead" ? { ...meaning.person, path: `${path}${path && "."}lead` } : meaning.person;
+/** Returns the meaning of a flat name: a prefix that is an object, and what it holds. It was sent in the object around it. */
+function flatField(step: Step, prefix: string, kind: ObjectKind, inner: string, alias: Alias | undefined): Meaning {
+  const isOfPerson = kind === "person" || kind === "doubtfulPerson" || prefix === "lead";
+  const entered = kind === "wrapper" && !isOfPerson ? null : enter(step, { title: prefix, key: prefix });
+  if (entered === null || alias?.target === "id") return sign(step, null);
+  const meaning = alias === undefined ? sign(entered, signOf(entered, inner)) : field(entered, alias);
+  const { path: around, person } = step;
+  if (!isOfPerson) return { ...meaning, around };
+  const path = prefix === "lead" ? [around, "lead"].filter((name) => name !== "").join(".") : meaning.person.path;
   const isInRecord = person.kind === "record";
-  return { ...meaning, around: path, person: { ...own, prefix: isInRecord ? prefix : null, isTraits: false } };
+  return {
+    ...meaning,
+    around,
+    person: { ...meaning.person, path, prefix: isInRecord ? prefix : null, isTraits: false },
+  };
 }
 
 /** Returns the meaning of a name of the table in an object; its use is null if the object does not hold such a field. */
