@@ -259,7 +259,7 @@ export function findRemaining(
       if (number !== account.number) return true;
       isHolding = true;
       if (mentionedIn(lead, blocked).size > 0)
-        ids[isBlocked(identifiersOf(lead)) ? "blocked" : "mentioning"].push(lead.id);
+        ids[isBlocked?.(identifiersOf(lead)) ? "blocked" : "mentioning"].push(lead.id);
     }
     return isHolding;
   });

@@ -51,50 +51,55 @@ export function blockStatements(
   return digests.length === 0 ? [block] : [block, blockDigests];
 }
 
-type BlockTable = typeof suppressions | typeof suppressedDigests;
-
-/** Returns the condition on the blocks of an account that were not lifted since. */
-function inForce({ account, liftedAt, erasedAt }: BlockTable, number: number, where?: SQL): SQL | undefined {
-  return and(eq(account, number), or(isNull(liftedAt), gt(erasedAt, liftedAt)), where);
+/** Blocks of one kind: hashes under the key of one instance, or the digests that were given instead of identifiers. */
+interface BlockList {
+  readonly table: typeof suppressions | typeof suppressedDigests;
+  /** The column with the form of the identifier. */
+  readonly column: typeof suppressions.hash | typeof suppressedDigests.digest;
+  /** The condition on the blocks that were not lifted since. */
+  readonly inForce: SQL | undefined;
+  readonly formsOf: (identifier: PersonIdentifier) => Buffer[];
 }
 
-function selectBlocks(database: Connection, table: BlockTable, account: number, where?: SQL) {
-  return database
-    .select({ at: table.erasedAt })
-    .from(table)
-    .where(inForce(table, account, where))
-    .limit(1);
+function listBlocks(database: Connection, { number, id }: SuppressedAccount): BlockList[] {
+  const inForce = ({ account, liftedAt, erasedAt }: BlockList["table"]) =>
+    and(eq(account, number), or(isNull(liftedAt), gt(erasedAt, liftedAt)));
+  const hashes = listInstances(database).map((instance) => ({
+    table: suppressions,
+    column: suppressions.hash,
+    inForce: and(inForce(suppressions), eq(suppressions.instance, instance.number)),
+    formsOf: (identifier: PersonIdentifier) => hashesOf(instance, id, identifier),
+  }));
+  const digests = {
+    table: suppressedDigests,
+    column: suppressedDigests.digest,
+    inForce: inForce(suppressedDigests),
+    formsOf: (identifier: PersonIdentifier) => digestsOf(identifier).map(fromHex),
+  };
+  return [...hashes, digests];
 }
 
-/** Returns whether an account has a block. */
-export function hasBlocks(database: Connection, account: number): boolean {
-  return [suppressions, suppressedDigests].some((table) => selectBlocks(database, table, account).values().length > 0);
+function findBlock(database: Connection, { table, inForce }: BlockList, where?: SQL) {
+  return database.select({ at: table.erasedAt }).from(table).where(and(inForce, where)).limit(1);
 }
 
-/** Prepares the question whether one of some identifiers is blocked. */
+/**
+ * Prepares the question whether one of some identifiers is blocked; null if the account has no block. Call it within the
+ * transaction that depends on it.
+ */
 export function openSuppressions(
   database: Connection,
-  { number, id }: SuppressedAccount,
-): (identifiers: readonly PersonIdentifier[]) => boolean {
-  const known = listInstances(database);
-  const hash = and(
-    eq(suppressions.instance, sql.placeholder("instance")),
-    eq(suppressions.hash, sql.placeholder("hash")),
-  );
-  const byHash = selectBlocks(database, suppressions, number, hash).prepare();
-  const anyDigest = selectBlocks(database, suppressedDigests, number).prepare();
-  const digest = eq(suppressedDigests.digest, sql.placeholder("digest"));
-  const byDigest = selectBlocks(database, suppressedDigests, number, digest).prepare();
-  const isHashBlocked = (identifier: PersonIdentifier) =>
-    known.some((instance) =>
-      hashesOf(instance, id, identifier).some((hash) => byHash.values({ instance: instance.number, hash }).length > 0),
-    );
-  const isDigestBlocked = (identifier: PersonIdentifier) =>
-    digestsOf(identifier).some((digest) => byDigest.values({ digest: Buffer.from(digest, "hex") }).length > 0);
-  return (identifiers) =>
-    identifiers.some(isHashBlocked) ||
-    // Hashing costs a good part of a row, and most accounts have no blocked digest.
-    (anyDigest.values().length > 0 && identifiers.some(isDigestBlocked));
+  account: SuppressedAccount,
+): ((identifiers: readonly PersonIdentifier[]) => boolean) | null {
+  // Hashing costs a good part of a row, and most accounts have erased nobody.
+  const used = listBlocks(database, account).filter((list) => findBlock(database, list).values().length > 0);
+  const prepared = used.map((list) => ({
+    formsOf: list.formsOf,
+    block: findBlock(database, list, eq(list.column, sql.placeholder("form"))).prepare(),
+  }));
+  const isBlocked = (identifier: PersonIdentifier) =>
+    prepared.some(({ formsOf, block }) => formsOf(identifier).some((form) => block.values({ form }).length > 0));
+  return used.length === 0 ? null : (identifiers) => identifiers.some(isBlocked);
 }
 
 /**
@@ -109,29 +114,29 @@ export async function liftBlocks(
 ): Promise<number> {
   await database.catchUp();
   const { read } = database;
-  const identifiers = identifiersIn(reference);
-  const hashes = listInstances(read).flatMap((instance) =>
-    identifiers.flatMap((identifier) => hashesOf(instance, account.id, identifier)),
-  );
-  const digests = identifiers.flatMap(digestsOf);
-  const lists = [
-    { table: suppressions, named: inArray(suppressions.hash, hashes) },
-    { table: suppressedDigests, named: inArray(suppressedDigests.digest, digests.map(fromHex)) },
-  ];
-  const blocks = lists.map(({ table, named }) => ({ table, where: inForce(table, account.number, named) }));
-  const lifted = blocks.reduce(
-    (sum, { table, where }) => sum + (read.select({ of: count() }).from(table).where(where).get()?.of ?? 0),
-    0,
-  );
-  const ids = removedOnlyBy(read, account.number, hashes, digests);
-  const ofIds = { table: suppressions, where: inForce(suppressions, account.number, inArray(suppressions.hash, ids)) };
+  const lists = listBlocks(read, account).map((list) => ({
+    ...list,
+    forms: identifiersIn(reference).flatMap(list.formsOf),
+  }));
+  const lifted = lists.reduce((sum, { table, inForce, column, forms }) => {
+    const found = read
+      .select({ of: count() })
+      .from(table)
+      .where(and(inForce, inArray(column, forms)));
+    return sum + (found.get()?.of ?? 0);
+  }, 0);
+  const removed = removedOnlyBy(read, account.number, lists);
   const unblocked = reference.kind === "id" ? Math.min(lifted, 1) : lifted;
   const detail = { by: reference.kind, unblocked };
   const act = insertAct(read, { atMs: nowMs, act: "lead.unblock", account: account.id, detail });
-  const statements = [...blocks, ofIds].map(({ table, where }) => {
+  const statements = lists.map(({ table, inForce, column, forms }) => {
     // A clock may have been set back since the erasure.
     const liftedAt = sql`max(${nowMs}, ${table.erasedAt})`;
-    return read.update(table).set({ liftedAt }).where(where);
+    const ids = table === suppressions ? removed : [];
+    return read
+      .update(table)
+      .set({ liftedAt })
+      .where(and(inForce, inArray(column, [...forms, ...ids])));
   });
   await database.write([...statements, act], "everywhere");
   return unblocked;
@@ -146,24 +151,19 @@ const fromHex = (hash: string) => Buffer.from(hash, "hex");
 function removedOnlyBy(
   database: Connection,
   account: number,
-  hashes: readonly Buffer[],
-  digests: readonly string[],
+  lists: readonly (BlockList & { readonly forms: readonly Buffer[] })[],
 ): Buffer[] {
-  const given = hashes.map((hash) => hash.toString("hex"));
+  const isTheirs = new Set(lists.flatMap(({ forms }) => forms.map((form) => form.toString("hex"))));
+  const given = [...isTheirs];
   const theirs = [
     ...listErasures(database, account, "given", given),
-    ...listErasures(database, account, "digests", digests),
+    ...listErasures(database, account, "digests", given),
   ];
   const removed = new Set(theirs.flatMap((erasure) => erasure.removed));
-  const isTheirs = new Set([...given, ...digests]);
-  const isBlocked = (table: BlockTable, where: SQL) =>
-    selectBlocks(database, table, account, where).values().length > 0;
-  const others = listErasures(database, account, "removed", [...removed]).filter(
-    (other) =>
-      other.given.some((one) => !isTheirs.has(one) && isBlocked(suppressions, eq(suppressions.hash, fromHex(one)))) ||
-      other.digests.some(
-        (one) => !isTheirs.has(one) && isBlocked(suppressedDigests, eq(suppressedDigests.digest, fromHex(one))),
-      ),
+  const isBlocked = (form: string) =>
+    lists.some((list) => findBlock(database, list, eq(list.column, fromHex(form))).values().length > 0);
+  const others = listErasures(database, account, "removed", [...removed]).filter((other) =>
+    [...other.given, ...other.digests].some((form) => !isTheirs.has(form) && isBlocked(form)),
   );
   return [...removed.difference(new Set(others.flatMap((other) => other.removed)))].map(fromHex);
 }

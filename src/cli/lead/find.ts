@@ -34,7 +34,7 @@ export function findCommand(context: CommandContext): Command {
         for await (const one of found) printOne(context.output, account.name, one, options.phone !== undefined);
         const identifiers = persons.flatMap(identifiersIn);
         const [{ kind } = {}] = identifiers;
-        if (kind !== undefined && openSuppressions(database.read, account)(identifiers))
+        if (kind !== undefined && openSuppressions(database.read, account)?.(identifiers))
           context.output.say(
             `An erasure blocks ${kinds[kind].given} in later imports. To remove the block, use lead unblock.`,
           );

@@ -8,7 +8,7 @@ import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection, Statement } from "../../db/connection.ts";
 import { accounts } from "../../db/schema.ts";
 import { identifiersOf } from "../../privacy/identifiers.ts";
-import { hasBlocks, openSuppressions } from "../../privacy/suppressions.ts";
+import { openSuppressions } from "../../privacy/suppressions.ts";
 import { idFromSource } from "../map/identity.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../new-lead.ts";
 import { openPixelNumbers, openStoredLeads, type StoredLeads, type StoredPosition } from "./stored-leads.ts";
@@ -148,8 +148,7 @@ function openGuard(database: Connection, account: AccountNumber, nowMs: number) 
     .where(eq(accounts.number, account))
     .get();
   const oldestMs = oldestKeptMs(rules?.retainDays ?? null, nowMs);
-  // Hashing costs a good part of a row, and most accounts have erased nobody.
-  const isBlocked = rules !== undefined && hasBlocks(database, account) ? openSuppressions(database, rules) : null;
+  const isBlocked = rules === undefined ? null : openSuppressions(database, rules);
   return {
     /** Returns why a lead is kept out, or null. */
     objection(lead: NewLead): ImportOutcome | null {

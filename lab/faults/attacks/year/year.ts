@@ -34,7 +34,7 @@ export const year: Fault = {
         {
           file: "src/import/write/lead-writer.ts",
           from: "if (isBlocked?.(",
-          to: "if (hasBlocks === null && isBlocked?.(",
+          to: "if (nowMs === 0 && isBlocked?.(",
         },
       ],
     },
