@@ -15,6 +15,15 @@ inBrowser(
     const looking = await look(`${url}/docs`);
     await expectSound(looking);
     const { page } = looking;
+    // A response is next to the fields that it has, where both fit.
+    await page.setViewportSize(desktop);
+    const [fields, sample] = [
+      page.locator("tr#fields-of-a-lead-id"),
+      page.locator("#fields-of-a-lead ~ .beside .code"),
+    ];
+    const [left, right] = [await fields.boundingBox(), await sample.first().boundingBox()];
+    expect(right?.x).toBeGreaterThan((left?.x ?? 0) + (left?.width ?? 0));
+    expect(Math.abs((right?.y ?? 0) - (left?.y ?? 0))).toBeLessThan(40);
     await page.setViewportSize(phone);
     const labels = await page.evaluate<string>(
       `getComputedStyle(document.querySelector("#parameters-limit td"), "::before").content`,
@@ -65,6 +74,23 @@ inBrowser(
     expect(kept).not.toContain(key);
     await page.reload();
     expect(await page.getByLabel("API key").inputValue()).toBe("");
+  },
+);
+
+inBrowser(
+  "each endpoint of /docs leads to its operation in /docs/try, where the field of the key is in view",
+  async () => {
+    const { url } = await serve();
+    const { page } = await look(`${url}/docs`);
+    const links = await page.locator('a[href*="/docs/try#"]').evaluateAll((found) => found.map((link) => link.href));
+    expect(links).toHaveLength(3);
+    for (const link of links) {
+      await page.goto("about:blank");
+      await page.goto(link);
+      await page.getByRole("button", { name: "Execute" }).waitFor();
+      const key = await page.getByLabel("API key").boundingBox();
+      expect((key?.y ?? 0) + (key?.height ?? 0)).toBeWithin(0, desktop.height);
+    }
   },
 );
 
@@ -121,6 +147,9 @@ inBrowser("the search finds headings, codes, parameters, and fields, and the lan
   const { page } = await look(`${url}/docs`);
   const found = () => page.locator("#contents a").allTextContents();
   const all = (await found()).length;
+  await page.keyboard.press("Control+k");
+  expect(await page.evaluate<string>("document.activeElement.type")).toBe("search");
+  await page.locator("h1").click();
   await page.keyboard.press("/");
   for (const [text, expected] of [
     ["rate limit", "rate_limit_exceeded"],

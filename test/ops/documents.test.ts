@@ -9,9 +9,11 @@ import { engines, scripts } from "../../package.json";
 import { leadExamples, pixelExamples, usageExamples } from "../../src/api/docs/examples.ts";
 import { responseHeaders } from "../../src/api/docs/openapi.ts";
 import { settings } from "../../src/config.ts";
-import { errorCodes, errors } from "../../src/contract/errors.ts";
-import { Lead } from "../../src/contract/lead.ts";
+import { errorBody, errorCodes, errors, plainError } from "../../src/contract/errors.ts";
+import { Lead, LeadList } from "../../src/contract/lead.ts";
 import { LeadParameters } from "../../src/contract/parameters.ts";
+import { Pixel } from "../../src/contract/pixel.ts";
+import { Usage } from "../../src/contract/usage.ts";
 import { theProgram } from "../support/program.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -86,22 +88,36 @@ describe("the API in detail has, as the contract has them,", () => {
       .map(([, row = ""]) => row.split(" | ").map((cell) => cell.replace(/^`(.+)`$/, "$1")))
       .slice(1);
 
-  test("the parameters", () => {
-    const parameters = Object.entries<TSchema>(LeadParameters.properties);
-    const known = parameters.map(([name, { description, error }]) => [name, description, error]);
+  const typeOf = (schema: TSchema): string => {
+    const { type, format } = { ...schema["anyOf"]?.[0], ...schema };
+    return format === undefined ? type : `${type} (${format})`;
+  };
+
+  test("the parameters with their types, defaults, and examples", () => {
+    const known = Object.entries<TSchema>(LeadParameters.properties).map(([name, schema]) => {
+      const { description, error, examples = ["true"], default: fallback = "none" } = schema;
+      return [name, typeOf(schema), String(fallback), String(examples[0]), `${description} Takes ${error}.`];
+    });
     expect<unknown[]>(rowsUnder("Parameters")).toEqual(known);
   });
 
-  test("the fields", () => {
-    const fields = Object.entries(Lead.properties);
-    const listed = rowsUnder("Fields of a lead").flatMap(([names = "", what]) =>
-      names.split(/\W+/).map((name) => [name, what]),
-    );
-    const known = fields.map(([name, { description }]) => [name, description]);
-    expect<unknown[]>(listed.toSorted()).toEqual(known.toSorted());
-    const never = fields.filter(([, schema]) => !("anyOf" in schema)).map(([name]) => name);
+  test.each<[string, TSchema, Readonly<Record<string, unknown>> | undefined]>([
+    ["Fields of a lead", Lead, leadExamples.page.value.data[0]],
+    ["Fields of a page", LeadList, { ...leadExamples.page.value, data: "[…]" }],
+    ["Fields of a pixel", Pixel, pixelExamples.pixels.value.data[0]],
+    ["Fields of the usage", Usage, usageExamples.usage.value],
+  ])("the %s with their types and examples", (heading, schema, example) => {
+    const known = Object.entries<TSchema>(schema["properties"]).map(([name, field]) => {
+      const meaning = field.description ?? expect.stringMatching(/^(Always|The leads)/);
+      return [name, typeOf(field), "anyOf" in field ? "yes" : "no", String(example?.[name]), meaning];
+    });
+    expect<unknown[]>(rowsUnder(heading)).toEqual(known);
+  });
+
+  test("the fields that are never null", () => {
+    const never = Object.entries(Lead.properties).filter(([, schema]) => !("anyOf" in schema));
     const said = /^Every field .*? (`id`.*?) are never `null`/m.exec(read("docs/api.md"))?.[1] ?? "";
-    expect([...said.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)).toEqual(never);
+    expect([...said.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)).toEqual(never.map(([name]) => name));
   });
 
   test("the errors", () => {
@@ -110,11 +126,19 @@ describe("the API in detail has, as the contract has them,", () => {
     const listed = sections.map(([, code, status, text = ""]) => [code, status, text.replaceAll(/\s+/g, " ")]);
     const known = errorCodes.map((code) => [code, String(errors[code].status), errors[code].condition]);
     expect(listed).toEqual(known);
+    const rows = errorCodes.map((code) => [`[${code}](#${code})`, String(errors[code].status), expect.any(String)]);
+    expect<unknown[]>(rowsUnder("Errors")).toEqual(rows);
+    const passing = errorCodes.filter((code) => errors[code].status === 429 || errors[code].status >= 500);
+    expect(rowsUnder("Errors").filter(([, , again]) => again !== "no")).toHaveLength(passing.length);
   });
 
   test("the responses", () => {
     const shown = [...read("docs/api.md").matchAll(/^```json\n([\s\S]*?)^```$/gm)];
-    const described = [leadExamples.page, pixelExamples.pixels, usageExamples.usage].map(({ value }) => value);
+    const [page, pixels, usage] = [leadExamples.page, pixelExamples.pixels, usageExamples.usage].map(
+      ({ value }) => value,
+    );
+    const refused = errorBody(plainError("missing_api_key"), "http://127.0.0.1:3000");
+    const described = [page, leadExamples.page.value.data[0], pixels, usage, refused];
     expect<unknown[]>(shown.map(([, text = ""]) => JSON.parse(text))).toEqual(described);
   });
 

@@ -37,12 +37,21 @@ SwaggerUIBundle({
   validatorUrl: null,
 });
 
-// Adds the names and tab stops that Swagger UI leaves out.
-function name() {
+// /docs links to each operation. The links of Swagger UI itself would be within buttons.
+let linked = location.hash.slice(1);
+
+// Opens the operation of the link once, and adds the names and tab stops that Swagger UI leaves out.
+function complete() {
+  const operation = linked === "" ? null : document.getElementById(linked);
+  if (operation !== null) {
+    linked = "";
+    operation.querySelector(".opblock-summary-control").click();
+    operation.scrollIntoView();
+  }
   for (const choice of explorer.querySelectorAll("select:not([aria-label])")) {
     const { paramName = "the answer" } = choice.closest("tr")?.dataset ?? {};
     choice.setAttribute("aria-label", `Value or type of ${paramName}`);
   }
   for (const block of explorer.querySelectorAll("pre:not([tabindex])")) block.setAttribute("tabindex", "0");
 }
-new MutationObserver(name).observe(explorer, { childList: true, subtree: true });
+new MutationObserver(complete).observe(explorer, { childList: true, subtree: true });

@@ -22,9 +22,9 @@ const page = htmlPage({
 <h1>Try it</h1>
 <p>Requests go to this server alone, and count toward the limit. The key stays in the memory of this page until you close
 it.</p>
-<form><label class="key">API key <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="lf_…"></label></form>
 <h2 class="unseen">Operations</h2>
 </header>
+<form aria-label="Authorization"><label class="key">API key <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="lf_…"></label></form>
 <div id="explorer" tabindex="-1">
 <p>The operations appear here when they have loaded. They need JavaScript; <a href="${publicPaths.docs}">the documentation</a> does not.</p>
 </div>

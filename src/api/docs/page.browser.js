@@ -46,8 +46,7 @@ const all = [...contents.children];
 const rows = [...document.querySelectorAll("tr[id]")].map((row) => {
   const item = document.createElement("li");
   const link = document.createElement("a");
-  const table = row.closest("table").previousElementSibling;
-  let heading = table;
+  let heading = row.closest(".beside") ?? row.closest("table");
   while (heading.tagName !== "H2" && heading.tagName !== "H3") heading = heading.previousElementSibling;
   link.href = `#${row.id}`;
   link.textContent = `${row.dataset.name} · ${heading.firstChild.textContent.trim()}`;
@@ -80,7 +79,8 @@ document.addEventListener("keydown", (event) => {
     search.value = "";
     search.dispatchEvent(new Event("input"));
   }
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.matches("input, textarea")) return;
+  const isModified = event.ctrlKey || event.metaKey;
+  if (isModified ? event.key !== "k" : event.key !== "/" || event.target.matches("[type=search]")) return;
   event.preventDefault();
   search.focus();
 });

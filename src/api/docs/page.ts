@@ -3,7 +3,6 @@ import { hash } from "node:crypto";
 import { version } from "../../../package.json";
 import { publicPaths } from "../../contract/paths.ts";
 import baseStyle from "./base.css" with { type: "text" };
-import { highlighted, languages } from "./highlight.ts";
 import script from "./page.browser.js" with { type: "text" };
 import pageStyle from "./page.css" with { type: "text" };
 import { inCode, referenceText, writtenOrigin } from "./reference.ts";
@@ -87,13 +86,19 @@ ${html}
 
 const block = String.raw`<pre><code class="language-(\w+)">([\s\S]*?)</code></pre>\s*`;
 
-/** Renders the Markdown. Headings and rows of the reference get an anchor, and programs that follow one another become tabs. */
+/**
+ * Renders the Markdown. Headings and rows of the reference get an anchor, programs that follow one another become tabs, and the
+ * sample behind a table of the reference is shown next to it on a wide screen.
+ */
 function render(origin: string): { html: string; headings: Heading[] } {
   const headings: Heading[] = [];
-  const parts = new RegExp(`<h([23])>(.*?)</h\\1>|(?:${block})+|<table>[\\s\\S]*?</table>`, "g");
-  const html = Bun.markdown.html(referenceText()).replaceAll(parts, (found, level, title) => {
+  const parts = new RegExp(`<h([23])>(.*?)</h\\1>|(<table>[\\s\\S]*?</table>)\\s*((?:${block})*)|(?:${block})+`, "g");
+  const html = Bun.markdown.html(referenceText()).replaceAll(parts, (found, level, title, table, sample) => {
     const topic = headings.at(-1)?.id ?? "";
-    if (found.startsWith("<table>")) return renderTable(found, topic);
+    if (table !== undefined && sample === "") return renderTable(table, topic);
+    if (table !== undefined) {
+      return `<div class="beside">\n${renderTable(table, topic)}\n${renderCode(sample, topic, origin)}</div>\n`;
+    }
     if (level === undefined) return renderCode(found, topic, origin);
     const id = title
       .toLowerCase()
@@ -119,6 +124,33 @@ function renderTable(table: string, topic: string): string {
   });
 }
 
+/** The part of highlight.js that is used, with the languages of docs/api.md. */
+interface Highlighter {
+  registerLanguage(name: string, definition: unknown): void;
+  highlight(code: string, options: { language: string }): { readonly value: string };
+}
+
+// Its types would add those of a browser to the whole program, so it is required and not imported.
+const highlighter: Highlighter = require("highlight.js/lib/core");
+const definitions: Readonly<Record<string, unknown>> = {
+  sh: require("highlight.js/lib/languages/bash"),
+  ts: require("highlight.js/lib/languages/typescript"),
+  python: require("highlight.js/lib/languages/python"),
+  go: require("highlight.js/lib/languages/go"),
+  php: require("highlight.js/lib/languages/php"),
+  json: require("highlight.js/lib/languages/json"),
+};
+for (const [name, definition] of Object.entries(definitions)) highlighter.registerLanguage(name, definition);
+
+/** The languages of programs, by the word behind the fence, with the names that readers see. */
+export const languages: Readonly<Record<string, string>> = {
+  sh: "curl",
+  ts: "TypeScript",
+  python: "Python",
+  go: "Go",
+  php: "PHP",
+};
+
 /** Renders blocks of code. Radio buttons choose the language that is shown, without JavaScript. */
 function renderCode(blocks: string, topic: string, origin: string): string {
   const programs = [...blocks.matchAll(new RegExp(block, "g"))].map(([, language = "", html = ""]) => {
@@ -128,7 +160,7 @@ function renderCode(blocks: string, topic: string, origin: string): string {
       .trim()
       .replaceAll(writtenOrigin, () => inCode(origin, language));
     const label = language === "json" ? "" : ` role="region" aria-label="${languages[language]}, ${topic}"`;
-    const lines = highlighted(code, language);
+    const lines = highlighter.highlight(code, { language }).value;
     return {
       language,
       html: `<div class="code" data-language="${language}"><pre tabindex="0"${label}><code>${lines}</code></pre></div>`,
