@@ -62,12 +62,17 @@ interface Material {
   readonly listener?: MergeListener | undefined;
 }
 
+/** A statement that writes fewer leads takes longer than to write each by itself. */
+const worthwhile = 16;
+
 /** The merge of one import, which is done in transactions. Each of them opens its destination. */
 export class Merge implements Work {
   private destination: Destination;
   private writer: LeadWriter;
   private record: ImportRecord;
   private done = 0;
+  /** The number of leads that are written one by one after the next that needs a look: where many do, one is not tried alone. */
+  private singly = 1;
   private readonly total: number;
   /** The state at the beginning of the transaction. */
   private committed: { readonly done: number; readonly record: ImportRecord };
@@ -123,24 +128,30 @@ export class Merge implements Work {
 
   /** Writes the next leads in time order, and returns their number. */
   private writeSome(max: number): number {
-    // SQLite would take the numbers of leads that were deleted again.
-    let written = this.destination.leads.mustSkipNumbers() ? 0 : this.writeAtOnce(max);
-    if (written === max) return written;
-    for (const lead of this.material.staging.read(this.done + written, max - written)) {
-      countOutcome(this.record, this.writer.write(lead));
-      written++;
-      if (this.destination.isFull()) break;
+    let written = 0;
+    const isEnough = () => written >= Math.min(max, this.total - this.done) || this.destination.isFull();
+    while (!isEnough()) {
+      // SQLite would take the numbers of leads that were deleted again.
+      const together = this.destination.leads.mustSkipNumbers() ? 0 : this.writeTogether(written, max - written);
+      written += together;
+      this.singly = together < worthwhile ? Math.min(2 * this.singly, max) : 1;
+      for (const lead of this.material.staging.read(this.done + written, Math.min(this.singly, max - written))) {
+        countOutcome(this.record, this.writer.write(lead));
+        written++;
+        if (this.destination.isFull()) break;
+      }
     }
     return written;
   }
 
   /** Writes leads up to the first that needs a look, because it has no time, or because its ID, time, or pixel does not fit. */
-  private writeAtOnce(max: number): number {
+  private writeTogether(after: number, max: number): number {
     const { staging } = this.material;
-    const { untimed, oldestMs } = staging.summarize(this.done, max, null);
-    if (untimed > 0 || oldestMs === null || !this.destination.guard.acceptsAllFrom(oldestMs)) return 0;
-    const written = this.insertMany(max);
-    const added = staging.summarize(this.done, written, this.writer.newestBefore());
+    const from = this.done + after;
+    const { oldestMs } = staging.summarize(from, 1, null);
+    if (oldestMs === null || !this.destination.guard.acceptsAllFrom(oldestMs)) return 0;
+    const written = this.insertMany(from, max);
+    const added = staging.summarize(from, written, this.writer.newestBefore());
     if (added.oldestMs === null || added.newestMs === null) return 0;
     this.writer.noteNewest(added.newestMs);
     countAdded(this.record, added, added.oldestMs, added.newestMs);
@@ -148,9 +159,8 @@ export class Merge implements Work {
   }
 
   /** Inserts leads by one statement, which takes half of the time, up to the first that violates a constraint. */
-  private insertMany(max: number): number {
+  private insertMany(from: number, max: number): number {
     const { account, number } = this.record;
-    const from = this.done;
     try {
       // OR FAIL keeps the leads before the first that does not fit. With ABORT, foreign keys, a function, or an explicit
       // key, SQLite would copy each page before it changes it: a third of the time, and half of what is written.
@@ -194,7 +204,7 @@ async function* runDry({ $client: client }: Connection, work: Work): AsyncGenera
 function shadowTables(database: Connection, account: AccountNumber): void {
   database.run(sql`
     CREATE TEMP TABLE stored_leads (
-      number INTEGER PRIMARY KEY, account INTEGER, identified_at INTEGER, uuid BLOB, pixel INTEGER NOT NULL, state TEXT,
+      number INTEGER PRIMARY KEY, account INTEGER, identified_at INTEGER NOT NULL, uuid BLOB, pixel INTEGER NOT NULL, state TEXT,
       city_key TEXT, has_email INTEGER, import INTEGER, doc TEXT, UNIQUE (account, identified_at), UNIQUE (account, uuid)
     )`);
   database.run(sql`
