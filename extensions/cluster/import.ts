@@ -15,7 +15,7 @@ import { nextSize } from "../../src/db/steps.ts";
 import type { Work } from "../../src/db/transactions.ts";
 import { ImportInterrupted, type NewLead } from "../../src/import/new-lead.ts";
 import { beginImport, type Importer } from "../../src/import/write/import.ts";
-import { type Destination, openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
+import { type Destination, openDestination } from "../../src/import/write/lead-writer.ts";
 import { nextNumber, type Placed, type StoredLeads } from "../../src/import/write/stored-leads.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { type NodeFile, type Opening, openReadOnly } from "./node-file.ts";
@@ -33,38 +33,32 @@ const maxPlans = 200;
 
 /** Returns what imports into the cluster. */
 export function clusterImporter(database: ClusterDatabase): Importer {
-  return {
-    begin({ number }, options, origin) {
-      const { open, write } = openPlans(database, number);
-      // The folder of temporary tables is not that of rqlite.
-      const [read, folder] = [database.read, tmpdir()];
-      if (options.dryRun) {
-        const target = { connection: openReadOnly(database.path), catchUp: () => database.catchUp() };
-        return beginImport(
-          { ...target, read, folder, open, transactions: (work) => inSteps(work, write) },
-          number,
-          options,
-          origin,
-        );
-      }
-      const { connection, attach, detach } = openStagingPlace(database.path);
-      const target = {
-        connection,
-        async catchUp() {
-          await database.catchUp();
-          attach();
-        },
-        transactions(work: Work) {
-          detach();
-          return inSteps(work, write);
-        },
-      };
-      return beginImport({ ...target, read, folder, open }, number, options, origin);
-    },
-    async writeLeads(account, leads, options) {
-      const { open, write } = openPlans(database, account);
-      return await write(() => writeLeads(open(options.nowMs), leads, options));
-    },
+  return ({ number }, options, origin) => {
+    const { open, write } = openPlans(database, number);
+    // The folder of temporary tables is not that of rqlite.
+    const [read, folder] = [database.read, tmpdir()];
+    if (options.dryRun) {
+      const target = { connection: openReadOnly(database.path), catchUp: () => database.catchUp() };
+      return beginImport(
+        { ...target, read, folder, open, transactions: (work) => inSteps(work, write) },
+        number,
+        options,
+        origin,
+      );
+    }
+    const { connection, attach, detach } = openStagingPlace(database.path);
+    const target = {
+      connection,
+      async catchUp() {
+        await database.catchUp();
+        attach();
+      },
+      transactions(work: Work) {
+        detach();
+        return inSteps(work, write);
+      },
+    };
+    return beginImport({ ...target, read, folder, open }, number, options, origin);
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Account } from "../../src/db/accounts.ts";
 import type { LeadDatabase } from "../../src/db/connection.ts";
 import { emptyCounts, type ImportCounts, type ImportOptions, type NewLead } from "../../src/import/new-lead.ts";
-import { importerOn } from "../../src/import/write/import.ts";
+import { importerOn, importLeads } from "../../src/import/write/import.ts";
 import type { MergeProgress } from "../../src/import/write/import-record.ts";
 import { noonMs } from "../support/builders.ts";
 
@@ -23,13 +23,8 @@ export async function* importing(
   leads: readonly NewLead[],
   { options = plainly, now = () => noonMs }: How = {},
 ): AsyncGenerator<MergeProgress> {
-  const staged = importerOn(database.read).begin(account, options, { ...origin, startedMs: now() });
-  try {
-    for (const lead of leads) staged.add(lead);
-    yield* staged.merge({ counts: emptyCounts(), layout: null }, now);
-  } finally {
-    staged.close();
-  }
+  const staged = importerOn(database.read)(account, options, { ...origin, startedMs: now() });
+  yield* importLeads(staged, leads, now);
 }
 
 /** Imports all leads, and gives what came of them. */

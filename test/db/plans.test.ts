@@ -6,9 +6,9 @@ import { filterNames, filters, type LeadFilter } from "../../src/contract/filter
 import { preparePage } from "../../src/db/leads.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { leads } from "../../src/db/schema.ts";
-import { openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
+import { openDestination } from "../../src/import/write/lead-writer.ts";
 import { newLead, noonMs, someLeads } from "../support/builders.ts";
-import { anAccount, openTestDatabase } from "../support/database.ts";
+import { anAccount, openTestDatabase, writeLeads } from "../support/database.ts";
 import { aFolder } from "../support/folder.ts";
 
 /** The columns of the index for a combination. One with an index of its own is searched by it if it is the only one. */

@@ -20,7 +20,7 @@ import { findKeyByDigest, createKey as storeKey } from "../../src/db/keys.ts";
 import { openFileDatabase } from "../../src/db/open.ts";
 import { createPixel } from "../../src/db/pixels.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
-import { openDestination, writeLeads } from "../../src/import/write/lead-writer.ts";
+import { type Destination, LeadWriter, openDestination } from "../../src/import/write/lead-writer.ts";
 import { newLead, noonMs } from "./builders.ts";
 
 let template: Uint8Array | null = null;
@@ -88,6 +88,16 @@ export function aKey(database: LeadDatabase, account: Account, expiresMs: number
 }
 
 const ordinaryImport: ImportOptions = { onDuplicate: "skip", createPixels: true, dryRun: false };
+
+/** Writes leads to a destination, in their order, and returns the outcome of each. They belong to no import. */
+export function writeLeads(
+  destination: Destination,
+  leads: readonly NewLead[],
+  { nowMs, ...options }: ImportOptions & { readonly nowMs: number },
+): ImportOutcome[] {
+  const writer = new LeadWriter(destination, { importNumber: 0, nowMs, stampMs: nowMs }, options);
+  return leads.map((lead) => writer.write(lead));
+}
 
 /** Imports leads in one transaction, and returns the outcome of each. */
 export function importLeads(

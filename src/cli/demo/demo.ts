@@ -6,12 +6,13 @@ import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key
 import { toLeadQuery } from "../../contract/parameters.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
 import { formatTime } from "../../contract/time.ts";
-import { createAccount, findAccount } from "../../db/accounts.ts";
+import { type Account, createAccount, findAccount } from "../../db/accounts.ts";
 import type { LeadDatabase } from "../../db/connection.ts";
 import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
-import type { Importer } from "../../import/write/import.ts";
+import type { NewLead } from "../../import/new-lead.ts";
+import { type Importer, importLeads } from "../../import/write/import.ts";
 import { stopSignal } from "../../runtime/signals.ts";
 import { publicOrigin } from "../../server/listen-address.ts";
 import { accountOf, seconds, wholeNumber } from "../arguments.ts";
@@ -61,7 +62,7 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
   if (page(1).documents.length === 0) {
     for (const id of demoPixels) await createPixel(database, account.number, { id, status: "active" }, nowMs);
     const leads = demoLeads(account.id, leadCount, nowMs);
-    await importer.writeLeads(account.number, leads, { onDuplicate: "skip", nowMs });
+    await addLeads(importer, account, leads, nowMs);
   }
   return {
     account: account.id,
@@ -71,6 +72,12 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
     cursor: formatTime(page(3).nextMs ?? nowMs),
     newest: formatTime(page(1).nextMs ?? nowMs),
   };
+}
+
+async function addLeads(importer: Importer, account: Account, leads: readonly NewLead[], nowMs: number): Promise<void> {
+  const origin = { file: "demo", by: "demo", rejectsFile: null, startedMs: nowMs };
+  const staged = importer(account, { onDuplicate: "skip", createPixels: true }, origin);
+  for await (const _ of importLeads(staged, leads, () => nowMs));
 }
 
 /** The commands to paste into another terminal. */
@@ -116,7 +123,7 @@ async function goOn(context: CommandContext, accountId: string, live: DemoOption
     const visit = invent();
     // A lead without a time gets the newest time of its account, so a client that polls finds it.
     const lead = { ...newLead(account.id, nowMs, visit), identifiedMs: null };
-    await importer.writeLeads(account.number, [lead], { onDuplicate: "skip", createPixels: true, nowMs });
+    await addLeads(importer, account, [lead], nowMs);
     count += 1;
     const { name, city, state, page_url: page } = visit.details;
     // All pages are of the same site.

@@ -7,61 +7,50 @@ import { openWriter } from "../../db/open.ts";
 import { openPixelReader } from "../../db/pixels.ts";
 import { inTransactions } from "../../db/transactions.ts";
 import { UserError } from "../../runtime/user-error.ts";
-import {
-  ImportInterrupted,
-  type ImportOptions,
-  type ImportOrigin,
-  type ImportOutcome,
-  type NewLead,
-} from "../new-lead.ts";
+import { emptyCounts, ImportInterrupted, type ImportOptions, type ImportOrigin, type NewLead } from "../new-lead.ts";
 import type { SourceRead } from "./import-record.ts";
-import { openDestination, writeLeads } from "./lead-writer.ts";
+import { openDestination } from "./lead-writer.ts";
 import { type ImportTarget, Merge, type MergeListener, openDryRun } from "./merge.ts";
 import { readPreview } from "./preview.ts";
 import { openStaging } from "./staging.ts";
 import { openStoredLeads } from "./stored-leads.ts";
 
-/** Writes leads into the database: a file, or a cluster. */
-export interface Importer {
-  /** Begins an import. Nothing is written before its `merge`. */
-  begin(account: Account, options: ImportOptions, origin: ImportOrigin): StagedImport;
-  /** Writes leads in one transaction, in their order, and returns the outcome of each. They belong to no import. */
-  writeLeads(
-    account: AccountNumber,
-    leads: readonly NewLead[],
-    options: ImportOptions & { readonly nowMs: number },
-  ): Promise<ImportOutcome[]>;
-}
+/** Begins an import into a file or a cluster. Nothing is written before its `merge`. */
+export type Importer = (account: Account, options: ImportOptions, origin: ImportOrigin) => StagedImport;
 
 /** One import. No lead is served before `merge`; an import that ends before it leaves nothing. */
 export type StagedImport = ReturnType<typeof beginImport>;
 
 /** Returns what imports into the file of a database. A separate connection writes it. */
 export function importerOn(database: Connection): Importer {
-  return {
-    begin({ number }, options, origin) {
-      const path = database.$client.filename;
-      const connection = openWriter(path);
-      const target: ImportTarget = {
-        read: database,
-        connection,
-        folder: dirname(path),
-        catchUp: () => Promise.resolve(),
-        open: (nowMs) => openDestination(connection, number, nowMs),
-        transactions(work) {
-          // Frees what the reading needed, to make room for the cache that the merge fills.
-          if (process.memoryUsage().heapUsed > maxHeapBytes) Bun.gc(true);
-          connection.$client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
-          return inTransactions(connection, work);
-        },
-      };
-      return beginImport(target, number, options, origin);
-    },
-    async writeLeads(account, leads, options) {
-      const write = () => writeLeads(openDestination(database, account, options.nowMs), leads, options);
-      return database.transaction(write, { behavior: "immediate" });
-    },
+  return ({ number }, options, origin) => {
+    const path = database.$client.filename;
+    const connection = openWriter(path);
+    const target: ImportTarget = {
+      read: database,
+      connection,
+      folder: dirname(path),
+      catchUp: () => Promise.resolve(),
+      open: (nowMs) => openDestination(connection, number, nowMs),
+      transactions(work) {
+        // Frees what the reading needed, to make room for the cache that the merge fills.
+        if (process.memoryUsage().heapUsed > maxHeapBytes) Bun.gc(true);
+        connection.$client.run(`PRAGMA cache_size = -${mergeCacheMebibytes * 1024}`);
+        return inTransactions(connection, work);
+      },
+    };
+    return beginImport(target, number, options, origin);
   };
+}
+
+/** Imports leads that no file has. Yields after each transaction. */
+export async function* importLeads(staged: StagedImport, leads: Iterable<NewLead>, now: () => number) {
+  try {
+    for (const lead of leads) staged.add(lead);
+    yield* staged.merge({ counts: emptyCounts(), layout: null }, now);
+  } finally {
+    staged.close();
+  }
 }
 
 /** Begins an import into a file or a cluster. */

@@ -46,16 +46,6 @@ export function openDestination(database: Connection, account: AccountNumber, no
   };
 }
 
-/** Writes leads, in their order, and returns the outcome of each. They belong to no import. */
-export function writeLeads(
-  destination: Destination,
-  leads: readonly NewLead[],
-  { nowMs, ...options }: ImportOptions & { readonly nowMs: number },
-): ImportOutcome[] {
-  const writer = new LeadWriter(destination, { importNumber: 0, nowMs, stampMs: nowMs }, options);
-  return leads.map((lead) => writer.write(lead));
-}
-
 const none = Number.NEGATIVE_INFINITY;
 
 /** Writes leads in one transaction. */

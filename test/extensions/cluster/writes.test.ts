@@ -12,10 +12,9 @@ import { incrementRevision, transactionId, transactionOf } from "../../../extens
 import { createFlush } from "../../../extensions/cluster/usage-flush.ts";
 import type { Statement } from "../../../src/db/connection.ts";
 import { createUsageCounter } from "../../../src/db/usage.ts";
-import { writeLeads } from "../../../src/import/write/lead-writer.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
-import { anAccount, documentsOf, importLeads, openTestDatabase } from "../../support/database.ts";
+import { anAccount, documentsOf, importLeads, openTestDatabase, writeLeads } from "../../support/database.ts";
 import { aFolder } from "../../support/folder.ts";
 
 /** The file of a node, with an account that has a pixel. */

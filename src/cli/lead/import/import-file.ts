@@ -64,7 +64,7 @@ async function importOnce(context: CommandContext, asked: Asked) {
   if (file === "-") sayThatItWaits("the export");
   const source = openSource(file, context.standardInput, isUnattended(request.mode));
   lowerPriority();
-  const staged = (await database.importer()).begin(account, request, originOf(file, request, context.now()));
+  const staged = (await database.importer())(account, request, originOf(file, request, context.now()));
   try {
     const reading = { source, columns, rules, options: request, retainDays, staged, now: context.now };
     const known = new Set(listPixels(database.read, number).map(({ id }) => id));
