@@ -12,9 +12,9 @@ import { orElse } from "../db/failure.ts";
 import { accounts, leads } from "../db/schema.ts";
 import { withHyphens } from "../db/uuid.ts";
 import { DeletionReceipt } from "../privacy/delete-account.ts";
-import { digestsOf, identifiersOf } from "../privacy/identifiers.ts";
+import { identifiersOf } from "../privacy/identifiers.ts";
 import { RepeatableErasure, storeReceipt } from "../privacy/receipts.ts";
-import { blockStatements, hashesOf, listInstances } from "../privacy/suppressions.ts";
+import { blockStatements, listInstances, openForms } from "../privacy/suppressions.ts";
 import { UserError } from "../runtime/user-error.ts";
 
 const AnyReceipt = Type.Union([RepeatableErasure, DeletionReceipt]);
@@ -43,15 +43,13 @@ function parseLine(line: string): AnyReceipt | null {
   return "receipt" in value ? value.receipt : value;
 }
 
-/** Something that blocks a person: a receipt (its JSON), a hash under the key of an instance, or a digest. */
-type Erasure = readonly [account: number, kind: "receipt" | "block" | "digest", value: string];
+/** A receipt (its JSON), or what a block compares: a hash or a digest. */
+type Erasure = readonly [account: number, kind: "receipt" | "block", value: string];
 
 const allErasures = sql`
   SELECT account, 'receipt', receipt FROM receipts
-  UNION ALL
-  SELECT account, 'block', instance.id || ' ' || lower(hex(block.hash))
-  FROM suppressions AS block JOIN instances AS instance ON instance.number = block.instance
-  UNION ALL SELECT account, 'digest', lower(hex(digest)) FROM suppressed_digests`;
+  UNION ALL SELECT account, 'block', lower(hex(hash)) FROM suppressions
+  UNION ALL SELECT account, 'block', lower(hex(digest)) FROM suppressed_digests`;
 
 /**
  * Records the erasures that the backup contains, which were applied before it was made and are not repeated, and the former
@@ -70,47 +68,36 @@ export function repeatErasures(database: Connection): number {
   const since = database.values<[...Erasure]>(sql`${allErasures} EXCEPT SELECT * FROM known_erasures`);
   return Map.groupBy(since, ([account]) => account)
     .entries()
-    .reduce((sum, [account, erasures]) => sum + eraseAgain(database, account, erasedHashesOf(erasures)), 0);
+    .reduce((sum, [account, erasures]) => sum + eraseAgain(database, account, erasedFormsOf(erasures)), 0);
 }
 
-type ErasedHashes = ReturnType<typeof erasedHashesOf>;
+type ErasedForms = ReturnType<typeof erasedFormsOf>;
 
-/**
- * Returns what identifies erased leads: the hashes, as "instance hash", of removed leads and of the given identifiers,
- * and their digests.
- */
-function erasedHashesOf(erasures: readonly Erasure[]) {
+/** Returns the forms that identify erased leads: those of the IDs of removed leads, and those of what was given. */
+function erasedFormsOf(erasures: readonly Erasure[]) {
   const valuesOf = (wanted: Erasure[1]) => erasures.flatMap(([, kind, value]) => (kind === wanted ? [value] : []));
   // Not validated: this version or an older one stored it.
   const receipts = valuesOf("receipt").map((text): RepeatableErasure => JSON.parse(text));
-  const hashes = (field: "hashes" | "given" | "removed") =>
-    receipts.flatMap((receipt) => (receipt[field] ?? []).map((hash) => `${receipt.instance} ${hash}`));
+  const formsIn = (field: "hashes" | "given" | "removed" | "digests") =>
+    receipts.flatMap((receipt) => receipt[field] ?? []);
   // Version 0.1.0 kept no receipts, and its blocks do not say what was given: each counts as given.
-  const receipted = new Set(hashes("hashes"));
-  const unexplained = valuesOf("block").filter((block) => !receipted.has(block));
-  const digests = [...valuesOf("digest"), ...receipts.flatMap((receipt) => receipt.digests ?? [])];
+  const receipted = new Set(formsIn("hashes"));
+  const unexplained = valuesOf("block").filter((form) => !receipted.has(form));
   return {
-    removed: new Set(hashes("removed")),
-    given: new Set([...hashes("given"), ...unexplained]),
-    digests: new Set(digests),
+    removed: new Set(formsIn("removed")),
+    given: new Set([...formsIn("given"), ...formsIn("digests"), ...unexplained]),
   };
 }
 
 /** Removes the leads of one account that erasures name, and returns their number. */
-function eraseAgain(database: Connection, number: number, { removed, given, digests }: ErasedHashes): number {
+function eraseAgain(database: Connection, number: number, { removed, given }: ErasedForms): number {
   const account = database.select({ id: accounts.id }).from(accounts).where(eq(accounts.number, number)).get();
-  if (account === undefined || removed.size + given.size + digests.size === 0) return 0;
-  const instances = listInstances(database);
+  if (account === undefined || removed.size + given.size === 0) return 0;
+  const formsOf = openForms(database, { number, id: account.id });
   const isErased = (identifier: PersonIdentifier) => {
-    const { kind } = identifier;
-    if (digestsOf(identifier).some((digest) => digests.has(digest))) return true;
-    if (kind !== "id" && given.size === 0) return false;
-    return instances.some((instance) =>
-      hashesOf(instance, account.id, identifier).some((bytes) => {
-        const hash = `${instance.id} ${bytes.toString("hex")}`;
-        return given.has(hash) || (kind === "id" && removed.has(hash));
-      }),
-    );
+    const isId = identifier.kind === "id";
+    if (!isId && given.size === 0) return false;
+    return formsOf(identifier).some((form) => given.has(form) || (isId && removed.has(form)));
   };
   const lead = and(eq(leads.account, number), eq(leads.identifiedAt, sql.placeholder("ms")));
   const remove = database.delete(leads).where(lead).prepare();

@@ -26,11 +26,6 @@ export function hashOf(instance: Instance, account: string, { kind, value }: Per
   return createHmac("sha256", instance.secret).update(`${account}\0${kind}\0${value}`).digest();
 }
 
-/** Returns the hashes of an identifier in all its spellings. */
-export function hashesOf(instance: Instance, account: string, identifier: PersonIdentifier): Buffer[] {
-  return spellingsOf(identifier).map((value) => hashOf(instance, account, { kind: identifier.kind, value }));
-}
-
 /**
  * Returns the statements that block hashes and digests, which are in hexadecimal digits. A block that was lifted later stays
  * lifted, unless this decision is the newest one, whatever the clock says.
@@ -68,7 +63,8 @@ function listBlocks(database: Connection, { number, id }: SuppressedAccount): Bl
     table: suppressions,
     column: suppressions.hash,
     inForce: and(inForce(suppressions), eq(suppressions.instance, instance.number)),
-    formsOf: (identifier: PersonIdentifier) => hashesOf(instance, id, identifier),
+    formsOf: (identifier: PersonIdentifier) =>
+      spellingsOf(identifier).map((value) => hashOf(instance, id, { kind: identifier.kind, value })),
   }));
   const digests = {
     table: suppressedDigests,
@@ -77,6 +73,13 @@ function listBlocks(database: Connection, { number, id }: SuppressedAccount): Bl
     formsOf: (identifier: PersonIdentifier) => digestsOf(identifier).map(fromHex),
   };
   return [...hashes, digests];
+}
+
+/** Returns the function that lists every form in which blocks of an account have an identifier, in hexadecimal digits. */
+export function openForms(database: Connection, account: SuppressedAccount) {
+  const lists = listBlocks(database, account);
+  return (identifier: PersonIdentifier): string[] =>
+    lists.flatMap(({ formsOf }) => formsOf(identifier)).map((form) => form.toString("hex"));
 }
 
 function findBlock(database: Connection, { table, inForce }: BlockList, where?: SQL) {
