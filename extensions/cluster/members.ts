@@ -88,6 +88,7 @@ export interface NodeState {
       readonly state?: string;
       readonly commit_index?: number;
       readonly applied_index?: number;
+      readonly last_log_index?: number;
       readonly log_size?: number;
     };
   };

@@ -13,7 +13,7 @@ import { type ClusterDatabase, reasonFor } from "./database.ts";
 import { clockMarginMs, leaseMs } from "./lease/lease.ts";
 import { checkLocalNode, listMembers, type Member, stateOf, untilReady } from "./members.ts";
 import { NoAnswer, query, type RqliteNode, request } from "./node.ts";
-import { lastErasing, markScrubbed, type Restarting, untilStopped } from "./scrub.ts";
+import { lastErasing, markScrubbed, type Restarting, refuseBehind, untilStopped } from "./scrub.ts";
 import { nodes } from "./tables.ts";
 import { createTables } from "./transaction.ts";
 
@@ -122,6 +122,25 @@ async function refuseWithoutMajority(members: readonly Member[], name: string): 
   );
 }
 
+/** The time that nodes get to receive what another one has. */
+const catchUpMs = 2_000;
+
+/**
+ * Returns the names of the nodes that lack entries of the log that another one has. A write that the local node and the leader
+ * alone have would be lost if the local node forgot it and the leader failed.
+ */
+async function findBehind(others: readonly Member[]): Promise<string[]> {
+  let newest = Number.POSITIVE_INFINITY;
+  for (const endMs = performance.now() + catchUpMs; ; await Bun.sleep(50)) {
+    const states = await Promise.all(others.map(stateOf));
+    const last = states.map((state) => state?.store?.raft?.last_log_index ?? -1);
+    // Later entries do not concern the local node.
+    if (!last.includes(-1)) newest = Math.min(newest, Math.max(...last));
+    const behind = others.filter((_, place) => (last[place] ?? -1) < Math.min(newest, Math.max(0, ...last)));
+    if (behind.length === 0 || performance.now() > endMs) return behind.map(({ name }) => name);
+  }
+}
+
 /** The entries in the folder of a node that rqlite makes. */
 const madeByRqlite = ["clean_snapshot", "extensions", "raft", "raft.db", "rsnapshots"];
 
@@ -131,10 +150,13 @@ const madeByRqlite = ["clean_snapshot", "extensions", "raft", "raft.db", "rsnaps
  */
 export async function rejoinNode({ node, path, catchUp }: ClusterDatabase, { stop, start }: Restarting): Promise<void> {
   await checkLocalNode(node, path);
-  await refuseWithoutMajority(await listMembers(node), node.name);
+  const others = (await listMembers(node)).filter(({ name, isVoter }) => isVoter && name !== node.name);
+  refuseBehind(await findBehind(others));
   try {
     await stop();
     await untilStopped(node);
+    // From now on it confirms no write.
+    refuseBehind(await findBehind(others));
     for (const made of [...madeByRqlite.map((name) => join(dirname(path), name)), path, walOf(path), shmOf(path)]) {
       rmSync(made, { recursive: true, force: true });
     }

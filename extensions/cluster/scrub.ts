@@ -75,7 +75,7 @@ async function lockCluster(database: ClusterDatabase): Promise<void> {
 
 async function scrub(database: ClusterDatabase, log: string, restarting: Restarting) {
   const { node } = database;
-  await refuseBehind(database);
+  refuseBehind(await database.findBehind());
   const upTo = lastAct(database.read)?.number ?? 0;
   const isDue = (await scrubbedUpTo(node)) < lastErasing(database.read);
   // This entry remains in the log.
@@ -95,7 +95,7 @@ async function scrub(database: ClusterDatabase, log: string, restarting: Restart
   }
   await untilReady(node);
   const awayMs = Math.round(performance.now() - stoppedMs);
-  await refuseBehind(database);
+  refuseBehind(await database.findBehind());
   if ((await scrubbedUpTo(node)) < lastErasing(database.read)) {
     throw new UserError(
       `${node.name} received the file of a node that is not scrubbed, or persons were erased during the scrub.`,
@@ -118,8 +118,8 @@ export async function scrubbedUpTo(node: RqliteNode, withinMs = patienceMs): Pro
   return Number(await query(node, sql`SELECT user_version FROM pragma_user_version`, "none", withinMs));
 }
 
-async function refuseBehind(database: ClusterDatabase): Promise<void> {
-  const behind = await database.findBehind();
+/** Throws a UserError if there is a node that is behind. */
+export function refuseBehind(behind: readonly string[]): void {
   if (behind.length === 0) return;
   throw new UserError(
     `These nodes are unreachable or behind: ${behind.join(", ")}.`,

@@ -134,6 +134,12 @@ unless(missing).describe("a node", () => {
     });
     expect((await other.admin.run("key", "list", account.id)).status).toBe(0);
     await until(async () => (await place.as().get("/leads")).status === 500);
+    // A write that only this node and the leader have must not be lost.
+    const [third] = cluster.places.filter((one) => one !== place && one !== other);
+    third?.engine.kill("SIGSTOP");
+    const refused = await place.admin.run("cluster", "rejoin", "--stop", "false", "--start", "false");
+    third?.engine.kill("SIGCONT");
+    expect(refused.stderr).toContain(`These nodes are unreachable or behind: ${third?.node.name}.`);
     const rejoining = supervised(place, "rejoin", () => place.restart([other.node]));
     expectSuccess(await rejoining);
     expect((await answerOf(place.as(), "/leads")).status).toBe(200);
