@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Lead } from "../../src/contract/lead.ts";
-import { aLead, someLeads } from "../support/builders.ts";
+import { aLead } from "../support/builders.ts";
 import { type Client, serve } from "../support/harness.ts";
 
 /** All leads that a client meets who follows next_cursor to the end. */
@@ -21,7 +21,6 @@ async function walk(client: Client, query: string, betweenPages: () => void = ()
   return met;
 }
 
-const timeOf = (lead: Lead | undefined) => lead?.identified_at ?? "none";
 const ids = (leads: readonly Lead[]) => leads.map((lead) => lead.id).toSorted();
 
 const filters = fc.record(
@@ -58,26 +57,6 @@ const tiedLead = fc
   .map((over) => ({ over }));
 
 const pixels = ["px_a", "px_b"].map((id) => ({ id, status: "active" }));
-
-test("next_cursor is the time of the last lead of the page, and null exactly when has_more is false", async () => {
-  const { as, aKey } = await serve({ leads: someLeads(3) });
-  const client = as(aKey());
-  const { body } = await client.get("/leads?limit=2");
-  expect({ more: body.has_more, cursor: body.next_cursor }).toEqual({ more: true, cursor: timeOf(body.data[1]) });
-  const last = (await client.get(`/leads?limit=1&before=${body.next_cursor}`)).body;
-  expect([last.data.length, last.has_more, last.next_cursor]).toEqual([1, false, null]);
-});
-
-test("a client that polls with since set to its newest identified_at receives that lead again, and all newer ones", async () => {
-  const { as, aKey, importMore } = await serve({ leads: someLeads(2) });
-  const client = as(aKey());
-  const { data } = (await client.get("/leads")).body;
-  const since = timeOf(data[0]);
-  importMore([aLead()]);
-  const polled = (await client.get(`/leads?since=${since}`)).body.data;
-  expect(polled.map((lead) => lead.identified_at > since)).toEqual([true, false]);
-  expect(polled[1]).toEqual(data[0]);
-});
 
 test("paging returns every lead exactly once, newest first, whatever the ties, limit, filters, and newer imports", async () => {
   const { as, anAccount, aKey, importMore } = await serve();

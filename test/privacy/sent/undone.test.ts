@@ -38,3 +38,15 @@ test("an erasure by ID names the recipients of a lead that was undone on its rec
   await admin.import(rows);
   expect((await admin.run("lead", "find", "acme", ...ofLead, "--json")).json).toMatchObject({ received: [] });
 });
+
+test("a lead that was undone after DISCLOSURES was off, and imported again, still names that time", async () => {
+  const admin = anAdmin();
+  await admin.run("key", "create", "acme");
+  await admin.import(rows);
+  await openServedStore(admin.file, false).close();
+  await Bun.sleep(2);
+  expect((await admin.run("import", "undo", "acme", "1")).status).toBe(0);
+  await admin.import(rows);
+  const { json } = await admin.run("lead", "find", "acme", ...ofLead, "--json");
+  expect(json).toMatchObject({ received: [], gaps: [{ reason: "off" }] });
+});
