@@ -33,22 +33,24 @@ export async function sayCopies(context: CommandContext, matcher: Matcher<unknow
   }
   const isInPlace = (file: string) => place !== null && (file === place.to || dirname(file) === place.to);
   for (const file of backups.filter((one) => !isInPlace(one) && !named.has(one)))
-    say("This backup may still contain it; a restore leaves it out", file);
+    say("This backup may still contain the erased data; a restore leaves that out", file);
   const stored = await storedText(place, context.now());
   if (stored !== "") context.output.say(stored);
-  for (const folder of inboxes) say("Files in this inbox folder, or copies of them, may still contain it", folder);
+  for (const folder of inboxes)
+    say("Files in this inbox folder, or copies of them, may still contain the erased data", folder);
 }
 
 async function textOf(file: string, matcher: Matcher<unknown> | null): Promise<string> {
-  if (matcher === null) return "This copy may still contain it. Delete the copy when you no longer need it";
+  if (matcher === null)
+    return "This copy may still contain the erased data. Delete the copy when you no longer need it";
   const holds = await searchFile(file, matcher);
-  return holds === false ? "This copy was searched, and does not contain it" : holdsText(holds);
+  return holds === false ? "This copy was searched, and does not contain the erased data" : holdsText(holds);
 }
 
 function holdsText(holds: true | null): string {
   return holds === null
     ? "This file could not be searched"
-    : "This file still contains it. Delete the file when you no longer need it";
+    : "This file still contains the erased data. Delete the file when you no longer need it";
 }
 
 /** Returns which backups in BACKUP_TO may still hold what is erased now, and until when; empty if there are none. */
@@ -60,7 +62,7 @@ async function storedText(place: ReturnType<typeof readBackups>, nowMs: number):
     if (newest === undefined) return "";
     const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);
     const names = backups.map(({ file }) => basename(file)).join(", ");
-    const them = `${counted("backup")(backups.length)} in ${place.to} may still contain it: ${names}.`;
+    const them = `${counted("backup")(backups.length)} in ${place.to} may still contain the erased data: ${names}.`;
     return `${them} Daily rotation deletes the last of them by ${until}.`;
   } catch (cause) {
     // The erasure is complete, so this must not look like its failure.

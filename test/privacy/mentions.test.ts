@@ -211,7 +211,7 @@ test("reports labels that contain the person", async () => {
   await admin.run("pixel", "create", "acme", "--id", "px dana.w+shop@example.com");
   const { status, stderr } = await admin.run(...erase, ...byEmail);
   const said = stderr.split("\n").filter((line) => line.startsWith("The name of a file"));
-  const stays = "The name of a file, pixel, key, source, or account contains it, and was kept: ";
+  const stays = "The name of a file, pixel, key, source, or account contains an erased identifier, and was kept: ";
   const names = ["dana.w+shop@example.com.csv", "for Dana.W+Shop@example.com", "px dana.w+shop@example.com"];
   expect(said).toEqual(names.map((name) => `${stays}${name}`));
   expect([status, stderr]).toEqual([0, expect.stringContaining("No other lead has the email address")]);

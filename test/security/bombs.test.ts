@@ -85,7 +85,7 @@ test("an erasure searches a small file that unpacks into a large one, in bounded
   const admin = anAdmin();
   admin.put("leadfile.db.old.gz", Buffer.concat([bomb("email\n", "a"), gzipSync(" dana@example.com")]));
   const { megabytes, said } = await run(admin, "lead", "erase", "acme", "--email", "dana@example.com");
-  expect(said).toContain("This file still contains it.");
+  expect(said).toContain("This file still contains the erased data.");
   expect(megabytes).toBeLessThan(200);
 });
 

@@ -177,7 +177,9 @@ async function warnOfOtherCopies(context: CommandContext, { accounts, matcher, e
     output.say(`Other leads of ${shown} have the same email address, phone, or ID, and were kept.`);
   else output.say("No other lead has the email address, phone, or ID in readable form.");
   for (const name of givenNamesWith(context.database().read, matcher))
-    output.say(`The name of a file, pixel, key, source, or account contains it, and was kept: ${printable(name)}`);
+    output.say(
+      `The name of a file, pixel, key, source, or account contains an erased identifier, and was kept: ${printable(name)}`,
+    );
   await sayCopies(context, matcher);
   // All receipts name the same files.
   for (const file of erased.slice(0, 1).flatMap(({ receipt }) => readReceipt(receipt).rejects_files)) {

@@ -240,7 +240,7 @@ test("an erasure says which stored backups may still hold the person, and until 
   const set = anAdmin([], { DATABASE_PATH: admin.file, BACKUP_TO: place, BACKUP_KEEP: "3" });
   const { stderr } = await set.run("lead", "erase", "acme", "--email", "d1@example.com");
   const until = new Date(Date.now() + 3 * 24 * hourMs).toISOString().slice(0, 10);
-  expect(stderr).toContain(`1 backup in ${place} may still contain it`);
+  expect(stderr).toContain(`1 backup in ${place} may still contain the erased data`);
   expect(stderr).toContain(`by ${until}.`);
 });
 

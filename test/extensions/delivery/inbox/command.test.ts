@@ -137,7 +137,7 @@ test("an erasure names the folder of rejected rows, and the files in the inbox t
   const rejected = join(folder, "acme/rejected");
   expect(json["receipt"]).toMatchObject({ rejects_files: [rejected] });
   expect(stderr).toContain(`${rejected}\n`);
-  const named = [...stderr.matchAll(/^This file still contains it\..*: .*inbox\/acme\/(.*)$/gm)].map(
+  const named = [...stderr.matchAll(/^This file still contains the erased data\..*: .*inbox\/acme\/(.*)$/gm)].map(
     ([, path]) => path,
   );
   const done = Object.keys(files).map((path) => path.replace("acme/", "done/"));
