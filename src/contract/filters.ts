@@ -102,21 +102,8 @@ export const filters = {
 
 export type LeadFilter = keyof typeof filters;
 export type FilterSchemas = { readonly [Name in LeadFilter]: (typeof filters)[Name]["schema"] };
-export type FilterValues = { readonly [Name in LeadFilter]?: Static<FilterSchemas[Name]> | undefined };
-
-/** The key of each filter, as the database compares it; undefined does not filter. */
-export type LeadFilters = Readonly<Partial<Record<LeadFilter, string | number | undefined>>>;
 
 export const filterNames = namesOf(filters);
-
-/** Returns the keys of validated values. */
-export function keysOf(values: FilterValues): LeadFilters {
-  const keys = filterNames.map((name) => {
-    const { toKey } = filters[name] as Filter<TSchema>; // The schema of this filter has accepted its value.
-    return [name, values[name] === undefined ? undefined : toKey(values[name])];
-  });
-  return Object.fromEntries(keys);
-}
 
 const named = (names: readonly LeadFilter[]) => names.map((name) => name.replace(/_id$/, "")).join("_");
 const withIndex = (names: readonly LeadFilter[], kind: Filter<TSchema>["index"]) =>

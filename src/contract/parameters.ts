@@ -1,6 +1,6 @@
 /** The query parameters of GET /leads (§4.1): what each accepts, and the query that they make. */
 import { FormatRegistry, type Static, Type } from "@sinclair/typebox";
-import { type FilterSchemas, filterNames, filters, keysOf, type LeadFilter, type LeadFilters } from "./filters.ts";
+import { type FilterSchemas, filterNames, filters, type LeadFilter } from "./filters.ts";
 import { pageSize } from "./limits.ts";
 import { parseTime } from "./time.ts";
 
@@ -60,15 +60,20 @@ export interface LeadQuery {
   readonly beforeMs: number | null;
   /** Only leads at or after this time, in Unix milliseconds. */
   readonly sinceMs: number | null;
-  readonly filters: LeadFilters;
+  /** The key of each filter, as the database compares it; undefined does not filter. */
+  readonly filters: Readonly<Partial<Record<LeadFilter, string | number | undefined>>>;
 }
 
 /** Returns the query of validated parameters. Stored times are whole milliseconds, so a bound between two is rounded up. */
 export function toLeadQuery({ limit, before, since, ...values }: LeadParameters): LeadQuery {
+  const keys = filterNames.map((name) => {
+    const toKey = filters[name].toKey as (value: unknown) => string | number | undefined; // Its schema accepted the value.
+    return [name, values[name] === undefined ? undefined : toKey(values[name])];
+  });
   return {
     limit: limit ?? pageSize.default,
     beforeMs: before === undefined ? null : parseTime(before, "up"),
     sinceMs: since === undefined ? null : parseTime(since, "up"),
-    filters: keysOf(values),
+    filters: Object.fromEntries(keys),
   };
 }
