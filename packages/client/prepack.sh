@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds what npm packs, also in a fresh clone: modules with types, the same for CommonJS, the guide, and the license.
+# Builds what npm packs, also in a fresh clone: modules with types, the same for CommonJS, the program follow for Bun in one
+# file, the guide, and the licenses.
 set -e
 cd "$(dirname "$0")"
 command -v bun >/dev/null || bun() { npx --yes bun@1.4.5 "$@"; }
@@ -11,5 +12,6 @@ bun build src/leadfile.ts src/file.ts --format=cjs --target=node --outdir=dist -
 for file in dist/*.d.ts; do
   sed -E 's#(from "\./[a-z-]+)\.[jt]s"#\1.cjs"#' "$file" >"${file%.ts}.cts"
 done
+bun build program/follow.ts --target=bun --outfile=dist/leadfile-follow.js >/dev/null
 cp ../../docs/client.md README.md
-cp ../../LICENSE LICENSE
+(cat ../../LICENSE && printf '\ndist/leadfile-follow.js contains commander:\n\n' && cat ../../node_modules/commander/LICENSE) >LICENSE

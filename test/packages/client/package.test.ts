@@ -1,6 +1,7 @@
 /** The client as it is published: what is in the package, where it runs, and that each program of its guide does. */
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
@@ -48,7 +49,10 @@ publishing("the package holds the code with its types, the guide and the licence
   expect(readFileSync(join(place, "package.json"), "utf8")).not.toContain("ependencies");
   for (const file of files.filter((name) => name.endsWith(".js"))) {
     const imported = [...readFileSync(join(place, file), "utf8").matchAll(/ from "([^"]+)"/g)].map(([, from]) => from);
-    expect(imported.filter((from) => !from?.startsWith(".") && from !== "node:fs/promises")).toEqual([]);
+    const isFollow = file === "dist/leadfile-follow.js";
+    const isAllowed = (from = "") =>
+      from.startsWith(".") || from === "node:fs/promises" || (isFollow && (isBuiltin(from) || from === "bun:sqlite"));
+    expect(imported.filter((from) => !isAllowed(from))).toEqual([]);
   }
 });
 
@@ -221,9 +225,9 @@ for (const { heading, code } of programs) {
   });
 }
 
-publishing("the command of the guide installs the package from a running server", async () => {
+publishing("the command of the guide installs the package from a running server, and follow with it", async () => {
   const folder = aFolder();
-  const { url } = await serve();
+  const { url, aKey } = await serve({ leads: someLeads(5) });
   writeFileSync(join(folder, "package.json"), "{}");
   const quiet = "export npm_config_audit=false npm_config_fund=false\n";
   for (const { text } of blocksOf(guide).filter(({ info }) => info === "sh")) {
@@ -232,6 +236,9 @@ publishing("the command of the guide installs the package from a running server"
   expect(readFileSync(join(folder, "node_modules/@leadfile/client/package.json"), "utf8")).toContain(
     "@leadfile/client",
   );
+  const running = start({ LEADFILE_KEY: aKey() }, folder, ["node_modules/.bin/leadfile-follow", url]);
+  await running.said(/(?:^\{.*\}\n){5}/m);
+  expect([await running.end("SIGTERM"), running.errors()]).toEqual([0, ""]);
 });
 
 test("the guide lists every option, and every error class apart from those of the codes", () => {
