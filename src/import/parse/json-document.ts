@@ -180,98 +180,83 @@ function* readValue(text: JsonText, rules: ValueRules, depth: number, parents: r
 /** Takes the next value, unless it is larger than a record. */
 function* takeValue(text: JsonText): Reading<string | null> {
   if (!(yield* isMore(text))) throw text.damaged();
-  for (;;) {
-    const end = endOfValue(text);
-    const length = (end ?? text.text.length) - text.at;
-    if (length > maxRecordLength) return null;
-    if (end !== null) return take(text, end);
+  const scan = new Scan(text.next);
+  while (!scan.advance(text) && scan.length <= maxRecordLength) {
     if (text.isLast) throw text.damaged();
-    // To look for the end after each small piece would take the square of the length.
-    while (!text.isLast && text.text.length - text.at < 2 * length) yield* wait(text);
+    yield* wait(text);
   }
-}
-
-function take(text: JsonText, end: number): string {
-  if (end === text.at) throw text.damaged();
-  const value = text.text.slice(text.at, end);
-  text.moveTo(end);
+  if (scan.length > maxRecordLength) return null;
+  if (scan.length === 0) throw text.damaged();
+  const value = text.text.slice(text.at, text.at + scan.length);
+  text.moveTo(text.at + scan.length);
   return value;
 }
 
-/** Returns the offset after the next value; null if its end is not there yet. */
-function endOfValue({ text, at, isLast }: JsonText): number | null {
-  const first = text.charCodeAt(at);
-  if (first === openBrace || first === openBracket) return endOfNested(text, at);
-  if (first === quote) {
-    const end = endOfString(text, at);
-    return end === -1 ? null : end + 1;
-  }
-  afterWord.lastIndex = at;
-  const end = afterWord.exec(text)?.index ?? null;
-  return end ?? (isLast ? text.length : null);
+/** Moves behind the next value, whatever its size, without keeping it. */
+function* skipValue(text: JsonText): Reading {
+  yield* skip(text, new Scan(text.next));
 }
 
-const afterWord = /[\s,\]}]/g;
-const [quote, backslash, openBrace, openBracket] = [34, 92, 123, 91];
+function* skip(text: JsonText, scan: Scan): Reading {
+  for (let isEnd = false; !isEnd; ) {
+    isEnd = scan.advance(text);
+    text.moveTo(text.at + scan.length);
+    scan.length = 0;
+    if (!isEnd && text.isLast) throw text.damaged();
+    if (!isEnd) yield* wait(text);
+  }
+}
+
+const [quote, backslash] = [34, 92];
+const afterWord = /[\s,\]}]|$/g;
 
 /** The change of the depth at each letter of ASCII. */
 const changes = new Int8Array(128);
 for (const [letter, change] of Object.entries({ "{": 1, "[": 1, "}": -1, "]": -1 }))
   changes[letter.charCodeAt(0)] = change;
 
-function endOfNested(text: string, at: number): number | null {
-  let depth = 0;
-  for (let offset = at; offset < text.length; offset++) {
-    const letter = text.charCodeAt(offset);
-    if (letter === quote) {
-      offset = endOfString(text, offset);
-      if (offset === -1) return null;
-    } else {
-      depth += changes[letter] ?? 0;
-      if (depth === 0 && changes[letter] === -1) return offset + 1;
+/** The search for the end of a value, which goes on where the text before it ended. */
+class Scan {
+  /** The number of letters from where the text is to where the search is. */
+  length = 0;
+  private isText = false;
+  private readonly isWord: boolean;
+
+  /** Begins at the first letter of a value, or in a number of objects and lists that are open. */
+  constructor(
+    first: string,
+    private depth = first === "{" || first === "[" ? 1 : 0,
+  ) {
+    this.isText = first === '"';
+    this.isWord = depth === 0 && !this.isText;
+    if (first !== "" && !this.isWord) this.length = 1;
+  }
+
+  /** Goes on. Returns whether the end was found. */
+  advance({ text, at, isLast }: JsonText): boolean {
+    let offset = at + this.length;
+    if (this.isWord) {
+      afterWord.lastIndex = offset;
+      offset = afterWord.exec(text)?.index ?? text.length;
+      this.length = offset - at;
+      return isLast || offset < text.length;
     }
+    let { depth, isText } = this;
+    for (; offset < text.length && (depth > 0 || isText); offset++) {
+      const letter = text.charCodeAt(offset);
+      if (letter === quote) isText = !isText;
+      else if (!isText) depth += changes[letter] ?? 0;
+      // The letter after a backslash may be in the next piece.
+      else if (letter === backslash && ++offset === text.length) {
+        offset--;
+        break;
+      }
+    }
+    this.length = offset - at;
+    this.depth = depth;
+    this.isText = isText;
+    return depth === 0 && !isText;
   }
-  return null;
-}
-
-/** Returns the offset of the quote that closes a string; -1 if it is not there yet. */
-function endOfString(text: string, open: number): number {
-  for (let offset = open + 1; offset < text.length; offset++) {
-    const letter = text.charCodeAt(offset);
-    if (letter === quote) return offset;
-    if (letter === backslash) offset++;
-  }
-  return -1;
-}
-
-/** Moves behind the next value, whatever its size, without keeping it. */
-function* skipValue(text: JsonText): Reading {
-  const isText = text.next === '"';
-  text.moveTo(text.at + 1);
-  yield* skip(text, isText ? 0 : 1, isText);
-}
-
-/** Moves behind the end of the given number of open objects and lists, and of an open text in them. */
-function* skip(text: JsonText, open: number, isText = false): Reading {
-  const state = { depth: open, isText };
-  for (;;) {
-    text.moveTo(placeAfter(text, state));
-    if (state.depth === 0 && !state.isText) return;
-    if (text.isLast) throw text.damaged();
-    yield* wait(text);
-  }
-}
-
-function placeAfter({ text, at }: JsonText, state: { depth: number; isText: boolean }): number {
-  let offset = at;
-  for (; offset < text.length && (state.depth > 0 || state.isText); offset++) {
-    const letter = text.charCodeAt(offset);
-    if (letter === quote) state.isText = !state.isText;
-    else if (!state.isText) state.depth += changes[letter] ?? 0;
-    // The letter after a backslash may be in the next piece.
-    else if (letter === backslash && ++offset === text.length) return offset - 1;
-  }
-  return offset;
 }
 
 /** Reads each item of a list. */
@@ -307,7 +292,7 @@ function* readObject(text: JsonText, rules: ValueRules, depth: number): Reading 
     // The items that were read already may be no records.
     const isRecord = cause instanceof NoList && depth > 1 && reader.list === null;
     if (!isRecord) throw cause;
-    yield* skip(text, reader.open);
+    yield* skip(text, new Scan("", reader.open));
     text.addRows([{ line, reason: tooLarge, source: "" }]);
   }
 }
