@@ -40,8 +40,8 @@ export function createMajorityClock(read = readClocks) {
 }
 
 /**
- * Returns how far the clock of this machine is behind that of the majority, from how far it is behind each other one. Where as
- * many agree with it as do not, such as one with one, nobody knows which clock is right, and it counts as off.
+ * Returns how far the clock of this machine is behind that of the majority, from how far it is behind each other one. If as
+ * many clocks agree with it as do not, such as one and one, nobody knows which is right, and it counts as off.
  */
 export function disagreementOf(others: readonly number[]): number {
   const sorted = [0, ...others].toSorted((one, other) => one - other);

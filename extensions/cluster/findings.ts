@@ -59,7 +59,7 @@ export function problemsOf(status: ClusterStatus): Finding[] {
   const { nodes, has_majority: hasMajority, spread_keys: spreadKeys } = status;
   const warn = (what: string, advice: string) => warning("cluster", what, advice);
   const unreachable = nodes.filter((node) => !node.is_reachable);
-  const silent = nodes.filter((node) => node.is_reachable && node.server?.serves === false);
+  const unresponsive = nodes.filter((node) => node.is_reachable && node.server?.serves === false);
   const unscrubbed = nodes.filter((node) => !node.is_scrubbed);
   const versions = new Set(nodes.flatMap(({ version }) => version ?? []));
   const noMajority = `No majority of the ${nodes.length} nodes is reachable: nothing can be written, and no server serves.`;
@@ -71,9 +71,9 @@ export function problemsOf(status: ClusterStatus): Finding[] {
       unreachable.length > 0 &&
       warn(`These nodes are unreachable: ${namesOf(unreachable)}.`, "Start them, or remove them with cluster leave."),
     hasMajority &&
-      silent.length > 0 &&
+      unresponsive.length > 0 &&
       warn(
-        `The servers of these nodes do not respond: ${namesOf(silent)}.`,
+        `The servers of these nodes do not respond: ${namesOf(unresponsive)}.`,
         "Start them, or see the log of each for the reason.",
       ),
     // A load balancer moves the keys of a node that fails.

@@ -37,16 +37,9 @@ export function clusterImporter(database: ClusterDatabase): Importer {
     const { open, write } = openPlans(database, number);
     // The folder of temporary tables is not that of rqlite.
     const [read, folder] = [database.read, tmpdir()];
-    if (options.dryRun) {
-      const target = { connection: openReadOnly(database.path), catchUp: () => database.catchUp() };
-      return beginImport(
-        { ...target, read, folder, open, transactions: (work) => inSteps(work, write) },
-        number,
-        options,
-        origin,
-      );
-    }
-    const { connection, attach, detach } = openStagingPlace(database.path);
+    // A dry run reads the tables of the file by its name.
+    const ofFile = () => ({ connection: openReadOnly(database.path), attach() {}, detach() {} });
+    const { connection, attach, detach } = options.dryRun ? ofFile() : openStagingPlace(database.path);
     const target = {
       connection,
       async catchUp() {
@@ -64,7 +57,7 @@ export function clusterImporter(database: ClusterDatabase): Importer {
 
 /**
  * Opens a connection for staged leads, which has the file of the node only while they are compared with it. A node that
- * restarts may keep the file, but not the index of its log: a connection that remains open would keep the old index in use.
+ * restarts may keep the file, but not its WAL index: a connection that remains open would keep the old index in use.
  */
 function openStagingPlace(path: string) {
   const { SQLITE_OPEN_READWRITE: writable, SQLITE_OPEN_CREATE: created, SQLITE_OPEN_URI: withUrls } = constants;

@@ -113,7 +113,7 @@ export async function untilReady(node: RqliteNode): Promise<void> {
 
 /**
  * Checks that the node at CLUSTER is the one at NODE_NAME, and that the file at DATABASE_PATH is its file. Throws a UserError
- * otherwise. A node that does not answer passes.
+ * otherwise. A node that does not answer is accepted.
  */
 export async function checkLocalNode(node: RqliteNode, path: string): Promise<void> {
   const actual = (await stateOf(node))?.store?.node_id ?? node.name;

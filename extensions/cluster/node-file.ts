@@ -62,7 +62,7 @@ export function openNodeFile(path: string) {
   return { path, current, release, [Symbol.dispose]: release };
 }
 
-/** The inodes of the file, its log, and the index of the log. A node that restarts may replace any of them. */
+/** The inodes of the file, its WAL, and the WAL index. A node that restarts may replace any of them. */
 function inodesOf(path: string): string {
   return [path, walOf(path), shmOf(path)].map(inodeOf).join();
 }
@@ -104,7 +104,7 @@ function openServing(connection: Connection, path: string) {
 }
 
 /**
- * A connection that is closed at once, with all of its statements. SQLite shares the index of the log between the connections
+ * A connection that is closed at once, with all of its statements. SQLite shares the WAL index between the connections
  * of a process to one file, so one that remains open would keep a deleted index in use for all later ones.
  */
 class ReadOnlyDatabase extends Database {

@@ -1,11 +1,11 @@
 /**
- * The programs that keep reading the file of a node. While one reads, rqlite cannot fold the log into the file, and applies
- * nothing until it can.
+ * The programs that keep reading the file of a node. While one reads, rqlite cannot checkpoint the WAL, and applies nothing
+ * until it can.
  */
 import { readFileSync } from "node:fs";
 import { inodeOf, shmOf } from "../../src/db/database-files.ts";
 
-/** The bytes of the index of the log that SQLite locks while it reads. */
+/** The bytes of the WAL index that SQLite locks while it reads. */
 const readLocks = { first: 123, last: 127 };
 /** The time in which a program that reads often, such as a busy server, is seen without a lock. */
 const looks = 10;

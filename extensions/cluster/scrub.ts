@@ -55,10 +55,10 @@ export async function scrubNode(database: ClusterDatabase, restarting: Restartin
   }
 }
 
-/** A second node that is away may cost the cluster its majority. */
+/** Scrubs one node at a time: if a second one stopped, the cluster could lose its majority. */
 async function lockCluster(database: ClusterDatabase): Promise<void> {
   const { name } = database.node;
-  const nowMs = Date.now();
+  const nowMs = database.now();
   await database.write([
     sql`INSERT INTO ${locks} (name, holder, expires_at) VALUES ('scrub', ${name}, ${nowMs + maxMs})
       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at

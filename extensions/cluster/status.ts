@@ -3,13 +3,14 @@ import { gte, sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { keys } from "../../src/db/schema.ts";
+import { disagreementOf } from "./clock.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
 import { NoAnswer, query, type RqliteNode, request } from "./node.ts";
 import { findLongReaders } from "./readers.ts";
 import { lastErasing, scrubbedUpTo } from "./scrub.ts";
 import { healthOf } from "./served-store.ts";
-import { flushes, nodes, writes } from "./tables.ts";
-import { askPosition, type Position } from "./transaction.ts";
+import { flushes, nodes } from "./tables.ts";
+import { askPosition, openShownWrites, type Position } from "./transaction.ts";
 
 const timeoutMs = 3_000;
 /** The status in the names of `cluster status --json`. */
@@ -19,11 +20,12 @@ export type NodeStatus = Awaited<ReturnType<typeof describe>>;
 /** Asks all nodes and servers at once. Throws NoAnswer if the local node does not answer. */
 export async function askCluster(node: RqliteNode, file: Connection, nowMs: number) {
   const path = file.$client.filename;
+  const own = openShownWrites(file).lastPosition();
   const askingPermission = mayReplaceLeader(node);
   const asked = await Promise.all(
-    (await listMembers(node)).map((member) => askNode(member, member.name === node.name, path)),
+    (await listMembers(node)).map((member) => askNode(member, own, member.name === node.name, path)),
   );
-  const known = await collect(asked, file);
+  const known = collect(node, asked, file);
   const described = await Promise.all(asked.map((one) => describe(one, known)));
   const voters = asked.filter(({ isVoter }) => isVoter);
   return {
@@ -42,20 +44,13 @@ async function mayReplaceLeader(node: RqliteNode): Promise<boolean> {
   return !(failed instanceof NoAnswer && failed.kind === "not allowed");
 }
 
-/** The median; of an even number of values, the mean of the two in the middle. */
-function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const at = (position: number) => sorted[Math.floor(position)] ?? 0;
-  return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
-}
-
 type Asked = Awaited<ReturnType<typeof askNode>>;
 
 /** Asks a node for its state, its last transaction and its clock, and its last scrub; null if it does not answer. */
-async function askNode(member: Member, isLocal: boolean, path: string) {
+async function askNode(member: Member, own: Position | null, isLocal: boolean, path: string) {
   const reading = isLocal ? findLongReaders(path) : [];
   const askingState = stateOf(member);
-  const position = await askPosition(member, null, timeoutMs).catch(() => null);
+  const position = await askPosition(member, own, timeoutMs).catch(() => null);
   // The connection is there now, so that one round trip is measured.
   const sentMs = performance.now();
   const scrubbed = position === null ? 0 : await scrubbedUpTo(member, timeoutMs).catch(() => 0);
@@ -77,11 +72,12 @@ function isReachable({ state, position }: Pick<Asked, "state" | "position">): bo
 }
 
 /** Collects the facts about a cluster with which each of its nodes is described. */
-async function collect(asked: readonly Asked[], file: Connection) {
+function collect(node: RqliteNode, asked: readonly Asked[], file: Connection) {
+  const others = asked.filter(({ name }) => name !== node.name);
   return {
     newestEntry: Math.max(0, ...asked.flatMap(({ state }) => state?.store?.raft?.commit_index ?? [])),
-    medianMs: medianOf(asked.flatMap(({ position }) => position?.clockOffMs ?? [])),
-    lacking: await findLacking(asked),
+    majorityOffMs: disagreementOf(others.flatMap(({ position }) => position?.clockOffMs ?? [])),
+    lacking: findLacking(asked),
     servers: file.select().from(nodes).all(),
     lastErasing: lastErasing(file),
   };
@@ -89,7 +85,7 @@ async function collect(asked: readonly Asked[], file: Connection) {
 
 async function describe(
   { name, url, isLeader, isVoter, state, position, isStuck, scrubbed, roundTripMs, file, readers }: Asked,
-  known: Awaited<ReturnType<typeof collect>>,
+  known: ReturnType<typeof collect>,
 ) {
   const raft = state?.store?.raft;
   const server = known.servers.find((one) => one.name === name);
@@ -117,7 +113,7 @@ async function describe(
     /** True if it lacks some of what was written, as after a full disk. */
     lacks_writes: known.lacking.has(name),
     /** The lead of its clock over that of the majority. */
-    clock_off_ms: position === null ? null : Math.round(position.clockOffMs - known.medianMs),
+    clock_off_ms: position === null ? null : Math.round(position.clockOffMs - known.majorityOffMs),
     /** True if its files have no residual bytes. */
     is_scrubbed: scrubbed >= known.lastErasing,
     /** Null if none was ever registered. */
@@ -136,26 +132,20 @@ function wrongFlagsOf(state: NodeState | null): string[] {
 }
 
 /**
- * Returns the names of nodes that lack transactions: those whose chain differs, at the last transaction of any node,
- * from that of most nodes or, in a tie, from that of the node with the most transactions.
+ * Returns the names of nodes that lack transactions: those whose chain at the last transaction of the local file differs from
+ * that of most nodes or, in a tie, from that of the node with the most transactions.
  */
-async function findLacking(members: readonly Asked[]): Promise<Set<string>> {
-  const ids = JSON.stringify(members.flatMap(({ position }) => position?.last?.id ?? []));
-  const question = sql`SELECT json_group_array(json_object('id', id, 'chain', chain, 'number', number)) FROM ${writes}
-    WHERE id IN (SELECT value FROM json_each(${ids}))`;
-  const asking = members.map(async (member) => {
-    // Nothing is known to be missing on a node that does not answer.
-    const value = await query(member, question, "none", timeoutMs).catch(() => null);
-    const found: Position[] = JSON.parse(typeof value === "string" ? value : "[]"); // The query selects this shape.
-    return found.map((one) => ({ ...one, name: member.name }));
+function findLacking(members: readonly Asked[]): Set<string> {
+  // Nothing is known to be missing on a node that does not answer, or does not have that transaction yet.
+  const having = members.flatMap(({ name, position }) => {
+    return position === null || position.chainAtOwn === null ? [] : [{ ...position, name }];
   });
-  const byId = Map.groupBy((await Promise.all(asking)).flat(), ({ id }) => id);
-  const lacking = [...byId.values()].flatMap((having) => {
-    const agreeing = ({ chain }: Position) => having.filter((one) => one.chain === chain).length;
-    const [right] = having.toSorted((one, other) => agreeing(other) - agreeing(one) || other.number - one.number);
-    return having.filter(({ chain }) => chain !== right?.chain).map(({ name }) => name);
-  });
-  return new Set(lacking);
+  const agreeing = (chain: number | null) => having.filter((one) => one.chainAtOwn === chain).length;
+  const [right] = having.toSorted(
+    (one, other) =>
+      agreeing(other.chainAtOwn) - agreeing(one.chainAtOwn) || (other.last?.number ?? 0) - (one.last?.number ?? 0),
+  );
+  return new Set(having.filter(({ chainAtOwn }) => chainAtOwn !== right?.chainAtOwn).map(({ name }) => name));
 }
 
 /** Counts from earlier say nothing about the current configuration of the balancer. */

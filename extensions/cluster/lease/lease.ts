@@ -64,7 +64,7 @@ export function createLease(now = readClocks) {
   let lacks = false;
 
   /** Returns true if this server may serve now. */
-  const isValid = () => isWithin(now(), basis, leaseMs) && isWithin(now(), complete, maxLagMs);
+  const isValid = (at = now()) => isWithin(at, basis, leaseMs) && isWithin(at, complete, maxLagMs);
 
   /** Ends the lease, as when another file is at the path: what the old one has shown means nothing. */
   function end(): void {

@@ -79,17 +79,17 @@ export function openQuestions(node: RqliteNode, process: string) {
       };
     },
     /**
-     * Has another node take the role of a leader that is reachable but has answered nothing for some time. A program that reads
-     * its file keeps it from folding its log into the file, and until that is done it applies nothing.
+     * Makes another node the leader if the leader is reachable but has answered nothing for some time. A program that reads its
+     * file blocks the checkpoint of its WAL, and until then the leader applies nothing.
      */
-    async relieveLeader(silentMs: number): Promise<void> {
-      if (silentMs < relieveAfterMs.local || isRelieving) return;
+    async relieveLeader(unansweredMs: number): Promise<void> {
+      if (unansweredMs < relieveAfterMs.local || isRelieving) return;
       isRelieving = true;
       try {
         await members.refresh();
         const { leader, leadsMs } = members.leader();
         const patienceMs = leader?.name === node.name ? relieveAfterMs.local : relieveAfterMs.other;
-        if (leader === undefined || Math.min(silentMs, leadsMs) < patienceMs) return;
+        if (leader === undefined || Math.min(unansweredMs, leadsMs) < patienceMs) return;
         // A leader that is down is replaced without this, and one that answers here is not the reason of the silence.
         await query(leader, sql`SELECT 1`, "none", withinDistance(node, timeoutMs));
         const answer = query(leader, sql`SELECT 1`, "linearizable", relieveAfterMs.local);

@@ -53,7 +53,7 @@ async function startAhead({ places: [{ node, server }] }: Cluster, ms: number) {
 }
 
 unless(missing).describe("next to a node of a cluster", () => {
-  test("a server that is five days ahead erases and serves nothing, also while another node is away", async () => {
+  test("a server that is five days ahead erases and serves nothing, also while another node is stopped", async () => {
     const old = Array.from({ length: 5 }, (_, place) =>
       aLead({ identified_at: new Date(Date.now() - 28 * dayMs + place).toISOString() }),
     );

@@ -13,7 +13,7 @@ export const nodeFlags = [
   "-fk",
   // Statistics would change the plans that Leadfile was measured with.
   "-auto-optimize-int=0h",
-  // A log that grows for long stops all writes while it is folded in.
+  // The checkpoint of a large WAL stops all writes.
   "-raft-snap-int=2s",
   // Another leader is there within a second: a revocation waits for it, and for a lease after that.
   "-raft-timeout=500ms",

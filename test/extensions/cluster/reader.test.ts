@@ -21,7 +21,7 @@ async function aReader(path: string) {
   return reader;
 }
 
-/** Writes more than rqlite leaves in a log. */
+/** Writes more than rqlite leaves in a WAL. */
 async function fillLog({ node }: Place): Promise<void> {
   const file = openNodeFile(node.path);
   const database = openClusterDatabase(file, node);

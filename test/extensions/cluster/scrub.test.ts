@@ -36,8 +36,8 @@ function unpack(bytes: Buffer): Buffer[] {
   return parts;
 }
 
-/** Asks all servers all the time, and returns the largest number of them that were silent at once when it is ended. */
-function countSilent(places: readonly Place[]) {
+/** Asks all servers all the time, and returns the largest number of them that did not respond at once when it is ended. */
+function countUnresponsive(places: readonly Place[]) {
   let isOver = false;
   async function ask(): Promise<number> {
     let most = 0;
@@ -59,7 +59,7 @@ const scrub = (place: Place, whileStopping?: (running: ReturnType<Admin["start"]
   supervised(place, "scrub", () => place.restart(), whileStopping);
 
 unless(missing).describe("scrubbing", () => {
-  test("removes every byte of erased persons from each node, stale copies in split pages too, with one server silent at a time", async () => {
+  test("removes every byte of erased persons from each node, stale copies in split pages too, with one unresponsive server at a time", async () => {
     const { account, places } = await aCluster(someLeads(300));
     const [place] = places;
     const { admin } = place;
@@ -80,12 +80,12 @@ unless(missing).describe("scrubbing", () => {
     );
     const status = async () => (await admin.run("cluster", "status")).stdout;
     expect(await status()).toContain("still have residual bytes");
-    const silent = countSilent(places);
+    const unresponsive = countUnresponsive(places);
     for (const one of places) {
       expectSuccess(await scrub(one));
       await until(async () => (await one.as().get("/leads")).status === 200);
     }
-    expect(await silent()).toBe(1);
+    expect(await unresponsive()).toBe(1);
     expect(await status()).not.toContain("still have");
     for (const one of places) expect(filesWith(one, [...gone, "6195550177", "Gone Forgood"])).toEqual([]);
     // Later changes and restarts find a scrubbed snapshot as rqlite makes it.
