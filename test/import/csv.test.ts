@@ -176,7 +176,7 @@ describe("whatever record a quote damages, no text of the file is lost", () => {
         );
         expect(damaged.length).toBeLessThanOrEqual(2);
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 });
@@ -261,7 +261,7 @@ test("the rows do not depend on how the bytes are split", async () => {
       expect(cut.rows).toEqual(whole.rows);
       expect(cut.columns.all.map(({ name }) => name)).toEqual(whole.columns.all.map(({ name }) => name));
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 
@@ -287,7 +287,7 @@ test("any cells are read as csv-parse reads them, with any delimiter and line en
       expect(read.map(({ source }) => source)).toEqual(expected);
       expect(format).toEqual({ kind: "csv", delimiter });
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 

@@ -115,7 +115,7 @@ test("any values that follow one another are read the same, however their text i
         line += `${texts[place]}${values[place]?.[2]}`.split("\n").length - 1;
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 
