@@ -8,8 +8,13 @@ import { type Connection, changedRows } from "../db/connection.ts";
 import { carryLedger, rememberLostLeads } from "./carry-ledger.ts";
 import { openSoundness } from "./replaced.ts";
 
+/** The acts that no restore may take back. They are also taken from newer backups, and a restore asks if they cannot be read. */
+export type FinalActs = "erasures" | "revocations";
+
 interface Part {
   readonly name: string;
+  /** The final acts that the part has. */
+  readonly has?: FinalActs;
   /** Statements that prepare the rows to which the part refers. */
   readonly prepares?: readonly SQL[];
   /** The number of rows that these statements change is reported. */
@@ -19,6 +24,9 @@ interface Part {
   readonly alsoReads?: readonly string[];
 }
 
+/** A part that cannot be carried over, because the replaced file is damaged. */
+export type UnreadPart = Pick<Part, "name" | "has">;
+
 /** A part of the replaced file that a restore keeps, and the number of its rows that the backup lacked. */
 export interface CarriedPart {
   readonly name: string;
@@ -26,24 +34,22 @@ export interface CarriedPart {
 }
 
 /**
- * Carries over the named parts, or all, and returns how many rows changed, and the parts that cannot be read. Often the old
- * file is damaged, which is why somebody restores. Call it outside a transaction: SQLite refuses to write in one that has
- * met damage.
+ * Carries over all parts, or the final acts alone, and returns how many rows changed, and the parts that cannot be read. Often
+ * the old file is damaged, which is why somebody restores. Call it outside a transaction: SQLite refuses to write in one that
+ * has met damage.
  */
 export function carryOver(
   database: Connection,
   nowMs: number,
-  {
-    names,
-    isSound = openSoundness(database),
-  }: { names?: readonly string[]; isSound?: (table: string) => boolean } = {},
+  wanted: "all" | "final acts",
+  isSound = openSoundness(database),
 ) {
   const carried: CarriedPart[] = [];
-  const unread: string[] = [];
-  for (const { name, prepares = [], merges, alsoMerges, alsoReads = [] } of partsAt(nowMs)) {
-    if (names?.includes(name) === false) continue;
+  const unread: UnreadPart[] = [];
+  for (const part of partsAt(nowMs).filter(({ has }) => wanted === "all" || has !== undefined)) {
+    const { name, prepares = [], merges, alsoMerges, alsoReads = [] } = part;
     if (![...[...prepares, ...merges].flatMap(tablesOf), ...alsoReads].every(isSound)) {
-      unread.push(name);
+      unread.push(part);
       continue;
     }
     for (const statement of prepares) database.run(statement);
@@ -88,10 +94,6 @@ const newestDecision = sql.raw(`
     lifted_at = nullif(max(ifnull(lifted_at, -1), ifnull(excluded.lifted_at, -1)), -1)
   WHERE excluded.erased_at > erased_at OR ifnull(excluded.lifted_at, -1) > ifnull(lifted_at, -1)`);
 
-/** The parts that keep erased persons out, and those that keep revoked keys and sources revoked. */
-export const partsWithErasures: readonly string[] = ["names of deleted accounts", "erasures"];
-export const partsWithRevocations: readonly string[] = ["revoked keys", "expiries of keys"];
-
 /** The parts in an order in which each finds the rows to which it refers. */
 function partsAt(nowMs: number): readonly Part[] {
   return [namesOfDeletedAccounts, ...partsOfKeys(nowMs), sources, erasures, ...ledger, retention];
@@ -118,6 +120,7 @@ function partsOfKeys(nowMs: number): Part[] {
     },
     {
       name: "revoked keys",
+      has: "revocations",
       prepares: [keepAccountsOf(keptKeys)],
       merges: [
         takeOverEnds("keys", "revoked_at"),
@@ -128,19 +131,21 @@ function partsOfKeys(nowMs: number): Part[] {
           FROM ${keptKeys} AS replaced ${withAccount} ORDER BY replaced.number`,
       ],
     },
-    { name: "expiries of keys", merges: [takeOverEnds("keys", "expires_at")] },
+    { name: "expiries of keys", has: "revocations", merges: [takeOverEnds("keys", "expires_at")] },
   ];
 }
 
 /** A new account may have the name of a deleted one, which the restore removes in the end. */
 const namesOfDeletedAccounts: Part = {
   name: "names of deleted accounts",
+  has: "erasures",
   prepares: [sql`UPDATE main.accounts SET name = id WHERE id IN (SELECT id FROM old.deleted_accounts)`],
   merges: [],
 };
 
 const sources: Part = {
   name: "sources",
+  has: "revocations",
   // Sources created since the backup stay: their deliveries were accepted, and may still be in the spool.
   prepares: [keepAccountsOf(sql`old.sources`)],
   merges: [
@@ -155,6 +160,7 @@ const sources: Part = {
 
 const erasures: Part = {
   name: "erasures",
+  has: "erasures",
   prepares: [
     sql`
       INSERT INTO main.instances (id, secret)

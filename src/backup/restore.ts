@@ -22,7 +22,7 @@ import { adminCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { type Backup, makeBackup } from "./backup.ts";
 import { endGapsOfBackup, skipNumbers } from "./carry-ledger.ts";
-import { type CarriedPart, carryOver, partsWithErasures, partsWithRevocations } from "./carry-over.ts";
+import { type CarriedPart, carryOver, type FinalActs, type UnreadPart } from "./carry-over.ts";
 import { applyReceipts, readReceipts, rememberErasures, repeatErasures } from "./erasures.ts";
 import { contentOf, fileDigestOf, type Manifest, readManifest } from "./manifest.ts";
 import { type FetchOptions, type FoundBackup, findBackup, unreadText } from "./places.ts";
@@ -66,9 +66,8 @@ export interface Restoration {
   readonly carried: readonly CarriedPart[];
   /** The parts that cannot be carried over, because the replaced file is damaged. */
   readonly unread: readonly string[];
-  /** The files whose erasures, or revoked keys and sources, cannot be read: the replaced one, and newer backups. */
-  readonly unreadErasures: readonly string[];
-  readonly unreadRevocations: readonly string[];
+  /** The files whose final acts cannot be read: the replaced one, and newer backups. */
+  readonly unknown: readonly { readonly file: string; readonly acts: readonly FinalActs[] }[];
   /** True if the replaced file knows what was done since the backup. */
   readonly isContinuation: boolean;
   /** True if a newer backup in the same place knows what was erased and revoked since. */
@@ -154,7 +153,8 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
     const report = {
       ...merged,
       isNewerKnown,
-      ...unreadFiles({ path, target, replaced }, merged.unread, newer.unread),
+      unread: merged.unread.map(({ name }) => name),
+      unknown: unknownActs({ path, target, replaced }, merged.unread, newer.unread),
       receipts: receipts.length,
       kept,
       warnings,
@@ -174,21 +174,19 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
   }
 }
 
-/** Returns the files whose erasures and revocations cannot be read: a damaged file that is replaced, and newer backups. */
-function unreadFiles(
+/** Returns the final acts that cannot be read: of a damaged file that is replaced, and of newer backups. */
+function unknownActs(
   { path, target, replaced }: { readonly path: string; readonly target: string; readonly replaced: Replaced },
-  unreadParts: readonly string[],
+  unreadParts: readonly UnreadPart[],
   newer: readonly string[],
-): Pick<Restoration, "unreadErasures" | "unreadRevocations"> {
+): Restoration["unknown"] {
   // An empty file is what a crash leaves of a database.
   const isDamaged = replaced === "unreadable" || (replaced === "nothing there" && existsSync(target));
-  const those = (parts: readonly string[]) =>
-    isDamaged || unreadParts.some((part) => parts.includes(part)) ? [path, ...newer] : newer;
-  return {
-    unreadErasures: those(partsWithErasures),
-    unreadRevocations: those([...partsWithRevocations, "sources"]),
-  };
+  const ofReplaced = finalActs.filter((acts) => isDamaged || unreadParts.some(({ has }) => has === acts));
+  return [{ file: path, acts: ofReplaced }, ...newer.map((file) => ({ file, acts: finalActs }))];
 }
+
+const finalActs: readonly FinalActs[] = ["erasures", "revocations"];
 
 /**
  * Carries over the erasures and revocations that newer backups of the same instance know. All of them are read: a clock that
@@ -215,7 +213,7 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
       continue;
     }
     const isOfThis = isOfSameInstance(database);
-    if (isOfThis) carryOver(database, nowMs, { names: [...partsWithErasures, ...partsWithRevocations] });
+    if (isOfThis) carryOver(database, nowMs, "final acts");
     detach(database);
     isKnown ||= isOfThis;
   }
@@ -237,7 +235,7 @@ export function merge(database: Connection, { replaced, receipts, manifest, nowM
   const lostBefore = findLost(database, isSound, nowMs);
   const unknownSinceMs = endGapsOfBackup(database, madeMs, nowMs);
   const { carried, unread } =
-    replaced === "nothing there" ? { carried: [], unread: [] } : carryOver(database, nowMs, { isSound });
+    replaced === "nothing there" ? { carried: [], unread: [] } : carryOver(database, nowMs, "all", isSound);
   // The record of who received leads since the backup is in another file, or nowhere.
   const gap = { from: unknownSinceMs, to: Math.max(madeMs, nowMs), reason: "restore" } as const;
   if (!isContinuation || unread.length > 0) database.insert(ledgerGaps).values(gap).run();

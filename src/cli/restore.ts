@@ -146,12 +146,11 @@ async function confirmLoss(report: Restoration, options: Options, nowMs: number)
 }
 
 /** Says which files may know erasures and revocations that the restore cannot repeat. Receipts answer for erasures alone. */
-function unknownTexts({ unreadErasures, unreadRevocations }: Restoration, { receipts }: Options): string[] {
-  const unanswered = receipts === undefined ? unreadErasures : [];
-  const files = [...new Set([...unanswered, ...unreadRevocations])];
-  return files.map((file) => {
-    const parts = [unanswered.includes(file) && "erasures", unreadRevocations.includes(file) && "revoked keys"];
-    return `the ${parts.filter(Boolean).join(" and ")} of ${file} cannot be read`;
+function unknownTexts({ unknown }: Restoration, { receipts }: Options): string[] {
+  return unknown.flatMap(({ file, acts }) => {
+    const unanswered = acts.filter((one) => one === "revocations" || receipts === undefined);
+    const texts = unanswered.map((one) => (one === "revocations" ? "revoked keys" : one));
+    return texts.length === 0 ? [] : [`the ${texts.join(" and ")} of ${file} cannot be read`];
   });
 }
 

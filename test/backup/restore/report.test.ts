@@ -8,7 +8,7 @@ import { needing } from "../../support/needing.ts";
 import { start } from "../../support/process.ts";
 import { aSmallDisk } from "../../support/small-disk.ts";
 import { onTerminal, plain } from "../../support/terminal.ts";
-import { aBackup, at, backUp, erase, flip, header, kept, rows } from "./a-backup.ts";
+import { aBackup, at, backUp, erase, flip, header, kept, printed, rows } from "./a-backup.ts";
 
 const nowMs = Date.parse("2026-05-20T12:00:00Z");
 
@@ -154,6 +154,20 @@ test.each([
   expect(stderr).toMatch(
     /^Erasures and revoked keys were taken from newer backups\. Later ones may be lost \(.+\)\. Settings changed since 2/m,
   );
+});
+
+test("a restore takes the revocations of keys and sources from a newer backup", async () => {
+  const { admin } = await aBackup();
+  const { id: source } = (await admin.run("source", "create", "acme", "--json")).json;
+  const { id: key } = (await admin.run("key", "create", "acme", "--json")).json;
+  const file = await backUp(admin, "older.db");
+  expect((await admin.run("source", "revoke", source)).status).toBe(0);
+  expect((await admin.run("key", "revoke", key)).status).toBe(0);
+  await backUp(admin, "newer.db");
+  const other = anAdmin([]);
+  expect((await other.run("restore", file, "--yes")).status).toBe(0);
+  for (const noun of ["source", "key"])
+    expect(await printed(other, noun, "list", "acme")).toMatchObject([{ state: "revoked" }]);
 });
 
 needing("mount")("a restore ends if the disk is too full to read a newer backup", async () => {
