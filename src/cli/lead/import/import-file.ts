@@ -147,7 +147,7 @@ async function read(asking: Asking, reading: Reading): Promise<FileRead> {
       output.say(announceColumns(columns, format, file === "-" ? "standard input" : file));
       // The rows are read once more.
       columns.origins.forget();
-      // Whoever imports rejected rows has seen how they are read.
+      // The person who imports rejected rows has seen how they are read.
       await askAbout(isOfRejects ? { ...questions, time: null } : questions, asking);
     },
     onProgress: (rows) => progress.update(source.bytesRead(), rows),
