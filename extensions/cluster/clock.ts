@@ -49,12 +49,14 @@ export function disagreementOf(others: readonly number[]): number {
   return middle.toSorted((one, other) => Math.abs(other) - Math.abs(one))[0] ?? 0;
 }
 
-/** A node that takes longer does not say what time it is. */
+/** A node that cannot be reached within this time must not delay each command. */
+const reachWithinMs = 300;
+/** A machine may be busy, but a wrong clock has to be noticed. */
 const timeoutMs = 1_000;
 
 /** Asks the other nodes how far the clock of this machine is behind that of the majority; null if none answers. */
 export async function measureClock(node: RqliteNode): Promise<number | null> {
-  const others = (await listMembers(node, timeoutMs)).filter(({ name }) => name !== node.name);
+  const others = (await listMembers(node, reachWithinMs)).filter(({ name }) => name !== node.name);
   const asking = others.map((one) => askPosition(one, null, withinDistance(node, timeoutMs)).catch(() => null));
   const offMs = (await Promise.all(asking)).flatMap((state) => state?.clockOffMs ?? []);
   return offMs.length === 0 ? null : disagreementOf(offMs);

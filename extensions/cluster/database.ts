@@ -36,12 +36,12 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
   let measuredMs = Number.NEGATIVE_INFINITY;
   const isShown = (id: string) => file.current().chainOf(id) !== undefined;
 
-  /** Corrects the clock, unless no other node answers. */
-  async function measure(): Promise<number> {
+  /** Corrects the clock. Returns how far that of this machine is behind; null if no other node answers. */
+  async function measure(): Promise<number | null> {
     measuredMs = performance.now();
     const offMs = await measureClock(node).catch(() => null);
     if (offMs !== null) clock.correct(offMs);
-    return offMs ?? 0;
+    return offMs;
   }
 
   /** Returns the time of the majority. A process that runs for long, such as one that sends alerts, measures it again. */
@@ -53,8 +53,9 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
   async function catchUp(withinMs?: number): Promise<void> {
     const ask = (ms: number) => askPosition(node, null, ms, "linearizable");
     const measuring = measure();
-    const { last } = await retry("read", ask, withinMs);
-    const offMs = await measuring;
+    const { last, clockOffMs } = await retry("read", ask, withinMs);
+    // The leader alone has answered.
+    const offMs = (await measuring) ?? clockOffMs;
     if (Math.abs(offMs) > maxClockOffMs) throw wrongClock(offMs);
     if (last === null) return;
     // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
