@@ -260,7 +260,8 @@ function createRetry(node: RqliteNode) {
         patience = patienceMs.inProgress;
         return result;
       } catch (cause) {
-        if (!(cause instanceof NoAnswer)) throw cause;
+        // Waiting does not help against a missing permission.
+        if (!(cause instanceof NoAnswer) || cause.kind === "not allowed") throw cause;
         // If no rqlite node listens at the address, nothing is sent.
         wasSent ||= cause.kind !== "unsent";
         if (performance.now() > endMs) {

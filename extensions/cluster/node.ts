@@ -47,12 +47,15 @@ export function textAndValues(statement: Statement): readonly [text: string, val
 export class NoAnswer extends DatabaseUnavailable {
   constructor(
     readonly reason: string,
-    /** Nothing was sent if no program listens at the address. Waiting does not help against a wrong password. */
+    /** Nothing was sent if no program listens at the address. */
     readonly kind: "unsent" | "not allowed" | "unknown" = "unknown",
   ) {
+    const isAllowed = kind !== "not allowed";
     super(
-      `The rqlite node at CLUSTER does not answer (${reason}).`,
-      "Start rqlited, or set CLUSTER to the address of the local node.",
+      `The rqlite node at CLUSTER ${isAllowed ? "does not answer" : "refused the request"} (${reason}).`,
+      isAllowed
+        ? "Start rqlited, or set CLUSTER to the address of the local node."
+        : "Set CLUSTER_AUTH to the file of a user with this permission, such as admin.auth.",
     );
   }
 }
@@ -85,7 +88,7 @@ export async function request(
   try {
     const answer = await fetch(`${url}${path}`, { method, headers, signal, ...(body === undefined ? {} : { body }) });
     if (answer.status === 401) {
-      throw new NoAnswer("the node rejected the user and password in CLUSTER_AUTH", "not allowed");
+      throw new NoAnswer("the user in CLUSTER_AUTH is unknown or lacks a permission", "not allowed");
     }
     if (answer.status === 200 && saveTo !== undefined) return await Bun.write(saveTo, answer).then(() => "");
     const text = await answer.text();

@@ -201,9 +201,12 @@ unless(missing ?? needsOfCompose).describe("compose.yaml", () => {
     startNodeOf(machine, 1, "rqlite2:4002,rqlite3:4002");
     expect(await rejoining).toMatchObject({ status: 0, stdout: expect.stringContaining("n1 has all data") });
     for (const url of urls) await until(async () => (await status(url)) === 401);
-    for (const stranger of [{ CLUSTER_AUTH: "" }, { NODE_EXTRA_CA_CERTS: "" }]) {
+    for (const [stranger, says] of [
+      [{ CLUSTER_AUTH: "" }, "refused the request (the user in CLUSTER_AUTH is unknown or lacks a permission)"],
+      [{ NODE_EXTRA_CA_CERTS: "" }, "does not answer"],
+    ] as const) {
       const { stderr } = await run(stranger, "cluster", "status");
-      expect(stderr).toContain("The rqlite node at CLUSTER does not answer");
+      expect(stderr).toContain(`The rqlite node at CLUSTER ${says}`);
     }
   });
 });
