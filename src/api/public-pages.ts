@@ -8,7 +8,7 @@ import { publicPaths } from "../contract/paths.ts";
 import { innermost } from "../db/failure.ts";
 import { isLoopback } from "../runtime/loopback.ts";
 import { build } from "../runtime/program-name.ts";
-import clientPackage from "./docs/client.tgz" with { type: "file" };
+import { downloads } from "./docs/downloads.ts";
 import { explorerAssets } from "./docs/explorer.ts";
 import { describeApi } from "./docs/openapi.ts";
 import { docsPage } from "./docs/page.ts";
@@ -68,11 +68,10 @@ export function createPages({ store, server, metrics, baseUrl, limitPerMin, publ
     .get(publicPaths.docs, ({ context }) => context.respond(docs()), hide)
     .get(publicPaths.docsText, ({ context }) => context.respond(text()), hide)
     .get(publicPaths.llms, ({ context }) => context.respond(llms()), hide)
-    .get(publicPaths.client, ({ context }) => context.respond(clientAnswer), hide)
     .get(publicPaths.health, ({ context }) => context.respond(health()), hide)
     .get(publicPaths.metrics, async ({ context }) => context.respond(await measure(context)), hide)
     .use(describeApi(baseUrl, limitPerMin));
-  for (const [path, asset] of Object.entries(explorerAssets)) {
+  for (const [path, asset] of Object.entries({ ...explorerAssets, ...downloads })) {
     pages.get(path, ({ context }) => context.respond({ status: 200, ...asset }), hide);
   }
   return pages;
@@ -86,13 +85,6 @@ function once(make: () => ResponseParts): () => ResponseParts {
 function asText(type: string, body: string): ResponseParts {
   return { status: 200, body, headers: { "Content-Type": `${type}; charset=utf-8`, "Cache-Control": "no-cache" } };
 }
-
-/** The package of the TypeScript client. `bun run pack` makes it, and a test compares it with its sources. */
-const clientAnswer: ResponseParts = {
-  status: 200,
-  body: Bun.file(clientPackage),
-  headers: { "Content-Type": "application/gzip", "Cache-Control": "no-cache" },
-};
 
 const toDocs: ResponseParts = {
   status: 302,

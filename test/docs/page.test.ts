@@ -1,6 +1,6 @@
 /** The page at /docs as a text: what it says, and that what it tells to do can be done. */
 import { describe, expect, test } from "bun:test";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorCodes } from "../../src/contract/errors.ts";
 import { Lead } from "../../src/contract/lead.ts";
@@ -218,6 +218,22 @@ test("the reference shows type, default or null, and example of each parameter a
       expect.stringMatching(/^(yes|no)$/),
     ]);
     expect(example).not.toBe("");
+  }
+});
+
+test("every link to this server leads somewhere, and the connectors are the files of the project", async () => {
+  const { url, send } = await serve();
+  const links = [...(await pageOf(url)).matchAll(/href="([^"#]+)/g)].map(([, link = ""]) => link.replace(url, ""));
+  const own = new Set(links.filter((link) => link.startsWith("/")));
+  expect(own.size).toBeGreaterThan(8);
+  for (const target of own) {
+    const { status, body } = await send({ target });
+    expect([target, status]).toEqual([target, 200]);
+    const [, file] = /^\/docs\/(connectors\/.+)/.exec(target) ?? [];
+    if (file === undefined) continue;
+    const kept = readFileSync(join(import.meta.dir, "../..", file), "utf8");
+    if (file.endsWith(".json")) expect(JSON.parse(body)).toEqual(JSON.parse(kept));
+    else expect(body).toBe(kept);
   }
 });
 

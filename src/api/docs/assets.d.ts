@@ -7,6 +7,14 @@ declare module "*.tgz" {
   const path: string;
   export default path;
 }
+declare module "*.py" {
+  const text: string;
+  export default text;
+}
+declare module "*.yaml" {
+  const text: string;
+  export default text;
+}
 declare module "*.md" {
   const text: string;
   export default text;
