@@ -159,7 +159,7 @@ function atNight({ madeMs }: Restoration): string {
   return (
     `Persons erased since ${formatTime(madeMs)} may be served again, and keys revoked since then may work again. ` +
     "To repeat the erasures, pass --receipts FILE. " +
-    "To start serving now, pass --yes, and then repeat each erasure (lead erase) and revocation (key revoke) of that time."
+    "To start serving now, pass --yes, and then repeat each erasure (lead erase) and revocation (key revoke, source revoke) of that time."
   );
 }
 
