@@ -102,7 +102,7 @@ withTool(program)(
     const server = await serve({ leads });
     const line = await aLine(server);
     const sync = aSync(program ?? "", line.url, server.aKey());
-    for (const most of [20, 60, 90, 140]) await sync.read(most);
+    for (const most of [20, 120]) await sync.read(most);
     line.faults.push("none", "busy", "drop", "html");
     expect(await sync.read()).toBe(0);
     expect(sync.leads()).toEqual(leads);

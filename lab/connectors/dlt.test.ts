@@ -1,8 +1,11 @@
 /** The dlt source, run by dlt into DuckDB: the destination is the export, over kills and late leads. */
 import { expect } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
+import { answering } from "../../test/support/answering.ts";
 import { aLead } from "../../test/support/builders.ts";
+import { until } from "../../test/support/eventually.ts";
 import { aFolder } from "../../test/support/folder.ts";
 import { serve } from "../../test/support/harness.ts";
 import {
@@ -61,10 +64,17 @@ withTool(python)(
   async () => {
     const leads = leadsOfWeeks(230);
     const { url, aKey, importMore } = await serve({ leads });
-    const { begin, run, leads: arrived } = aPipeline(python ?? "", url, aKey());
-    for (const ms of [1500, 2500, 3500, 5000]) {
+    let asked = 0;
+    const counting = answering((request) => {
+      asked++;
+      return fetch(request.url.replace(/^http:\/\/[^/]+/, url), { headers: request.headers });
+    });
+    const { begin, run, folder, leads: arrived } = aPipeline(python ?? "", counting, aKey());
+    const isLoading = () => existsSync(join(folder, "leadfile.duckdb"));
+    for (const isThere of [() => asked > 0, () => asked > 1, () => asked > 2, isLoading]) {
+      asked = 0;
       const cut = begin();
-      await Bun.sleep(ms);
+      await until(() => isThere() || cut.exitCode !== null);
       cut.kill("SIGKILL");
       await cut.exited;
     }
