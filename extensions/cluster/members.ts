@@ -46,7 +46,7 @@ export async function listMembers(node: RqliteNode, reachWithinMs = 2_000) {
   let listed: readonly ListedNode[];
   do {
     const path = `/nodes?nonvoters&ver=2&timeout=${Math.round(withinDistance(node, reachWithinMs))}ms`;
-    const text = await request(node, "GET", path, timeoutMs);
+    const text = await request(node, "GET", path, withinDistance(node, timeoutMs));
     listed = parseAnswer<{ readonly nodes: readonly ListedNode[] }>(text).nodes;
   } while (listed.some(({ error }) => brokenConnection.test(error ?? "")) && performance.now() < endMs);
   const times = listed.flatMap(({ error, time = 0 }) => (error === undefined ? time * 1_000 : []));

@@ -128,6 +128,17 @@ test("a node that was restarted is listed, although other nodes have broken conn
   expect(await listMembers(node)).toMatchObject([{ name: "n3", url: "http://10.0.0.3:4001" }]);
 });
 
+test("the nodes get more time at a distance, as their list has measured it", async () => {
+  const asked: string[] = [];
+  const node = standIn(({ url }) => {
+    asked.push(new URL(url).searchParams.get("timeout") ?? "");
+    const far = { id: "n2", api_addr: "http://10.0.0.2:4001", time: 0.2 };
+    return Response.json({ nodes: [{ ...far, id: "n1", time: 0.001 }, far, { id: "n3", error: "timeout", time: 2 }] });
+  });
+  for (const _ of ["near", "measured"]) await listMembers(node, 300);
+  expect([asked, node.distance]).toEqual([["300ms", "1100ms"], { roundTripMs: 200 }]);
+});
+
 test.each([
   [2_500, "The clock of n3 is 2.5 s ahead of the others."],
   [-31_000, "The clock of n3 is 31.0 s behind the others."],
