@@ -26,10 +26,6 @@ export interface Column {
   readonly isIgnored: boolean;
   /** True of a column of the record or a visit that is no field: it may be the time of the visit. */
   readonly mayBeTime: boolean;
-  /** True of such a column whose name says that it is a time. */
-  readonly isNamedLikeTime: boolean;
-  /** True of such a column whose name ends with at or on: a number in it may be a Unix time. */
-  readonly isNamedLikeMoment: boolean;
   /** The field that the value would be if its object, which is not known, were the person. */
   readonly strange: ReturnType<typeof strangeField>;
   /** True if its values are needed. */
@@ -61,24 +57,15 @@ export function columnOf(
   return {
     ...{ number, name, title: path.join("."), names, key, meaning, mapped, isIgnored, mayBeTime, strange },
     zone: mapped?.target === "identified_at" ? withoutZone(last).zone : (meaning?.zone ?? null),
-    ...timeSigns(mayBeTime ? wordsOf(last) : []),
     isRead: !isIgnored && (isUsed || mayBeTime || strange !== null || vendorKeys.has(key)),
     several: null,
   };
-}
-
-function timeSigns(words: readonly string[]): Pick<Column, "isNamedLikeTime" | "isNamedLikeMoment"> {
-  const last = words.at(-1) ?? "";
-  return { isNamedLikeTime: words.some((word) => timeWords.has(word)), isNamedLikeMoment: /^(?:at|on)$/.test(last) };
 }
 
 /** Returns whether a value is a field or a sign, or says that an object of a person is there. */
 function isOfRecordOrPerson(meaning: Meaning | null): boolean {
   return meaning !== null && (meaning.use !== null || meaning.person.kind !== "record");
 }
-
-/** Words of the name of a time. */
-const timeWords: ReadonlySet<string> = new Set(["seen", "visited", "date", "time"]);
 
 /** Returns whether a value that is no field, or the time at which the record was made, may be the time of the visit. */
 function isOfVisit(meaning: Meaning | null): boolean {

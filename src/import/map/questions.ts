@@ -3,7 +3,7 @@ import { firstText, type Row, textIn } from "../row.ts";
 import type { Column } from "./column.ts";
 import type { Target } from "./fields.ts";
 import { type LeadRules, personIn, readLead } from "./lead.ts";
-import { isRepresentative } from "./names.ts";
+import { isRepresentative, wordsOf } from "./names.ts";
 import { isTime } from "./values/times.ts";
 import { readVisitTime, type Undecided } from "./visit-time.ts";
 
@@ -91,13 +91,19 @@ function doubtful(rows: readonly Row[], nowMs: number): (readonly [Column, strin
       if (text !== null) seen.getOrInsert(column, []).push(text);
     }
   }
-  const isOften = ([{ isNamedLikeTime, isNamedLikeMoment }, texts]: readonly [Column, readonly string[]]) => {
-    const isOne = (text: string) =>
-      mayBeTime(text, isNamedLikeTime) || (isNamedLikeMoment && mayBeUnixTime(text, nowMs));
+  const isOften = ([{ names }, texts]: readonly [Column, readonly string[]]) => {
+    const words = wordsOf(names.at(-1) ?? "");
+    const isNamed = words.some((word) => timeWords.has(word));
+    // `seen at` and `created on` may hold Unix times.
+    const isMoment = /^(?:at|on)$/.test(words.at(-1) ?? "");
+    const isOne = (text: string) => mayBeTime(text, isNamed) || (isMoment && mayBeUnixTime(text, nowMs));
     return texts.filter(isOne).length * 2 > texts.length;
   };
   return [...seen].filter(isOften).map(([column, [example = ""]]) => [column, example]);
 }
+
+/** Words of the name of a time. */
+const timeWords: ReadonlySet<string> = new Set(["seen", "visited", "date", "time"]);
 
 /** In a column that is named like a time, every text may be one, but not a number of seconds or of visits. */
 function mayBeTime(text: string, isNamed: boolean): boolean {
