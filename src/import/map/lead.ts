@@ -1,5 +1,5 @@
 /** A row becomes a lead, or says why it cannot: each field comes from the first of its columns that has a value. */
-import { detailFields, type Lead, type LeadDetails, type LeadField, leadFields } from "../../contract/lead.ts";
+import { detailFields, type Lead, type LeadDetails, type LeadField } from "../../contract/lead.ts";
 import { identifierOf, type PersonIdentifier } from "../../contract/person.ts";
 import { isPixelId } from "../../contract/pixel.ts";
 import { stateCode } from "../../contract/states.ts";
@@ -183,8 +183,6 @@ export function asServed({ document, identifiedMs }: Pick<NewLead, "document" | 
   return identifiedMs === null ? { ...lead, identified_at: formatTime(nowMs) } : lead;
 }
 
-const numberOf = new Map<LeadField, number>(leadFields.map((field, number) => [field, number]));
-
 /** Reads the fields of a lead from a record, notes their columns, and warns of what is left out. */
 class Reader {
   readonly warnings = new Set<Warning>();
@@ -240,7 +238,7 @@ class Reader {
 
   /** Notes that a field came from a column. */
   note(field: LeadField, index: number): void {
-    this.origin = this.origin.with(numberOf.get(field) ?? 0, index);
+    this.origin = this.origin.with(field, index);
   }
 
   /** The index of the value that was found last. */
@@ -321,22 +319,28 @@ function readAliases(
   of: ByField,
   { email, verified_email, phone }: LeadDetails,
 ): readonly PersonIdentifier[] {
-  return [
-    ...others(row, of.email, email, "email"),
-    ...others(row, of.verified_email, verified_email, "email"),
-    ...others(row, of.phone, phone, "phone"),
-  ];
+  const found: PersonIdentifier[] = [];
+  addOthers(found, row, of.email, email, "email");
+  addOthers(found, row, of.verified_email, verified_email, "email");
+  addOthers(found, row, of.phone, phone, "phone");
+  return found;
 }
 
 const allIn = { email: allEmails, phone: allPhones };
 
-/** Returns the further identifiers in the columns of a field, without the one that is kept. Most rows have none. */
-function others({ cells }: Row, indexes: Indexes, kept: string | null, kind: "email" | "phone"): PersonIdentifier[] {
-  return (indexes ?? []).flatMap((index) => {
+/** Adds the further identifiers in the columns of a field, without the one that is kept. Most rows have none. */
+function addOthers(
+  found: PersonIdentifier[],
+  { cells }: Row,
+  indexes: Indexes,
+  kept: string | null,
+  kind: "email" | "phone",
+): void {
+  for (const index of indexes ?? []) {
     const cell = cells[index];
-    if (cell === kept || cell === "") return [];
-    return allIn[kind](cell).flatMap((value) => (value === kept ? [] : identifierOf(kind, value)));
-  });
+    if (cell === kept || cell === "") continue;
+    for (const value of allIn[kind](cell)) if (value !== kept) found.push(identifierOf(kind, value));
+  }
 }
 
 /** The separator of the pages of a list in one cell. It begins at the first of many blanks, not at each. */

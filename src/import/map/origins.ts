@@ -1,15 +1,15 @@
 /** The columns from which the fields of each lead came: leads with the same ones share a number. */
-import { type LeadField, leadFields } from "../../contract/lead.ts";
+import type { LeadField } from "../../contract/lead.ts";
 import type { Column } from "./column.ts";
 
-/** More columns than a record has. */
-const maxIndexes = 4096;
 /** At most this many are known at once: a file may fill other columns in each row. */
 const maxOrigins = 50_000;
 
 /** A node of a tree: the way from its root says which fields came from which columns. */
 export class Origin {
-  private readonly next = new Map<number, Origin>();
+  private readonly next = new Map<string, Origin>();
+  /** The one that was returned last: nearly all records of a file have the same. */
+  private last: Origin | null = null;
   /** The number of leads. */
   leads = 0;
 
@@ -18,28 +18,31 @@ export class Origin {
     private readonly columns: readonly Column[],
     readonly number: number,
     private readonly before: Origin | null,
-    private readonly code: number,
+    private readonly field: LeadField | null,
+    private readonly index: number,
   ) {}
 
   /** Returns the origin that also has a field from a column. */
-  with(field: number, index: number): Origin {
-    const code = field * maxIndexes + index;
-    const known = this.next.get(code);
-    if (known !== undefined) return known;
-    if (this.all.length >= maxOrigins) return this;
-    const origin = new Origin(this.all, this.columns, this.all.length, this, code);
-    this.all.push(origin);
-    this.next.set(code, origin);
+  with(field: LeadField, index: number): Origin {
+    if (this.last?.field === field && this.last.index === index) return this.last;
+    const key = `${field} ${index}`;
+    const known = this.next.get(key);
+    if (known === undefined && this.all.length >= maxOrigins) return this;
+    const origin = known ?? new Origin(this.all, this.columns, this.all.length, this, field, index);
+    if (known === undefined) {
+      this.all.push(origin);
+      this.next.set(key, origin);
+    }
+    this.last = origin;
     return origin;
   }
 
   /** Returns the columns by field, each field with all columns that gave a part of it. */
   fields(): ReadonlyMap<LeadField, readonly Column[]> {
     const found = new Map<LeadField, Column[]>();
-    for (let origin: Origin | null = this; origin?.before != null; origin = origin.before) {
-      const field = leadFields[Math.floor(origin.code / maxIndexes)];
-      const column = this.columns[origin.code % maxIndexes];
-      if (field !== undefined && column !== undefined) found.getOrInsert(field, []).unshift(column);
+    for (let origin: Origin | null = this; origin !== null; origin = origin.before) {
+      const column = this.columns[origin.index];
+      if (origin.field !== null && column !== undefined) found.getOrInsert(origin.field, []).unshift(column);
     }
     return found;
   }
@@ -51,7 +54,7 @@ export class Origins {
 
   /** Returns an origin without a field, for the records of a layout. */
   begin(columns: readonly Column[]): Origin {
-    const origin = new Origin(this.all, columns, this.all.length, null, 0);
+    const origin = new Origin(this.all, columns, this.all.length, null, null, 0);
     if (this.all.length < maxOrigins) this.all.push(origin);
     return origin;
   }

@@ -88,12 +88,24 @@ const dayAlone = /^(?!\d{10,}$)(?!.*\d:\d)(?!.*\d\s*[ap]\.?\s?m\b)(?!\d{8}T\d)/i
 /** The time that programs write after a date that has none. It begins at the first of many blanks, not at each. */
 const midnight = /(?<!\s)[T\s]\s*(?:00?:00(?::00(?:\.0+)?)?|12:00(?::00)?\s*AM)(?=\s*(?:Z|UTC|GMT)?$)/i;
 
+/** Reads the time of the only column of times in RFC 3339, which nearly all files have: nothing has to be decided. */
+function readAlone(row: Row, indexes: readonly number[]): ReadText | null {
+  const [index] = indexes;
+  const text = index === undefined || indexes.length > 1 ? null : firstText(row.cells[index]);
+  const ms = text === null ? null : parseTime(text, "down");
+  if (index === undefined || text === null || ms === null) return null;
+  return { time: { ms }, column: columnAt(row, index), text, indexes };
+}
+
 /**
  * Reads the time of a row: of the one column that has a value, of a date and a time of day in two columns, which are joined,
  * or of the preferred one of several columns that have whole times.
  */
 function readSourceTime(row: Row, of: ByField, rules: TimeRules): ReadText | null {
-  const found = (of.identified_at ?? []).flatMap((index) => {
+  const indexes = of.identified_at ?? [];
+  const alone = readAlone(row, indexes);
+  if (alone !== null) return alone;
+  const found = indexes.flatMap((index) => {
     const text = firstText(row.cells[index]);
     if (text === null) return [];
     const isHour = /^\d{1,2}$/.test(text) && /hour/i.test(row.layout.columns[index]?.title ?? "");
