@@ -54,7 +54,7 @@ export function databaseOn(connection: Connection): LeadDatabase {
 }
 
 /** A signal ends the work after a transaction, and the progress is shown then. */
-const batchBytes = { first: addedBytes.first, max: addedBytes.first };
+const batches = { ...addedBytes, transactionMs: 1_000 };
 
 /** Writes batches in as few transactions as other programs allow: a page that changes for several leads is written once. */
 async function* writeBatches(connection: Connection, next: NextBatch): AsyncGenerator<number, number> {
@@ -79,7 +79,7 @@ async function* writeBatches(connection: Connection, next: NextBatch): AsyncGene
   try {
     // A random ID has a page of its index to itself. One that does not fit is written once more for each lead.
     writer.$client.run(`PRAGMA cache_size = -${64 * 1024}`);
-    for await (const _ of inTransactions(writer, work, batchBytes)) yield written.leads;
+    for await (const _ of inTransactions(writer, work, batches)) yield written.leads;
   } finally {
     writer.$client.close();
   }

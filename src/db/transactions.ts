@@ -42,8 +42,19 @@ export interface Work {
   isStopping(): boolean;
 }
 
+interface Limits {
+  readonly first: number;
+  readonly max: number;
+  /** The time after which a transaction ends, also if nobody waits. */
+  readonly transactionMs?: number;
+}
+
 /** Does all of the work. At each step of the generator, one more transaction is on the disk. */
-export async function* inTransactions(database: Connection, work: Work, limits = addedBytes): AsyncGenerator<void> {
+export async function* inTransactions(
+  database: Connection,
+  work: Work,
+  limits: Limits = addedBytes,
+): AsyncGenerator<void> {
   const path = database.$client.filename;
   const requests = openLockRequests(path);
   const log = openWal(path);
@@ -64,10 +75,11 @@ export async function* inTransactions(database: Connection, work: Work, limits =
       const maxAdded = Math.min(mayAdd, freeBytesAt(path) / 3 - fromBytes);
       const added = () => logBytes() - fromBytes;
       const { transactionMs, pauseMs } = limitsOf(path);
+      const maxMs = Math.min(transactionMs, limits.transactionMs ?? transactionMs);
       requests.begin();
       writeWhenFree(database.$client, () => database.$client.run("BEGIN IMMEDIATE"));
       const startedMs = performance.now();
-      const isFull = () => added() > maxAdded || performance.now() - startedMs > transactionMs;
+      const isFull = () => added() > maxAdded || performance.now() - startedMs > maxMs;
       work.begin();
       let isLeft = step();
       while (isLeft && !requests.isRequested() && !work.isStopping() && !isFull()) {
