@@ -239,6 +239,11 @@ publishing("the command of the guide installs the package from a running server,
   const running = start({ LEADFILE_KEY: aKey() }, folder, ["node_modules/.bin/leadfile-follow", url]);
   await running.said(/(?:^\{.*\}\n){5}/m);
   expect([await running.end("SIGTERM"), running.errors()]).toEqual([0, ""]);
+
+  // Without an installation, as docs/follow.md runs it. npx forwards no signal, so only the help is printed.
+  const [, command = ""] = /^```sh\n(npx .*)\n```$/m.exec(readFileSync(join(root, "docs/follow.md"), "utf8")) ?? [];
+  const line = command.replaceAll("https://www.example.com", url).replace("npx", "npx --yes");
+  expect(await Bun.$`sh -ec ${`${line} --help`}`.cwd(aFolder()).quiet().text()).toStartWith("Usage: follow");
 });
 
 test("the guide lists every option, and every error class apart from those of the codes", () => {
