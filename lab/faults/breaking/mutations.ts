@@ -29,8 +29,8 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
   },
   "src/import/write/merge.ts": {
     "an import that takes what did not fit at once for written": [
-      "if (written === max) return written;",
-      "if (written > 0) return max;",
+      "written += together;",
+      "written += together > 0 ? max : 0;",
       "import/model",
     ],
   },

@@ -52,7 +52,7 @@ export const clusterCutOff: Fault = {
     broken(
       "a revoke that does not wait",
       "extensions/cluster/database.ts",
-      "await waitForAll(file, id, list, (await listing) ?? (await list()));",
+      "await waitForAll(file, node, id, list, (await listing) ?? (await list()));",
       "waitForAll === null && listing === null ? [] : [];",
       { times: 1 },
     ),

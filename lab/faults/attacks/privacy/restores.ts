@@ -31,8 +31,8 @@ export const restores: Fault = {
     broken(
       "a restore that repeats erasures by identifiers that they only derived",
       "src/backup/erasures.ts",
-      '...hashes("given")',
-      '...hashes("hashes")',
+      '...formsIn("given")',
+      '...formsIn("hashes")',
       { isSlow: true, times: 40 },
     ),
     broken(
