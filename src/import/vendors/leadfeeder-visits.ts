@@ -19,7 +19,7 @@ export const leadfeederVisits: Vendor = {
     country: ["attributes.country_code"],
   },
   notKept: ["attributes.lead_id", "attributes.lf_client_id", "attributes.medium", "attributes.campaign"],
-  notes: ["The company of a visit is in the record of its lead, which is another one."],
+  notes: ["The company is not in the record of the visit, but in the record of its lead."],
   sample: {
     id: "vs_1",
     type: "visits",
