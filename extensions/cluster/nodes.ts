@@ -151,6 +151,12 @@ const madeByRqlite = ["clean_snapshot", "extensions", "raft", "raft.db", "rsnaps
 export async function rejoinNode({ node, path, catchUp }: ClusterDatabase, { stop, start }: Restarting): Promise<void> {
   await checkLocalNode(node, path);
   const others = (await listMembers(node)).filter(({ name, isVoter }) => isVoter && name !== node.name);
+  if (others.length === 0) {
+    throw new UserError(
+      `${node.name} is the only node with a vote, and its data would be lost.`,
+      "Add a node first. To start from a backup instead, give the node a new folder, and run cluster init.",
+    );
+  }
   refuseBehind(await findBehind(others));
   try {
     await stop();

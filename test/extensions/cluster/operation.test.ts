@@ -41,6 +41,18 @@ unless(missing).describe("a cluster", () => {
     expect(again.stderr).toContain("is not alone and empty. Start a node with a new folder");
   });
 
+  test("of one node keeps its only copy of the data when it should join again", async () => {
+    const { node, admin } = await aNode();
+    const appliance = anAdmin(["acme"]);
+    expect((await admin.run("cluster", "init", appliance.file)).status).toBe(0);
+    const refused = await admin.run("cluster", "rejoin", "--stop", "false", "--start", "false");
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`${node.name} is the only node with a vote`),
+    });
+    expect((await admin.run("account", "list", "--json")).json as object).toMatchObject([{ name: "acme" }]);
+  });
+
   test("is shown with its leader, its servers, and the lack of a majority", async () => {
     const cluster = await aCluster();
     const { places } = cluster;
