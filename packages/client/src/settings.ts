@@ -66,8 +66,8 @@ export function readSettings(options: LeadfileOptions) {
   if (!(Number.isInteger(retries) && retries >= 0)) throw new SettingError("retries takes a whole number from 0.");
   if (options.dangerouslyAllowBrowser !== true && isBrowser()) {
     throw new SettingError(
-      "This is a browser: whoever opens the page could take the key. Call the API from a server; " +
-        "dangerouslyAllowBrowser: true overrules this.",
+      "This is a browser: anyone who opens the page could read the key. Call the API from a server. " +
+        "To call it from the browser anyway, set dangerouslyAllowBrowser: true.",
     );
   }
   return {
@@ -103,9 +103,7 @@ export function readAddress(setting: string, text: string, example: string, allo
     );
   }
   if (url.protocol === "https:" || isLoopback(url.hostname) || allowPlainHttp) return url;
-  throw new SettingError(
-    `${setting} is plain http, which others can read. Use https; allowPlainHttp: true overrules this.`,
-  );
+  throw new SettingError(`${setting} is plain http, which others can read. Use https, or set allowPlainHttp: true.`);
 }
 
 /** Returns whether the host name of an address is that of this machine. */

@@ -218,7 +218,7 @@ describe("a problem that a model cannot solve", () => {
   test("an unreachable server and an address without the API are reported to the person who started the program", async () => {
     const server = await serve();
     const elsewhere = await anAgent(`${server.url}/elsewhere`, server.aKey());
-    expect((await elsewhere.call("usage")).text).toMatch(/not_found.*whoever started this program to check its URL/);
+    expect((await elsewhere.call("usage")).text).toMatch(/not_found.*person who started this program to check its URL/);
     const { call } = await anAgent(server.url, server.aKey(), swift);
     await server.stop();
     expect((await call("usage")).text).toMatch(
