@@ -145,21 +145,20 @@ async function confirmLoss(report: Restoration, options: Options, nowMs: number)
   if (isLosing || doubts.length > 0) await confirm(`${why}${what}Replace the database?`, {});
 }
 
-/** Says which files may know erasures and revocations that the restore cannot repeat. Receipts answer for erasures alone. */
+/** Returns the files whose erasures or revocations the restore cannot read. Receipts replace only the erasures. */
 function unknownTexts({ unknown }: Restoration, { receipts }: Options): string[] {
   return unknown.flatMap(({ file, acts }) => {
     const unanswered = acts.filter((one) => one === "revocations" || receipts === undefined);
-    const texts = unanswered.map((one) => (one === "revocations" ? "revoked keys" : one));
-    return texts.length === 0 ? [] : [`the ${texts.join(" and ")} of ${file} cannot be read`];
+    return unanswered.length === 0 ? [] : [`the ${unanswered.join(" and ")} of ${file} cannot be read`];
   });
 }
 
-/** Says what to do when the service is down and nobody can repair the file first. */
+/** Returns what to do if the service is down and nobody can repair the file first. */
 function atNight({ madeMs }: Restoration): string {
   return (
-    `Persons erased since ${formatTime(madeMs)} may be served again, and keys revoked since then may work again. ` +
+    `Persons erased since ${formatTime(madeMs)} may be served again, and keys and sources revoked since then may work again. ` +
     "To repeat the erasures, pass --receipts FILE. " +
-    "To start serving now, pass --yes, and then repeat each erasure (lead erase) and revocation (key revoke, source revoke) of that time."
+    "To start serving now, pass --yes, and then repeat each erasure (lead erase) and revocation (key revoke, source revoke) made since then."
   );
 }
 
@@ -170,7 +169,7 @@ const again =
 function sinceText({ isNewerKnown, receipts, madeMs }: Restoration): string {
   const since = `changed since ${formatTime(madeMs)} must be changed again.`;
   const later = receipts === 0 ? "Later ones may be lost (for erasures: restore --receipts FILE). " : "";
-  if (isNewerKnown) return `Erasures and revoked keys were taken from newer backups. ${later}Settings ${since}`;
+  if (isNewerKnown) return `Erasures and revocations were taken from newer backups. ${later}Settings ${since}`;
   if (receipts === 0) return `No newer data was found on this machine. ${again}`;
   const applied = `${counted("receipt")(receipts)} ${receipts === 1 ? "was" : "were"} applied`;
   return `No newer data was found on this machine; ${applied}. Keys revoked and settings ${since}`;

@@ -47,7 +47,7 @@ async function restoreAsked(admin: Admin, ...words: readonly string[]) {
 }
 
 test.each([
-  ["the keys", "keys", { leads: 1, erased_again: 1 }, "active", `${ofKeys}\\. `, "the revoked keys of"],
+  ["the keys", "keys", { leads: 1, erased_again: 1 }, "active", `${ofKeys}\\. `, "the revocations of"],
   [
     "the erasures",
     "suppressions",
@@ -81,7 +81,7 @@ test.each<[string, (path: string) => void]>([
   spoil(admin.file);
   const bytes = readFileSync(admin.file);
   const { asked, json } = await restoreAsked(admin, file);
-  expect(asked).toContain(`the erasures and revoked keys of ${admin.file} cannot be read`);
+  expect(asked).toContain(`the erasures and revocations of ${admin.file} cannot be read`);
   expect(json).toMatchObject({ leads: 2, lost: { leads: null, imports: null, keys: null, accounts: null } });
   expect(await keyState(admin, key)).toBe("active");
   expect(readFileSync(join(admin.folder, kept(admin)[0] ?? ""))).toEqual(bytes);
@@ -99,7 +99,7 @@ test("receipts answer for the erasures of a damaged file, but not for its revoca
   const theirs = other.admin.put("receipts", (await other.admin.run("receipt", "list", "acme")).stdout);
   overwrite(other.admin.file, 0, 400);
   const { asked, json } = await restoreAsked(other.admin, other.file, "--receipts", theirs);
-  expect(asked).toContain(`: the revoked keys of ${other.admin.file} cannot be read`);
+  expect(asked).toContain(`: the revocations of ${other.admin.file} cannot be read`);
   expect(json).toMatchObject({ leads: 1, erased_again: 1 });
 });
 
@@ -131,7 +131,7 @@ test.each<[string, (file: string) => void, reason: string]>([
   for (const suffix of ["", "-wal", "-shm"]) rmSync(admin.file + suffix, { force: true });
   const refused = await admin.run("restore", join(place, names[0]), "--json");
   expect([refused.status, existsSync(admin.file)]).toEqual([1, false]);
-  expect(refused.stderr).toContain(`the erasures and revoked keys of ${newer} cannot be read`);
+  expect(refused.stderr).toContain(`the erasures and revocations of ${newer} cannot be read`);
   const { status, stderr } = await admin.run("restore", join(place, names[0]), "--yes");
   expect(status).toBe(0);
   expect(stderr).toMatch(new RegExp(`^Warning: The backup ${newer} cannot be read: [^\n]*${reason}`, "m"));

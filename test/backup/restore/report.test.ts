@@ -152,7 +152,7 @@ test.each([
   const { json, stderr } = await other.run("restore", join(admin.folder, name), "--json", "--yes");
   expect(json).toMatchObject({ leads: 19, erased_again: 1 });
   expect(stderr).toMatch(
-    /^Erasures and revoked keys were taken from newer backups\. Later ones may be lost \(.+\)\. Settings changed since 2/m,
+    /^Erasures and revocations were taken from newer backups\. Later ones may be lost \(.+\)\. Settings changed since 2/m,
   );
 });
 
