@@ -6,42 +6,42 @@ import { listMembers, withinDistance } from "./members.ts";
 import type { RqliteNode } from "./node.ts";
 import { askPosition } from "./transaction.ts";
 
-/** The time by both clocks of the machine. */
+/** A reading of both clocks of the machine. */
 export interface Clocks {
   /** Milliseconds that only increase. They may stop while the machine is suspended. */
   readonly monotonicMs: number;
-  /** Unix milliseconds, which somebody may set. */
+  /** Unix milliseconds. NTP or an administrator may set this clock. */
   readonly wallMs: number;
 }
 
 /** Reads the clocks of this machine. */
 export const readClocks = (): Clocks => ({ monotonicMs: performance.now(), wallMs: Date.now() });
 
-/** Smaller differences are those between two measurements: the time must not go back and forth. */
+/** Smaller differences are measurement noise. Correcting them would move the time back and forth. */
 const minStepMs = 1_000;
 
-/** Creates a clock that shows the time of this machine until it is corrected. After that, nobody can set it. */
+/** Creates a clock that shows the time of this machine until it is corrected. After that, it ignores the machine's clock. */
 export function createMajorityClock(read = readClocks) {
-  /** The difference of the time to the monotonic clock. */
-  let leadMs: number | null = null;
+  /** The time minus the monotonic clock; null until the first correction. */
+  let offsetMs: number | null = null;
   return {
     now(): number {
       const { monotonicMs, wallMs } = read();
-      return leadMs === null ? wallMs : Math.round(monotonicMs + leadMs);
+      return offsetMs === null ? wallMs : Math.round(monotonicMs + offsetMs);
     },
-    /** Takes the time by which the clock of this machine was just found to be behind that of the majority. */
+    /** Corrects the time, given how far the clock of this machine is behind that of the majority. */
     correct(offMs: number): void {
       const { monotonicMs, wallMs } = read();
       const measuredMs = wallMs - monotonicMs + offMs;
-      if (leadMs !== null && Math.abs(measuredMs - leadMs) < minStepMs) return;
-      leadMs = Math.abs(offMs) < minStepMs ? wallMs - monotonicMs : measuredMs;
+      if (offsetMs !== null && Math.abs(measuredMs - offsetMs) < minStepMs) return;
+      offsetMs = Math.abs(offMs) < minStepMs ? wallMs - monotonicMs : measuredMs;
     },
   };
 }
 
 /**
- * Returns how far the clock of this machine is behind that of the majority, from how far it is behind each other one. If as
- * many clocks agree with it as do not, such as one and one, nobody knows which is right, and it counts as off.
+ * Returns how far the clock of this machine is behind that of the majority, given how far it is behind each other clock. In a
+ * tie, such as with two machines, no clock is known to be right, and this one counts as wrong.
  */
 export function disagreementOf(others: readonly number[]): number {
   const sorted = [0, ...others].toSorted((one, other) => one - other);
@@ -49,9 +49,9 @@ export function disagreementOf(others: readonly number[]): number {
   return middle.toSorted((one, other) => Math.abs(other) - Math.abs(one))[0] ?? 0;
 }
 
-/** A node that cannot be reached within this time must not delay each command. */
+/** The time limit for reaching a node, so that an unreachable one does not delay every command. */
 const reachWithinMs = 300;
-/** A machine may be busy, but a wrong clock has to be noticed. */
+/** The time limit for the answer of a node. A busy machine needs it: without an answer, a wrong clock goes undetected. */
 const timeoutMs = 1_000;
 
 /** Asks the other nodes how far the clock of this machine is behind that of the majority; null if none answers. */

@@ -54,7 +54,7 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
     const ask = (ms: number) => askPosition(node, null, ms, "linearizable");
     const measuring = measure();
     const { last, clockOffMs } = await retry("read", ask, withinMs);
-    // The leader alone has answered.
+    // If no other node has answered the measurement, the answer of the leader is the only other clock.
     const offMs = (await measuring) ?? clockOffMs;
     if (Math.abs(offMs) > maxClockOffMs) throw wrongClock(offMs);
     if (last === null) return;
@@ -83,7 +83,7 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
   return { catchUp, apply, isShown, now };
 }
 
-/** The leads of a batch. */
+/** The number of leads in a batch, and the durations between which it stays the same. */
 const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };
 
 /** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
@@ -112,7 +112,7 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
       const unreachable = await writeEverywhere(statements);
       if (unreachable.length > 0) onUnreachable(unreachable);
     },
-    /** Others may write between two batches. A batch that they make outdated is made again. */
+    /** Other programs may write between two batches. A batch that their writes made outdated is built again. */
     async *writeBatches(next: NextBatch) {
       let [leads, fromMs, size] = [0, Number.MIN_SAFE_INTEGER, steps.min];
       for (;;) {
@@ -145,7 +145,7 @@ const lookMs = 5;
 /** The first list must be there soon. A node that is missing from it is found by the next one. */
 const reachWithinMs = 300;
 const listEveryMs = 500;
-/** The timeout for a node without a distance. */
+/** The timeout for a node, to which withinDistance adds the round trips. */
 const nodeTimeoutMs = 1_000;
 /** A majority that has received a write applies it sooner, unless the disks of several nodes are full. */
 const maxApplyMs = 30_000;
@@ -239,7 +239,7 @@ export async function reasonFor(work: Promise<unknown>): Promise<string | null> 
  */
 const patienceMs = { inProgress: 30_000, unanswered: 8_000, behind: 5_000 };
 
-/** The timeout of the first try without a distance, in which a leader answers unless it hangs. */
+/** The timeout of the first try, to which withinDistance adds the round trips. A leader answers sooner unless it hangs. */
 const firstTimeoutMs = 1_000;
 
 /** Makes a function that tries until there is a result, each time with a longer timeout, while a cluster has no leader. */

@@ -8,10 +8,10 @@ const timeoutMs = 3_000;
 
 /** The longest supported round trip between two nodes. */
 export const maxRoundTripMs = 300;
-/** A request connects to a node, which asks the leader, which asks the others. */
+/** A request connects to a node, which asks the leader, which asks the other nodes. */
 const roundTripsPerRequest = 4;
 
-/** Returns a time limit for nodes at the measured distance, from one for nodes without a distance. */
+/** Adds the measured round trips to a time limit, which is meant for nodes with no network delay. */
 export function withinDistance({ distance }: RqliteNode, ms: number): number {
   return ms + roundTripsPerRequest * Math.min(distance.roundTripMs, maxRoundTripMs);
 }

@@ -122,12 +122,12 @@ async function refuseWithoutMajority(members: readonly Member[], name: string): 
   );
 }
 
-/** The time that nodes get to receive what another one has. */
+/** The time that nodes have to catch up with the newest log entry of another node. */
 const catchUpMs = 2_000;
 
 /**
- * Returns the names of the nodes that lack entries of the log that another one has. A write that the local node and the leader
- * alone have would be lost if the local node forgot it and the leader failed.
+ * Returns the names of the nodes that lack log entries that another node has. A write that only the local node and the leader
+ * have would be lost if the local node deleted it and the leader failed.
  */
 async function findBehind(others: readonly Member[]): Promise<string[]> {
   let newest = Number.POSITIVE_INFINITY;

@@ -136,7 +136,7 @@ function wrongFlagsOf(state: NodeState | null): string[] {
  * that of most nodes or, in a tie, from that of the node with the most transactions.
  */
 function findLacking(members: readonly Asked[]): Set<string> {
-  // Nothing is known to be missing on a node that does not answer, or does not have that transaction yet.
+  // A node that does not answer, or does not have that transaction yet, is not known to lack anything.
   const having = members.flatMap(({ name, position }) => {
     return position === null || position.chainAtOwn === null ? [] : [{ ...position, name }];
   });

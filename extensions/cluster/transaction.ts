@@ -63,10 +63,10 @@ export async function send(node: RqliteNode, id: string, statements: readonly St
 const lastPosition = `(SELECT json_object('id', id, 'chain', chain, 'number', number)
   FROM cluster_writes ORDER BY number DESC LIMIT 1)`;
 
-/** The row that a node returns for the query of its position. */
+/** The JSON array that a node returns when its position is queried. */
 type Answered = [revision: number, last: Position | null, chainAtOwn: number | null, nowMs: number, isListed: 0 | 1];
 
-/** Asks a node how far it is, and whether it lists the process that serves. Throws if it does not answer. */
+/** Asks a node for its position, its clock, and whether it lists the process that serves. Throws if it does not answer. */
 export async function askPosition(
   node: RqliteNode,
   own: Position | null,

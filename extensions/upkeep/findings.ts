@@ -40,7 +40,7 @@ export async function checkPlace({ path, contents, config, nowMs }: Examined): P
   ];
 }
 
-/** Lists a place, or returns why it cannot. In a thread: a request to an object store that does not answer cannot be ended otherwise. */
+/** Lists a place in a thread, or returns the error. A request to an unresponsive object store ends only with its thread. */
 async function listWithin({ to, access }: BackupConfig, nowMs: number): Promise<StoredBackup[] | UserError> {
   const stop = AbortSignal.timeout(maxListMs);
   try {

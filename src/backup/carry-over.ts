@@ -8,7 +8,7 @@ import { type Connection, changedRows } from "../db/connection.ts";
 import { carryLedger, rememberLostLeads } from "./carry-ledger.ts";
 import { openSoundness } from "./replaced.ts";
 
-/** The acts that no restore may take back. They are also taken from newer backups, and a restore asks if they cannot be read. */
+/** The acts that no restore may undo. They are also taken from newer backups, and a restore asks if they cannot be read. */
 export type FinalActs = "erasures" | "revocations";
 
 interface Part {
@@ -35,8 +35,8 @@ export interface CarriedPart {
 
 /**
  * Carries over all parts, or the final acts alone, and returns how many rows changed, and the parts that cannot be read. Often
- * the old file is damaged, which is why somebody restores. Call it outside a transaction: SQLite refuses to write in one that
- * has met damage.
+ * the old file is damaged, which is the reason for the restore. Call it outside a transaction: SQLite refuses to write in a
+ * transaction in which it has found damage.
  */
 export function carryOver(
   database: Connection,

@@ -60,7 +60,7 @@ const batches = { ...addedBytes, transactionMs: 1_000 };
 async function* writeBatches(connection: Connection, next: NextBatch): AsyncGenerator<number, number> {
   const earliestMs = Number.MIN_SAFE_INTEGER;
   let written = { leads: 0, lastMs: earliestMs };
-  // Often there is nothing to do, which needs no lock.
+  // Often there is nothing to do. Finding that out needs no lock.
   if (next(connection, earliestMs, 1) === null) return 0;
   let committed = written;
   const writer = openWriter(connection.$client.filename);
@@ -77,7 +77,7 @@ async function* writeBatches(connection: Connection, next: NextBatch): AsyncGene
     isStopping: () => false,
   };
   try {
-    // A random ID has a page of its index to itself. One that does not fit is written once more for each lead.
+    // Random IDs are spread over all pages of their index. A page that is not in the cache is written again for each lead.
     writer.$client.run(`PRAGMA cache_size = -${64 * 1024}`);
     for await (const _ of inTransactions(writer, work, batches)) yield written.leads;
   } finally {
@@ -123,13 +123,13 @@ function openUnwritable(path: string): Connection | null {
   return null;
 }
 
-/** Opens the file once more for much work (transactions.ts), which copies the log into the file less often. */
+/** Opens a second connection for long transactions (transactions.ts). It runs checkpoints less often. */
 export function openWriter(path: string): Connection {
   const database = openConnection(path);
   database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
-  // Another thread brings the log to the disk before anything counts as done.
+  // Another thread syncs the WAL to the disk before anything counts as done.
   database.$client.run("PRAGMA synchronous = NORMAL");
-  // The accounts and pixels of leads are looked up before. With this check SQLite would also copy each page (merge.ts).
+  // The accounts and pixels of leads are looked up before. With foreign keys, SQLite would also copy each page (merge.ts).
   database.$client.run("PRAGMA foreign_keys = OFF");
   return database;
 }

@@ -32,14 +32,14 @@ export function deleteLeads(
     const found = read
       .select({ number: leads.number, ms: leads.identifiedAt })
       .from(leads)
-      // Leads that stay are passed once.
+      // Each batch continues where the previous one ended.
       .where(and(those, gte(leads.identifiedAt, fromMs)))
       .orderBy(asc(leads.identifiedAt))
       .limit(max)
       .all();
     const last = found.at(-1);
     if (last === undefined) return null;
-    // By number, so that the leads that stay are not passed again by each statement.
+    // By number, so that each statement does not read the remaining leads again.
     const numbers = JSON.stringify(found.map(({ number }) => number));
     const some = and(sql`${leads.number} IN (SELECT value FROM json_each(${numbers}))`, those);
     const statements = [...before(read, some), read.delete(leads).where(some), changedExactly(found.length)];

@@ -1,7 +1,7 @@
 /**
- * Long transactions for much work. A transaction writes each page of an index once, however many of its rows change, so
- * longer ones write less. A transaction ends as soon as another writer requests the lock, and after two seconds if a server
- * has the file.
+ * Long transactions for bulk work. A transaction writes each page of an index once, however many of its rows change, so
+ * longer transactions write less. A transaction ends as soon as another writer requests the lock, and after two seconds if a
+ * server has the file.
  */
 import { statSync } from "node:fs";
 import type { Connection } from "./connection.ts";
@@ -45,7 +45,7 @@ export interface Work {
 interface Limits {
   readonly first: number;
   readonly max: number;
-  /** The time after which a transaction ends, also if nobody waits. */
+  /** The time after which a transaction ends, even if nobody waits for the lock. */
   readonly transactionMs?: number;
 }
 
@@ -69,7 +69,7 @@ export async function* inTransactions(
   try {
     let mayAdd = limits.first;
     for (let isDone = false; !isDone; ) {
-      // A full disk keeps room for other writers, such as a revocation, and for the file, into which the log is copied.
+      // Leave space on a nearly full disk for other writers, such as a revocation, and for the checkpoint of the WAL.
       if (logBytes() > Math.min(limits.first, freeBytesAt(path) / 6)) emptyWal(database);
       const fromBytes = logBytes();
       const maxAdded = Math.min(mayAdd, freeBytesAt(path) / 3 - fromBytes);
@@ -88,7 +88,7 @@ export async function* inTransactions(
         await Bun.sleep(0);
       }
       isDone = !isLeft;
-      // A large commit takes too long for other writers, and a rollback takes a hundredth of a second. What is done again
+      // Other writers would wait too long for a large commit, while a rollback takes about 10 ms. The work that is repeated
       // is never more than what was committed since the last request.
       if (isLeft && requests.isRequested() && added() > limits.first) {
         database.$client.run("ROLLBACK");

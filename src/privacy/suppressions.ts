@@ -51,7 +51,7 @@ interface BlockList {
   readonly table: typeof suppressions | typeof suppressedDigests;
   /** The column with the form of the identifier. */
   readonly column: typeof suppressions.hash | typeof suppressedDigests.digest;
-  /** The condition on the blocks that were not lifted since. */
+  /** The condition that selects the blocks that were not lifted. */
   readonly inForce: SQL | undefined;
   readonly formsOf: (identifier: PersonIdentifier) => Buffer[];
 }
@@ -75,7 +75,7 @@ function listBlocks(database: Connection, { number, id }: SuppressedAccount): Bl
   return [...hashes, digests];
 }
 
-/** Returns the function that lists every form in which blocks of an account have an identifier, in hexadecimal digits. */
+/** Returns a function that lists every form (in hexadecimal) under which the blocks of an account store an identifier. */
 export function openForms(database: Connection, account: SuppressedAccount) {
   const lists = listBlocks(database, account);
   return (identifier: PersonIdentifier): string[] =>
@@ -87,7 +87,7 @@ function findBlock(database: Connection, { table, inForce }: BlockList, where?: 
 }
 
 /**
- * Prepares the question whether one of some identifiers is blocked; null if the account has no block. Call it within the
+ * Returns a function that tells whether any identifier is blocked; null if the account has no block. Call it within the
  * transaction that depends on it.
  */
 export function openSuppressions(

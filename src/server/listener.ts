@@ -101,7 +101,7 @@ function asLast(answer: Response): Response {
   return answer;
 }
 
-/** Until a turn of the event loop has had both this time and this many requests, its requests are answered at once. */
+/** A turn of the event loop answers requests at once until it has exceeded both limits. */
 const maxTurn = { ms: 250, requests: 100 } as const;
 
 /**

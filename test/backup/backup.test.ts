@@ -41,7 +41,7 @@ test("a drill of an existing backup compares it, changes nothing, and removes it
   const { admin, file } = await aBackup();
   const sha256 = createHash("sha256").update(readFileSync(file)).digest("hex");
   await admin.import(header + rows(0, 30));
-  // The log is removed by whoever closes the file last, which a process that ends may or may not do.
+  // The last connection that is closed removes the WAL. A process that exits may or may not close its connection.
   const files = () => readdirSync(admin.folder).filter((name) => !/-(?:wal|shm)$/.test(name));
   const before = files().toSorted();
   expect(await admin.run("backup", "--drill", file, "--json")).toMatchObject({

@@ -162,7 +162,7 @@ describe("key rotate", () => {
     expect(await listOf(admin)).toHaveLength(1);
   });
 
-  test("says of an expired key that it has expired", async () => {
+  test("reports an expired key as expired", async () => {
     const { admin, old } = await withKey("--expires", new Date(Date.now() + 60_000).toISOString());
     const later = anAdmin([], { DATABASE_PATH: admin.file }, Date.now() + 3_600_000);
     const { status, stderr } = await later.run("key", "rotate", old.id);

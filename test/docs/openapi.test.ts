@@ -18,7 +18,7 @@ import { serve } from "../support/harness.ts";
 import { needing } from "../support/needing.ts";
 import { describedBy } from "./described.ts";
 
-/** The description as a server at a public address gives it, to which the linters object at 127.0.0.1. */
+/** The description from a server with a public address: the linters reject 127.0.0.1. */
 const published = async () =>
   (await fetch(`${(await serve({ baseUrl: "https://www.acme.test" })).url}/openapi.json`)).text();
 

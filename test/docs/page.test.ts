@@ -221,7 +221,7 @@ test("the reference shows type, default or null, and example of each parameter a
   }
 });
 
-test("every link to this server leads somewhere, and the connectors are the files of the project", async () => {
+test("every link to this server works, and the connectors are the files of the project", async () => {
   const { url, send } = await serve();
   const links = [...(await pageOf(url)).matchAll(/href="([^"#]+)/g)].map(([, link = ""]) => link.replace(url, ""));
   const own = new Set(links.filter((link) => link.startsWith("/")));

@@ -31,7 +31,7 @@ needing("mount")("an undo succeeds on a nearly full disk, and leaves room for a 
   const { bavail, bsize } = statfsSync(disk.path);
   writeFileSync(join(disk.path, "rest"), Buffer.alloc(bavail * bsize - 12_000_000));
   const child = admin.start("import", "undo", "acme", "1");
-  // Whoever asks makes it write pages again and again.
+  // Every request for the lock makes it write pages again.
   for await (const _ of betweenTransactions(path, child.exited, () => true));
   expect(await child.exited).toBe(0);
   expect((await admin.run("key", "revoke", id, "--yes")).status).toBe(0);

@@ -136,7 +136,7 @@ test.each<[string, object | null]>([
   expect(await leadOfObject({ user })).toEqual(user);
 });
 
-test("an object that is named after a time or a referrer holds it", async () => {
+test("an object that is named after a time or a referrer gives its value", async () => {
   const record = {
     email: "d@example.com",
     seen_at: { $date: "2026-01-31T09:15:00Z" },
@@ -159,11 +159,11 @@ test("contacts next to a company are suggestions, and only --map makes one of th
   expect(await leadOfObject({ company: "Harbor", contact: kim })).toEqual({ ...kim, company: "Harbor" });
 });
 
-test("a city of a company keeps no city of a contact out", async () => {
+test("the city of a company does not replace the city of a contact", async () => {
   const row = { "First Name": "Dana", "Company City": "Austin", "Person City": "Reno", "Person State": "NV" };
   expect(await leadOf(row)).toEqual({ name: "Dana", city: "Reno", state: "NV" });
 });
 
-test.each([{}, null, { id: "v1" }])("a bare name next to the visitor %j is that of the page", async (visitor) => {
+test.each([{}, null, { id: "v1" }])("a bare name next to the visitor %j is the name of the page", async (visitor) => {
   expect(await leadOfObject({ name: "Pricing", url: "/pricing", visitor })).toEqual({ page_url: "/pricing" });
 });

@@ -135,7 +135,7 @@ const identity: readonly Row[] = [
     { ...dana, phone: "16195550142" },
   ],
   [
-    "a visitor with whoever was seen last",
+    "a visitor with the time of the last visit and a profile link",
     { visitor: { ...dana, last_seen_at: time, url: "https://social.example.com/d", created_at: "2020-01-01" } },
     { ...dana, at },
   ],
@@ -210,7 +210,7 @@ const webhooks: readonly Row[] = [
     { ...dana, at, page_url: "/a" },
   ],
   [
-    "a form, with whoever sent it and whoever is to answer",
+    "a form, with its sender and its assigned agent",
     { sender: { email: "x@vendor.example" }, agent: kim, contact: dana, account: kim, created_by: kim },
     dana,
   ],
@@ -282,7 +282,7 @@ const visits: readonly Row[] = [
 
 const names: readonly Row[] = [
   [
-    "AudienceLab: the name of whoever a skip trace found",
+    "AudienceLab: the name of a person whom a skip trace found",
     "FIRST_NAME,LAST_NAME,PERSONAL_EMAIL,SKIPTRACE_NAME\nDana,Whitfield,dana@example.com,Lee Ortiz",
     dana,
   ],

@@ -5,14 +5,14 @@ import { aliases, objects } from "../../src/import/map/fields.ts";
 import { normalizeName } from "../../src/import/map/names.ts";
 import { columnsByField, leadOf, readText } from "./reading.ts";
 
-test("the table has each name once, as it is compared", () => {
+test("the table has each normalized name once", () => {
   const names = Object.values(aliases).flat();
   expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([]);
   const all = [...names, ...Object.values(objects).flat()];
   expect(all.filter((name) => normalizeName(name) !== name)).toEqual([]);
 });
 
-test("no name of the table has the word of a representative", () => {
+test("no name in the table contains a word for a representative", () => {
   const ofOthers = /owner(?!s?hip|renter|status|$)|agent|salesrep|assigned|createdby|manager/;
   expect(
     Object.values(aliases)

@@ -170,7 +170,7 @@ describe("a request from another machine gets 404:", () => {
     ["http://127.0.0.1:3000", undefined, "Bearer ", 200],
   ])("with BASE_URL=%s and METRICS_TOKEN=%p, a request with %p gets %d", async (baseUrl, token, sent, status) => {
     const { url } = await serve({ baseUrl, ...(token === undefined ? {} : { metricsToken: token }) });
-    // As `proxy_pass http://127.0.0.1:3000` alone sends it, whoever asks.
+    // As `proxy_pass http://127.0.0.1:3000` alone sends it for every client.
     const answer = await fetch(`${url}/metrics`, { headers: sent === "" ? {} : { Authorization: sent } });
     expect([answer.status, answer.status === 200 || (await answer.text()).includes("METRICS_TOKEN")]).toEqual([
       status,

@@ -1,4 +1,4 @@
-/** A mail server that takes every mail, from whoever knows its password. */
+/** A mail server that accepts every mail from clients that know its password. */
 import { onTestFinished } from "bun:test";
 import { createServer } from "node:net";
 

@@ -6,7 +6,7 @@ import { handOverLeadership, query, type RqliteNode } from "../node.ts";
 import { askPosition, type Position } from "../transaction.ts";
 import type { Answers } from "./lease.ts";
 
-/** The time limits of nodes without a distance. An answer that takes longer would leave little of a lease. */
+/** The time limit of a question, to which withinDistance adds the round trips. A longer one would leave little of a lease. */
 const timeoutMs = 2_000;
 /** With answers from a majority, the others are not waited for any longer: one that is down must not delay each question. */
 const graceMs = 400;
@@ -14,8 +14,8 @@ const graceMs = 400;
 const listEveryMs = 5_000;
 /**
  * A leader that does not answer for this time is relieved, while the leases of all servers still run. The server next to it
- * goes first: if all did it at once, they would also relieve its successor. The distance does not matter: questions are sent
- * without waiting for the answers to earlier ones.
+ * goes first: if all did it at once, they would also relieve its successor. The round trip does not matter: questions are
+ * sent without waiting for the answers to earlier ones.
  */
 const relieveAfterMs = { local: 1_000, other: 1_750 };
 

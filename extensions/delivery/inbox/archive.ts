@@ -40,8 +40,8 @@ export const ownFolders: ReadonlySet<string> = new Set([doneFolder, rejectedFold
 const maxNameBytes = 240;
 
 /**
- * Returns why a file could not be moved after its import, or would be led elsewhere; null if nothing is in the way. Whoever
- * may drop files could use a link to write into the folder of another account, or over any other file.
+ * Returns the reason why a file could not be moved after its import, or would be moved to another folder; null if there is
+ * none. A user who can add files could use a link to write into the folder of another account, or overwrite any other file.
  */
 export function obstacleIn(folder: string, name: string): string | null {
   const isLink = "is a link; remove it first.";

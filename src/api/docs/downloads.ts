@@ -13,7 +13,7 @@ const asFile = (type: string, body: string | Bun.BunFile) => ({
 });
 const at = `${publicPaths.docs}/connectors`;
 
-/** The answers by path. The package of the client is made by `bun run pack`, and a test compares it with its sources. */
+/** The responses by path. `bun run pack` builds the client package, and a test compares it with its sources. */
 export const downloads = {
   [publicPaths.client]: asFile("application/gzip", Bun.file(clientPackage)),
   [`${at}/README.md`]: asFile("text/markdown; charset=utf-8", guide),

@@ -37,7 +37,7 @@ SwaggerUIBundle({
   validatorUrl: null,
 });
 
-// /docs links to each operation. The links of Swagger UI itself would be within buttons.
+// /docs links to each operation. The deep links of Swagger UI would be inside buttons.
 let linked = location.hash.slice(1);
 
 // Opens the operation of the link once, and adds the names and tab stops that Swagger UI leaves out.

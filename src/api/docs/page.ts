@@ -87,8 +87,8 @@ ${html}
 const block = String.raw`<pre><code class="language-(\w+)">([\s\S]*?)</code></pre>\s*`;
 
 /**
- * Renders the Markdown. Headings and rows of the reference get an anchor, programs that follow one another become tabs, and the
- * sample behind a table of the reference is shown next to it on a wide screen.
+ * Renders the Markdown. Headings and rows of the reference get an anchor, consecutive programs become tabs, and a wide screen
+ * shows the sample after a reference table next to the table.
  */
 function render(origin: string): { html: string; headings: Heading[] } {
   const headings: Heading[] = [];
@@ -130,7 +130,7 @@ interface Highlighter {
   highlight(code: string, options: { language: string }): { readonly value: string };
 }
 
-// Its types would add those of a browser to the whole program, so it is required and not imported.
+// An import would add the types of a browser to the whole program, so it is loaded with require.
 const highlighter: Highlighter = require("highlight.js/lib/core");
 const definitions: Readonly<Record<string, unknown>> = {
   sh: require("highlight.js/lib/languages/bash"),
@@ -142,7 +142,7 @@ const definitions: Readonly<Record<string, unknown>> = {
 };
 for (const [name, definition] of Object.entries(definitions)) highlighter.registerLanguage(name, definition);
 
-/** The languages of programs, by the word behind the fence, with the names that readers see. */
+/** The display names of the languages, by the word after the code fence. */
 export const languages: Readonly<Record<string, string>> = {
   sh: "curl",
   ts: "TypeScript",

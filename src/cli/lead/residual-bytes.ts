@@ -9,8 +9,8 @@ import { bytesText } from "../terminal/numbers.ts";
 const manyBytes = 100_000_000;
 
 /**
- * Removes the bytes of what was deleted now, and of earlier deletions that were stopped. A server may have removed them since: a
- * command that `hasDeleted` leads says so all the same.
+ * Removes the residual bytes of this deletion, and of earlier ones that were interrupted. If the command `hasDeleted` leads,
+ * it reports the removal even if a server has removed the bytes in the meantime.
  */
 export async function removeResidualBytes(context: CommandContext, hasDeleted: boolean): Promise<void> {
   const database = context.database();

@@ -26,7 +26,7 @@ export interface Column {
   readonly isIgnored: boolean;
   /** True of a column of the record or a visit that is no field: it may be the time of the visit. */
   readonly mayBeTime: boolean;
-  /** The field that the value would be if its object, which is not known, were the person. */
+  /** The field that the value would be if its unknown object were the person. */
   readonly strange: ReturnType<typeof strangeField>;
   /** True if its values are needed. */
   readonly isRead: boolean;

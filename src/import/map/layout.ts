@@ -86,7 +86,7 @@ export function createLayout(columns: readonly Column[], rules: LayoutRules): La
   const mapped = entries.filter(({ isGiven }) => isGiven);
   const { record, others } = groupsOf(columns, entries);
   const strangers = mergePrefixes(record, others);
-  // Where a visitor would be and nobody is, nobody was identified, and a user is no visitor either.
+  // If the object of the visitor is empty, nobody was identified, and a `user` is not read as the visitor.
   const isNobody = columns.some(
     ({ several, meaning, isIgnored }) => several === "nobody" && !isIgnored && meaning?.person.kind === "person",
   );
@@ -135,7 +135,7 @@ function entriesOf(columns: readonly Column[], rules: LayoutRules, profile: Prof
   return withFamilyNames(entries, columns).filter((entry) => !isOfNamed(entry));
 }
 
-/** Returns what a column is: by --map, else by the profile, else by the table. Null if it is nothing. */
+/** Returns the entry of a column: by --map, else by the profile, else by the table. Null if its values are not kept. */
 function entryOf(column: Column, at: number, { meaningFor }: LayoutRules, profile: Profile | null): Entry | null {
   const { mapped, key, isIgnored, zone, several } = column;
   if (isIgnored || several === "nobody") return null;
@@ -143,7 +143,7 @@ function entryOf(column: Column, at: number, { meaningFor }: LayoutRules, profil
   if (mapped != null) {
     return isValue ? { ...given, target: mapped.target, rank: mapped.order - 2 * maxMapped, zone, at } : null;
   }
-  // The record's own `identified_at` and `pixel_id` hold with every profile; only --map precedes them.
+  // `identified_at` and `pixel_id` of the record take precedence over every profile, but not over --map.
   const isOwn = ownKeys.has(key);
   const own = isValue && !isOwn ? profile?.fields.get(key) : undefined;
   if (own !== undefined) return { ...given, target: own.target, rank: own.order - maxMapped, zone, at };
@@ -156,7 +156,7 @@ function entryOf(column: Column, at: number, { meaningFor }: LayoutRules, profil
 const ownKeys: ReadonlySet<string> = new Set(["identifiedat", "pixelid"]);
 const wholeName: readonly Target[] = ["name", "first_name", "last_name"];
 
-/** Returns whether a profile names the only values of a field. */
+/** Returns whether a profile alone decides a field. */
 function isDecidedBy({ targets, person }: Profile, target: Target | null): boolean {
   if (target === null) return false;
   if (person === null && personFields.has(target)) return true;
@@ -178,7 +178,7 @@ function withFamilyNames(entries: readonly Entry[], columns: readonly Column[]):
 
 /** More parts than a command line has. A value of --map has a lower rank than any other one. */
 const maxMapped = 1_000_000;
-/** A value that --map or a profile makes a field, whoever is the person. */
+/** The meaning of a value that --map or a profile makes a field. It does not depend on which object is the person. */
 const given = {
   use: "person",
   person: { path: "", kind: "record", order: 0, prefix: null, isTraits: false },
@@ -188,7 +188,7 @@ const given = {
   isGiven: true,
 } as const;
 
-/** Groups values by the person whose they are; those that are given are whoever's is the person. */
+/** Groups values by the object of their person. Values that --map or a profile gives belong to every candidate. */
 function groupsOf(columns: readonly Column[], entries: readonly Entry[]): { record: Group; others: Group[] } {
   const record: Group = { person: given.person, entries: [], isCrowd: false };
   const groups = new Map<string, Group>([["", record]]);
@@ -220,7 +220,7 @@ function mergePrefixes(record: Group, others: Group[]): Group[] {
       others.splice(others.indexOf(group), 1);
       continue;
     }
-    // The city of a company is no city of the record.
+    // The city of a company does not count as a city of the record.
     const own = new Set(
       record.entries.flatMap(({ target, use }) => (use === "place of a company" ? [] : (target ?? []))),
     );

@@ -317,8 +317,8 @@ function valueOfField(step: Step, outer: Meaning, key: string): Meaning {
 }
 
 /**
- * Returns the field that a value in an object without a meaning would be if that were a person, and the number of names that lead
- * to the object; null if the field names nobody.
+ * Returns the field that a value in an unknown object would be if that object were the person, and the number of names in the
+ * path to the object; null if the field names nobody.
  */
 export function strangeField(names: readonly string[]): { readonly target: Target; readonly length: number } | null {
   // A field may be an object too: `found.emails.value`.

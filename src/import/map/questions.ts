@@ -102,7 +102,7 @@ function doubtful(rows: readonly Row[], nowMs: number): (readonly [Column, strin
   return [...seen].filter(isOften).map(([column, [example = ""]]) => [column, example]);
 }
 
-/** Words of the name of a time. */
+/** Words in a column name that suggest a time. */
 const timeWords: ReadonlySet<string> = new Set(["seen", "visited", "date", "time"]);
 
 /** In a column that is named like a time, every text may be one, but not a number of seconds or of visits. */

@@ -99,7 +99,7 @@ function flatItems(list: readonly unknown[], depth: number): readonly unknown[] 
   });
 }
 
-/** Returns whether a list has the contacts of a company in the same record, who are suggested and not the visitor. */
+/** Returns whether a list has suggested contacts of a company in the same record, who are not the visitor. */
 function isSuggestion(name: string, value: unknown, record: object): boolean {
   if (!Array.isArray(value) || value.length === 0 || !/^(?:contacts|people|prospects)$/i.test(name)) return false;
   return Object.keys(record).some((other) => kindOf(other) === "company");

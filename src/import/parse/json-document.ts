@@ -192,7 +192,7 @@ function* takeValue(text: JsonText): Reading<string | null> {
   return value;
 }
 
-/** Moves behind the next value, whatever its size, without keeping it. */
+/** Moves past the next value, whatever its size, without keeping it. */
 function* skipValue(text: JsonText): Reading {
   yield* skip(text, new Scan(text.next));
 }
@@ -210,19 +210,19 @@ function* skip(text: JsonText, scan: Scan): Reading {
 const [quote, backslash] = [34, 92];
 const afterWord = /[\s,\]}]|$/g;
 
-/** The change of the depth at each letter of ASCII. */
+/** The change of the depth at each ASCII character. */
 const changes = new Int8Array(128);
-for (const [letter, change] of Object.entries({ "{": 1, "[": 1, "}": -1, "]": -1 }))
-  changes[letter.charCodeAt(0)] = change;
+for (const [character, change] of Object.entries({ "{": 1, "[": 1, "}": -1, "]": -1 }))
+  changes[character.charCodeAt(0)] = change;
 
-/** The search for the end of a value, which goes on where the text before it ended. */
+/** Searches for the end of a value, across several pieces of text. */
 class Scan {
-  /** The number of letters from where the text is to where the search is. */
+  /** The number of characters from the position of the text to that of the search. */
   length = 0;
   private isText = false;
   private readonly isWord: boolean;
 
-  /** Begins at the first letter of a value, or in a number of objects and lists that are open. */
+  /** Begins at the first character of a value, or inside `depth` open objects and lists. */
   constructor(
     first: string,
     private depth = first === "{" || first === "[" ? 1 : 0,
@@ -232,7 +232,7 @@ class Scan {
     if (first !== "" && !this.isWord) this.length = 1;
   }
 
-  /** Goes on. Returns whether the end was found. */
+  /** Continues the search. Returns whether the end was found. */
   advance({ text, at, isLast }: JsonText): boolean {
     let offset = at + this.length;
     if (this.isWord) {
@@ -243,11 +243,11 @@ class Scan {
     }
     let { depth, isText } = this;
     for (; offset < text.length && (depth > 0 || isText); offset++) {
-      const letter = text.charCodeAt(offset);
-      if (letter === quote) isText = !isText;
-      else if (!isText) depth += changes[letter] ?? 0;
-      // The letter after a backslash may be in the next piece.
-      else if (letter === backslash && ++offset === text.length) {
+      const code = text.charCodeAt(offset);
+      if (code === quote) isText = !isText;
+      else if (!isText) depth += changes[code] ?? 0;
+      // The character after a backslash may be in the next piece.
+      else if (code === backslash && ++offset === text.length) {
         offset--;
         break;
       }

@@ -71,7 +71,7 @@ interface Around {
   readonly isListing: boolean;
 }
 
-/** Returns whether something around the lists is about a visitor or a visit: then they belong to that record. */
+/** Returns whether anything around the lists describes a visitor or a visit. If so, the lists belong to that record. */
 function isRecord(value: Record<string, unknown>, path: readonly string[], around: Around): boolean {
   return Object.entries(value).some(([name, item]) => {
     const here = [...path, name];
@@ -95,7 +95,7 @@ function saysOfRecord(path: readonly string[], value: unknown, { isListing }: Ar
   return !isBare || (target !== "identified_at" && !isListing);
 }
 
-/** Returns whether a value in an unknown object names somebody. A count is no phone, and a link to the first page no name. */
+/** Returns whether a value in an unknown object names somebody. A count is no phone, and a link to a page is no name. */
 function namesStranger(names: readonly string[], value: unknown): boolean {
   const target = strangeField(names)?.target ?? "name";
   if (target === "name" || names.some((name) => isOther(name) || isRepresentative(name))) return false;

@@ -62,8 +62,8 @@ interface Material {
   readonly listener?: MergeListener | undefined;
 }
 
-/** A statement that writes fewer leads takes longer than to write each by itself. */
-const worthwhile = 16;
+/** A statement that writes fewer leads than this takes longer than one statement per lead. */
+const minTogether = 16;
 
 /** The merge of one import, which is done in transactions. Each of them opens its destination. */
 export class Merge implements Work {
@@ -71,7 +71,7 @@ export class Merge implements Work {
   private writer: LeadWriter;
   private record: ImportRecord;
   private done = 0;
-  /** The number of leads that are written one by one after the next that needs a look: where many do, one is not tried alone. */
+  /** The number of leads to write one by one before a bulk insert is tried again. It doubles while bulk inserts write few. */
   private singly = 1;
   private readonly total: number;
   /** The state at the beginning of the transaction. */
@@ -131,10 +131,10 @@ export class Merge implements Work {
     let written = 0;
     const isEnough = () => written >= Math.min(max, this.total - this.done) || this.destination.isFull();
     while (!isEnough()) {
-      // SQLite would take the numbers of leads that were deleted again.
+      // A bulk insert lets SQLite choose the numbers, and SQLite would reuse those of deleted leads.
       const together = this.destination.leads.mustSkipNumbers() ? 0 : this.writeTogether(written, max - written);
       written += together;
-      this.singly = together < worthwhile ? Math.min(2 * this.singly, max) : 1;
+      this.singly = together < minTogether ? Math.min(2 * this.singly, max) : 1;
       for (const lead of this.material.staging.read(this.done + written, Math.min(this.singly, max - written))) {
         countOutcome(this.record, this.writer.write(lead));
         written++;
@@ -144,7 +144,7 @@ export class Merge implements Work {
     return written;
   }
 
-  /** Writes leads up to the first that needs a look, because it has no time, or because its ID, time, or pixel does not fit. */
+  /** Writes leads in bulk up to the first that needs separate handling: it has no time, or violates a constraint. */
   private writeTogether(after: number, max: number): number {
     const { staging } = this.material;
     const from = this.done + after;

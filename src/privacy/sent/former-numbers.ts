@@ -43,8 +43,8 @@ export function hasFormerNumbers(database: Connection): boolean {
 const numbersAtOnce = 4_000;
 
 /**
- * Forgets the former numbers that no key can have been sent, in short writes. A server may have sent a lead just before it was
- * undone.
+ * Deletes, in short writes, the former numbers of leads that cannot have been sent to any key. A server may have sent a lead
+ * just before the lead was undone.
  */
 export async function forgetUnsentNumbers(database: LeadDatabase, nowMs: number): Promise<void> {
   const { number, account, identifiedAt: ms } = formerNumbers;
@@ -61,7 +61,7 @@ export async function forgetUnsentNumbers(database: LeadDatabase, nowMs: number)
   }
 }
 
-/** A lead that was stored, by what the ledger needs of it. */
+/** The values of a stored lead that the ledger needs. */
 interface NumberedLead {
   readonly number: number;
   readonly account: number;
@@ -70,8 +70,8 @@ interface NumberedLead {
 }
 
 /**
- * Reads the ledger, of the replaced file in a restore, and returns a function that tells whether a key of its account may have been
- * sent a lead: the ledger says so, or has a gap after the visit.
+ * Reads the ledger (during a restore, that of the replaced file), and returns a function that tells whether a lead may have
+ * been sent to a key of its account: the ledger says so, or has a gap after the visit.
  */
 export function openMayHaveBeenSent(database: Connection, nowMs: number, schema: "main" | "old" = "main") {
   const rows = database.$client.query<{ account: number; block: number; bits: Uint8Array }, []>(

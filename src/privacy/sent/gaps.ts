@@ -181,7 +181,7 @@ export function listGaps(database: Connection, of: KeysOf, nowMs: number): Gap[]
     }));
 }
 
-/** Returns when the newest gap ended of those that the ledger keeps: infinite while one lasts, and null without any. */
+/** Returns the end of the newest gap that the ledger keeps: Infinity while a gap lasts, and null if there is none. */
 export function newestGapMs(database: Connection, nowMs: number, schema: "main" | "old" = "main"): number | null {
   const rows = database.all<typeof ledgerGaps.$inferSelect>(sql`
     SELECT node, begins_at AS "from", ends_at AS "to", reason FROM ${sql.raw(schema)}.ledger_gaps`);

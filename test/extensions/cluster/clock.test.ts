@@ -27,11 +27,11 @@ describe("the clock of a server", () => {
     [[0, 60_000, 60_000], 60_000],
     [[0, 0, 60_000, 60_000], 0],
     [[-60_000, 60_000], 0],
-  ])("is compared with the majority of %p, and with the only other one", (others, offMs) => {
+  ])("is compared with the majority of %p, or with the only other one", (others, offMs) => {
     expect(disagreementOf(others)).toBe(offMs);
   });
 
-  test("is that of the majority, neither moves with each measurement nor when the clock of the machine is set", () => {
+  test("shows the time of the majority, and ignores measurement noise and changes of the machine's clock", () => {
     const clocks = { monotonicMs: 5, wallMs: 1_000_000 };
     const { now, correct } = createMajorityClock(() => ({ ...clocks }));
     const times = [400, -400, 20_000, 20_500, 19_500, 300].map((offMs) => {
@@ -53,7 +53,7 @@ async function startAhead({ places: [{ node, server }] }: Cluster, ms: number) {
 }
 
 unless(missing).describe("next to a node of a cluster", () => {
-  test("a server that is five days ahead erases and serves nothing, also while another node is stopped", async () => {
+  test("a server that is five days ahead erases and serves nothing, even while another node is stopped", async () => {
     const old = Array.from({ length: 5 }, (_, place) =>
       aLead({ identified_at: new Date(Date.now() - 28 * dayMs + place).toISOString() }),
     );

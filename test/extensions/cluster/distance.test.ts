@@ -10,7 +10,7 @@ import { start } from "../../support/process.ts";
 import { aCluster, expectSuccess, missing, settingsOf } from "./cluster.ts";
 import { standIn } from "./nodes.ts";
 
-test("a time limit grows with the measured round trip, up to the longest one that is supported", () => {
+test("a time limit grows with the measured round trip, up to the longest supported one", () => {
   const node = standIn(() => new Response());
   const limits = [0, 100, 300, 2_000].map((roundTripMs) =>
     withinDistance({ ...node, distance: { roundTripMs } }, 1_000),
@@ -18,10 +18,10 @@ test("a time limit grows with the measured round trip, up to the longest one tha
   expect(limits).toEqual([1_000, 1_400, 2_200, 2_200]);
 });
 
-/** The time of a revocation without a round trip: mostly that in which the command starts. */
+/** The time of a revocation without network delay: mostly the startup of the command. */
 const nearMs = 2_000;
 
-unless(missing).describe("nodes that are far from each other", () => {
+unless(missing).describe("nodes with a long round trip", () => {
   test("serve without a pause, revoke without naming a node as unreachable, and serve again after a restart", async () => {
     const distance = { roundTripMs: 100 };
     const { account, places, followers } = await aCluster(someLeads(3), {}, distance);

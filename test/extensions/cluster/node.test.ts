@@ -128,7 +128,7 @@ test("a node that was restarted is listed, although other nodes have broken conn
   expect(await listMembers(node)).toMatchObject([{ name: "n3", url: "http://10.0.0.3:4001" }]);
 });
 
-test("the nodes get more time at a distance, as their list has measured it", async () => {
+test("the time limits of nodes grow with the round trip that their list has measured", async () => {
   const asked: string[] = [];
   const node = standIn(({ url }) => {
     asked.push(new URL(url).searchParams.get("timeout") ?? "");

@@ -36,7 +36,7 @@ function unpack(bytes: Buffer): Buffer[] {
   return parts;
 }
 
-/** Asks all servers all the time, and returns the largest number of them that did not respond at once when it is ended. */
+/** Polls all servers until it is ended, and then returns the maximum number of servers that were unresponsive at once. */
 function countUnresponsive(places: readonly Place[]) {
   let isOver = false;
   async function ask(): Promise<number> {
@@ -59,7 +59,7 @@ const scrub = (place: Place, whileStopping?: (running: ReturnType<Admin["start"]
   supervised(place, "scrub", () => place.restart(), whileStopping);
 
 unless(missing).describe("scrubbing", () => {
-  test("removes every byte of erased persons from each node, stale copies in split pages too, with one unresponsive server at a time", async () => {
+  test("removes every byte of erased persons from each node, even stale copies in split pages, with one unresponsive server at a time", async () => {
     const { account, places } = await aCluster(someLeads(300));
     const [place] = places;
     const { admin } = place;

@@ -1,4 +1,4 @@
-/** The usage of a server that is killed: at most what docs/cluster.md promises is lost. */
+/** The usage of a server that is killed: it loses no more than docs/cluster.md promises. */
 import { expect, test } from "bun:test";
 import { someLeads } from "../../support/builders.ts";
 import { unless } from "../../support/needing.ts";
@@ -33,7 +33,7 @@ async function readAll({ account }: Cluster, place: Place) {
 }
 
 unless(missing).describe("a server that is killed", () => {
-  test("loses at most the usage of its last five seconds, and with a leader that of two", async () => {
+  test("loses at most the usage of its last five seconds, or of two seconds if there is a leader", async () => {
     const cluster = await aCluster(someLeads(1));
     const [leader, [one, other]] = [await cluster.leader(), await cluster.followers()];
     const [withLeader, without] = [await readAll(cluster, one), await readAll(cluster, other)];

@@ -21,7 +21,7 @@ const python = join(tools, "generators-python/bin");
 const jar = join(tools, "java/openapi-generator-cli-7.25.0.jar");
 const annotations = join(tools, "java/javax.annotation-api-1.3.2.jar");
 
-/** The programs that the commands of the page start, where they are not on the path. */
+/** The programs that the commands of the page start, if they are not on the PATH. */
 const started = { npx: `${process.execPath} x --no-install --bun`, "openapi-generator-cli": `java -jar ${jar}` };
 
 /** Runs a command in a folder to its end, and returns what it printed. Throws if it fails. */
@@ -31,7 +31,7 @@ const run = (folder: string, ...command: string[]) =>
     .env({ ...process.env, PATH: [join(folder, "bin"), python, join(tools, "bin"), process.env["PATH"]].join(":") })
     .text();
 
-/** What a reader needs, how it is made from the generated client, and how it starts. */
+/** The requirements of a reader, its build steps, and its start command. */
 interface Language {
   readonly folder: string;
   readonly needs: readonly string[];
@@ -85,7 +85,7 @@ const ofGo = (program: string) => async () =>
   /^\tmod\t\S+\tv(\S+)/m.exec(await run(root, "go", "version", "-m", join(tools, "bin", program)))?.[1];
 const ofJar = () => /([\d.]+)\.jar$/.exec(jar)?.[1];
 
-/** The heading of each generator on the page, its language, its reader, and what tells its version. */
+/** The heading of each generator on the page, its language, its reader, and the command or file that gives its version. */
 const generators = [
   ["openapi-typescript with openapi-fetch", TypeScript, "openapi-typescript", ofNpm("openapi-typescript")],
   ["hey-api", TypeScript, "hey-api", ofNpm("@hey-api/openapi-ts")],

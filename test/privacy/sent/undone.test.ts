@@ -39,7 +39,7 @@ test("an erasure by ID names the recipients of a lead that was undone on its rec
   expect((await admin.run("lead", "find", "acme", ...ofLead, "--json")).json).toMatchObject({ received: [] });
 });
 
-test("a lead that was undone after DISCLOSURES was off, and imported again, still names that time", async () => {
+test("a lead that was undone after DISCLOSURES was off, and imported again, still has that gap", async () => {
   const admin = anAdmin();
   await admin.run("key", "create", "acme");
   await admin.import(rows);

@@ -1,4 +1,4 @@
-/** Signed deliveries: only whoever knows the secret of a source can deliver to it. */
+/** Signed deliveries: only a sender that knows the secret of a source can deliver to it. */
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { anAdmin } from "../../../support/admin.ts";
