@@ -33,8 +33,8 @@ const maxPlans = 200;
 
 /** Returns what imports into the cluster. */
 export function clusterImporter(database: ClusterDatabase): Importer {
-  return ({ number }, options, origin) => {
-    const { open, write } = openPlans(database, number);
+  return (account, options, origin) => {
+    const { open, write } = openPlans(database, account.number);
     // The folder of temporary tables is not that of rqlite.
     const [read, folder] = [database.read, tmpdir()];
     // A dry run reads the tables of the file by its name.
@@ -51,7 +51,7 @@ export function clusterImporter(database: ClusterDatabase): Importer {
         return inSteps(work, write);
       },
     };
-    return beginImport({ ...target, read, folder, open }, number, options, origin);
+    return beginImport({ ...target, read, folder, open }, account, options, origin);
   };
 }
 

@@ -1,13 +1,18 @@
 /** bun admin account delete: an account ends, with every byte of it, and its keys stay revoked. */
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { appendFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { digestOf } from "../../src/contract/key.ts";
 import { type Account, listAccounts } from "../../src/db/accounts.ts";
+import { emptyCounts } from "../../src/import/new-lead.ts";
+import { importerOn } from "../../src/import/write/import.ts";
 import { deleteAccount } from "../../src/privacy/delete-account.ts";
 import { openServedStore } from "../../src/server/store.ts";
+import { origin } from "../db/importing.ts";
 import { anAdmin } from "../support/admin.ts";
-import { openTestDatabase } from "../support/database.ts";
-import { filesWith } from "../support/folder.ts";
+import { aLead, newLead, noonMs } from "../support/builders.ts";
+import { anAccount, documentsOf, openTestDatabase } from "../support/database.ts";
+import { aFolder, filesWith } from "../support/folder.ts";
 
 const rows = "pixel_id,email\npx,dana@example.com\npx,robin@example.com\n";
 
@@ -38,6 +43,22 @@ test("a deleted account leaves no byte of its leads, and its key is revoked", as
   const audit = await admin.run("audit", "list", "--account", "other", "--json");
   expect(audit.stdout).not.toContain("account.delete");
   expect((await admin.run("audit", "list", "--json")).stdout).toContain('"act":"account.delete"');
+});
+
+test("an import that began before its account was deleted gives its leads to no other account", async () => {
+  const database = openTestDatabase(join(aFolder(), "leadfile.db"));
+  onTestFinished(() => database.close());
+  const deleted = anAccount(database);
+  const staged = importerOn(database.read)(deleted, { onDuplicate: "skip", createPixels: true }, origin);
+  staged.add(newLead(aLead()));
+  const merging = () => staged.merge({ counts: emptyCounts(), layout: null }, () => noonMs).next();
+  for await (const _ of deleteAccount(database, deleted, noonMs));
+  await expect(merging()).rejects.toThrow(`Account ${deleted.id} was deleted during the import`);
+  const next = anAccount(database);
+  expect(next.number).toBe(deleted.number);
+  await expect(merging()).rejects.toThrow(`Account ${deleted.id} was deleted during the import`);
+  staged.close();
+  expect(documentsOf(database, next.number)).toEqual([]);
 });
 
 test("account delete that is run again after a kill counts all leads", async () => {

@@ -1,6 +1,6 @@
 /** An import: a file is staged completely, previewed, and then merged into the stored leads. */
 import { dirname } from "node:path";
-import type { Account, AccountNumber } from "../../db/accounts.ts";
+import type { Account } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { underlying } from "../../db/failure.ts";
 import { openWriter } from "../../db/open.ts";
@@ -23,7 +23,7 @@ export type StagedImport = ReturnType<typeof beginImport>;
 
 /** Returns what imports into the file of a database. A separate connection writes it. */
 export function importerOn(database: Connection): Importer {
-  return ({ number }, options, origin) => {
+  return (account, options, origin) => {
     const path = database.$client.filename;
     const connection = openWriter(path);
     const target: ImportTarget = {
@@ -31,7 +31,7 @@ export function importerOn(database: Connection): Importer {
       connection,
       folder: dirname(path),
       catchUp: () => Promise.resolve(),
-      open: (nowMs) => openDestination(connection, number, nowMs),
+      open: (nowMs) => openDestination(connection, account.number, nowMs),
       transactions(work) {
         // Frees what the reading needed, to make room for the cache that the merge fills.
         if (process.memoryUsage().heapUsed > maxHeapBytes) Bun.gc(true);
@@ -39,7 +39,7 @@ export function importerOn(database: Connection): Importer {
         return inTransactions(connection, work);
       },
     };
-    return beginImport(target, number, options, origin);
+    return beginImport(target, account, options, origin);
   };
 }
 
@@ -54,28 +54,24 @@ export async function* importLeads(staged: StagedImport, leads: Iterable<NewLead
 }
 
 /** Begins an import into a file or a cluster. */
-export function beginImport(
-  target: ImportTarget,
-  account: AccountNumber,
-  options: ImportOptions,
-  origin: ImportOrigin,
-) {
+export function beginImport(target: ImportTarget, account: Account, options: ImportOptions, origin: ImportOrigin) {
   const { read, connection } = target;
+  const { number } = account;
   try {
     const staging = openStaging(connection.$client, target.folder);
     const { add, reject, rejectedRows, sample } = staging;
-    const stored = openStoredLeads(read, account);
+    const stored = openStoredLeads(read, number);
     const pixels = openPixelReader(read);
     return {
       ...{ add, reject, rejectedRows, sample },
       /** Returns true if a lead with this ID is stored. */
       isStored: (id: string) => stored.find(id) !== null,
-      hasPixel: (id: string) => pixels.has(account, id),
+      hasPixel: (id: string) => pixels.has(number, id),
       /** Returns what the import would change. Must be called after the last `add`. */
       async preview(mayShareIds: boolean) {
         await target.catchUp();
         staging.sort();
-        return readPreview(connection, account, staging, { ...options, mayShareIds });
+        return readPreview(connection, number, staging, { ...options, mayShareIds });
       },
       /**
        * Merges the staged leads, and adds to the counts of the reading. At each step, one more transaction is on the disk.
@@ -84,7 +80,7 @@ export function beginImport(
       async *merge(source: SourceRead, now: () => number, listener?: MergeListener) {
         staging.sort();
         try {
-          const { open, transactions } = options.dryRun ? openDryRun(connection, account) : target;
+          const { open, transactions } = options.dryRun ? openDryRun(connection, number) : target;
           const work = new Merge({ account, options, origin, staging, read: source, now, listener }, open);
           for await (const _ of transactions(work)) yield work.progress();
         } catch (cause) {

@@ -3,12 +3,13 @@
  * receives every lead that is newer than what the account had, whatever the order of the file.
  */
 import { sql } from "drizzle-orm";
-import type { AccountNumber } from "../../db/accounts.ts";
+import { type AccountNumber, findAccount } from "../../db/accounts.ts";
 import { type Connection, changedRows } from "../../db/connection.ts";
 import { codeOf } from "../../db/failure.ts";
 import { leads, pixels } from "../../db/schema.ts";
 import type { Work } from "../../db/transactions.ts";
-import type { ImportOptions, ImportOrigin } from "../new-lead.ts";
+import type { SuppressedAccount } from "../../privacy/suppressions.ts";
+import { ImportInterrupted, type ImportOptions, type ImportOrigin } from "../new-lead.ts";
 import {
   beginImportRecord,
   countAdded,
@@ -52,7 +53,7 @@ export interface MergeListener {
 
 /** The leads to merge, and the options. */
 interface Material {
-  readonly account: AccountNumber;
+  readonly account: SuppressedAccount;
   readonly options: ImportOptions;
   readonly origin: ImportOrigin;
   /** The leads, which are staged on the connection that writes. */
@@ -83,7 +84,7 @@ export class Merge implements Work {
   ) {
     const { account, staging, origin, options, read, now } = material;
     this.total = staging.summarize(0, Number.MAX_SAFE_INTEGER, null).leads;
-    this.record = beginImportRecord(account, origin, read);
+    this.record = beginImportRecord(account.number, origin, read);
     this.committed = { done: 0, record: this.record };
     this.destination = open(now());
     this.writer = new LeadWriter(
@@ -94,10 +95,11 @@ export class Merge implements Work {
   }
 
   begin(): void {
-    const { options, origin, now } = this.material;
+    const { account, options, origin, now } = this.material;
     const nowMs = now();
     this.committed = { done: this.done, record: { ...this.record, counts: { ...this.record.counts } } };
     this.destination = this.open(nowMs);
+    refuseDeleted(this.destination.read, account);
     if (!this.record.isThere && !options.dryRun) this.record.number = nextImportNumber(this.destination.read);
     const context = { importNumber: this.record.number, nowMs, stampMs: origin.startedMs };
     this.writer = new LeadWriter(this.destination, context, options, this.writer.newestBefore());
@@ -176,6 +178,17 @@ export class Merge implements Work {
     }
     return changedRows(this.destination.read);
   }
+}
+
+/** The next account that is created has the number of the last one if that was deleted, and would serve its leads. */
+function refuseDeleted(database: Connection, { number, id }: SuppressedAccount): void {
+  const found = findAccount(database, id);
+  if (found?.id === id && found.number === number) return;
+  throw new ImportInterrupted(
+    `Account ${id} was deleted during the import, and its leads with it.`,
+    "To import the file, pass another account.",
+    null,
+  );
 }
 
 /** Returns the target of a dry run. */
