@@ -1,5 +1,5 @@
 /** Leads are kept for as long as their account says, and erased after that, bytes and all. */
-import { eq, type SQL } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import { dayMs, oldestKeptMs } from "../contract/calendar.ts";
 import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase, Statement } from "../db/connection.ts";
@@ -32,16 +32,21 @@ export async function setRetention(
   await database.write([set, act], "everywhere");
 }
 
-/** Erases the leads of an account that are older than it keeps, some at each step, and yields how many are gone. */
+/**
+ * Erases the leads of an account that are older than it keeps, some at each step, and yields how many are gone. Ends if somebody
+ * gives the account another retention meanwhile.
+ */
 export async function* eraseOlder(
   database: LeadDatabase,
   account: Pick<KeepingAccount, "number" | "id" | "retainDays">,
   nowMs: number,
 ): AsyncGenerator<number> {
   let erased = 0;
+  const { id, retainDays } = account;
+  const isUnchanged = sql`EXISTS (SELECT 1 FROM ${accounts} WHERE ${and(eq(accounts.id, id), eq(accounts.retainDays, retainDays))})`;
   const before = (read: Connection, some: SQL | undefined) => [residueStatement(read), forgetNumbers(some)];
   try {
-    for await (erased of deleteLeads(database, isDue(account, nowMs), before)) yield erased;
+    for await (erased of deleteLeads(database, and(isDue(account, nowMs), isUnchanged), before)) yield erased;
     const oldestMs = oldestKeptMs(account.retainDays, nowMs);
     if (hasFormerNumbers(database.read))
       await database.write([forgetOlderNumbers(database.read, account.number, oldestMs)]);

@@ -31,6 +31,16 @@ test("a lead exactly as old as the retention stays, and an older one is erased",
   expect(documentsOf(database, account.number)).toEqual([JSON.stringify(kept)]);
 });
 
+test("a retention that runs erases nothing once its account has another one", async () => {
+  const database = aFile();
+  const account = anAccount(database, { leads: [leadAt(oldestMs - 1)] });
+  await setRetention(database, account, days, noonMs);
+  const steps = eraseOlder(database, { ...account, retainDays: days }, noonMs);
+  await setRetention(database, account, null, noonMs);
+  expect(await Array.fromAsync(steps)).toEqual([]);
+  expect(documentsOf(database, account.number)).toHaveLength(1);
+});
+
 test("a row exactly as old as the retention is imported, and an older one is rejected", async () => {
   const database = aFile();
   const account = anAccount(database);
@@ -43,6 +53,7 @@ test("the next retention removes the residual bytes of a killed one, once", asyn
   const folder = aFolder();
   const database = aFile(folder);
   const account = anAccount(database, { leads: [{ ...leadAt(oldestMs - 1), email: "zefira@example.com" }] });
+  await setRetention(database, account, days, noonMs);
   await eraseOlder(database, { ...account, retainDays: days }, noonMs).next();
   expect(filesWith(folder, "zefira@example.com")).not.toEqual([]);
   expect(isRetentionDue(database.read, noonMs)).toBe(true);
