@@ -2,10 +2,11 @@
  * The open database. `LeadDatabase` is the seam of the core: what it needs from a database that somebody else may
  * write, such as the local rqlite node of a cluster. open.ts implements it on the file.
  */
-import { Database } from "bun:sqlite";
+import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { dirname } from "node:path";
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { UserError } from "../runtime/user-error.ts";
 
 /** The SQLite file, as Drizzle and Bun see it. */
@@ -115,4 +116,11 @@ export function withTemporaryFiles(database: Connection, work: () => void): void
   } finally {
     client.run("PRAGMA temp_store = MEMORY");
   }
+}
+
+/** Runs a statement at once. */
+export function runStatement(connection: Connection, statement: Statement): void {
+  const { sql, params } = new SQLiteSyncDialect().sqlToQuery(statement.getSQL());
+  const bindings = params as SQLQueryBindings[]; // Drizzle has turned each value into one that SQLite takes.
+  connection.$client.query<unknown, SQLQueryBindings[]>(sql).run(...bindings);
 }

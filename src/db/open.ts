@@ -1,28 +1,18 @@
 /** The database on a file that only this program writes: opened, created, and migrated, with the settings behind every promise. */
-import { constants, Database, type SQLQueryBindings } from "bun:sqlite";
+import { constants, Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants as fileConstants, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { randomText } from "../contract/key.ts";
 import { build } from "../runtime/program-name.ts";
-import {
-  type Connection,
-  connectTo,
-  type LeadDatabase,
-  type NextBatch,
-  type Statement,
-  WriteRefused,
-} from "./connection.ts";
+import { type Connection, connectTo, type LeadDatabase, runStatement, WriteRefused } from "./connection.ts";
 import { sizeOf, walOf } from "./database-files.ts";
 import { codeOf, explainFailure, orElse, underlying } from "./failure.ts";
 import { whileInPlace, writeWhenFree } from "./locks.ts";
 import { lastBuild, migrateSchema, refuseUnusable } from "./migrate.ts";
 import { instances } from "./schema.ts";
-import { addedBytes, inTransactions } from "./transactions.ts";
-import { pagesUntilCopied } from "./wal.ts";
 
 /** Opens the file at a path, created and migrated if need be. */
 export function openFileDatabase(path: string): LeadDatabase {
@@ -36,7 +26,7 @@ export function databaseOn(connection: Connection): LeadDatabase {
     read: connection,
     async write(statements) {
       const runAll = connection.$client.transaction(() => {
-        for (const statement of statements) run(connection, statement);
+        for (const statement of statements) runStatement(connection, statement);
       });
       try {
         writeWhenFree(connection.$client, () => runAll.immediate());
@@ -46,44 +36,17 @@ export function databaseOn(connection: Connection): LeadDatabase {
         throw new WriteRefused(cause instanceof Error ? cause.message : String(cause), { cause });
       }
     },
-    writeBatches: (next) => writeBatches(connection, next),
+    async *writeBatches(next) {
+      return yield* (await import("./writer.ts")).writeBatches(
+        connection,
+        () => openConnection(connection.$client.filename),
+        next,
+      );
+    },
     catchUp: async () => {},
     removeResidualBytes: async () => (await import("./vacuum.ts")).removeResidualBytes(connection),
     close: () => connection.$client.close(),
   };
-}
-
-/** A signal ends the work after a transaction, and the progress is shown then. */
-const batches = { ...addedBytes, transactionMs: 1_000 };
-
-/** Writes batches in as few transactions as other programs allow: a page that changes for several leads is written once. */
-async function* writeBatches(connection: Connection, next: NextBatch): AsyncGenerator<number, number> {
-  const earliestMs = Number.MIN_SAFE_INTEGER;
-  let written = { leads: 0, lastMs: earliestMs };
-  // Often there is nothing to do. Finding that out needs no lock.
-  if (next(connection, earliestMs, 1) === null) return 0;
-  let committed = written;
-  const writer = openWriter(connection.$client.filename);
-  const work = {
-    begin: () => void (committed = written),
-    step(max: number): boolean {
-      const batch = next(writer, written.lastMs, max);
-      for (const statement of batch?.statements ?? []) run(writer, statement);
-      if (batch !== null) written = { leads: written.leads + batch.leads, lastMs: batch.lastMs };
-      return batch !== null;
-    },
-    end: () => {},
-    rollBack: () => void (written = committed),
-    isStopping: () => false,
-  };
-  try {
-    // Random IDs are spread over all pages of their index. A page that is not in the cache is written again for each lead.
-    writer.$client.run(`PRAGMA cache_size = -${64 * 1024}`);
-    for await (const _ of inTransactions(writer, work, batches)) yield written.leads;
-  } finally {
-    writer.$client.close();
-  }
-  return written.leads;
 }
 
 /** Opens the file at a path. Throws a UserError if it cannot be used. */
@@ -121,17 +84,6 @@ function openUnwritable(path: string): Connection | null {
   if (refuseUnusable(connection, path) === 0) return connection;
   connection.$client.close();
   return null;
-}
-
-/** Opens a second connection for long transactions (transactions.ts). It runs checkpoints less often. */
-export function openWriter(path: string): Connection {
-  const database = openConnection(path);
-  database.$client.run(`PRAGMA wal_autocheckpoint = ${pagesUntilCopied.byWriter}`);
-  // Another thread syncs the WAL to the disk before anything counts as done.
-  database.$client.run("PRAGMA synchronous = NORMAL");
-  // The accounts and pixels of leads are looked up before. With foreign keys, SQLite would also copy each page (merge.ts).
-  database.$client.run("PRAGMA foreign_keys = OFF");
-  return database;
 }
 
 /** Makes an empty file, as touch or an installer leaves it, private before anything is in it. */
@@ -194,10 +146,4 @@ export function ensureInstance(database: Connection): void {
 export function instanceOf(database: Connection): string | null {
   const [first] = database.select({ id: instances.id }).from(instances).orderBy(instances.number).limit(1).all();
   return first?.id ?? null;
-}
-
-function run(connection: Connection, statement: Statement): void {
-  const { sql, params } = new SQLiteSyncDialect().sqlToQuery(statement.getSQL());
-  const bindings = params as SQLQueryBindings[]; // Drizzle has turned each value into one that SQLite takes.
-  connection.$client.query<unknown, SQLQueryBindings[]>(sql).run(...bindings);
 }

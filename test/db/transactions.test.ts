@@ -8,8 +8,9 @@ import { sql } from "drizzle-orm";
 import { formatTime } from "../../src/contract/time.ts";
 import { listImports } from "../../src/db/imports.ts";
 import { takeLock } from "../../src/db/locks.ts";
-import { openWriter } from "../../src/db/open.ts";
+import { openConnection } from "../../src/db/open.ts";
 import { addedBytes, inTransactions, type Work } from "../../src/db/transactions.ts";
+import { prepareWriter } from "../../src/db/writer.ts";
 import { openServedStore } from "../../src/server/store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { anAccount, openTestDatabase } from "../support/database.ts";
@@ -34,7 +35,7 @@ const aPath = () => join(aFolder(), "leadfile.db");
 
 /** Runs steps, each of which writes its number. Returns the steps of each transaction that began, and the steps stored. */
 async function run({ steps = 10, bytes = 1, requestedIn = [], stoppedIn = 0, stepMs = 0, path = aPath() }: Plan) {
-  const database = openWriter(path);
+  const database = prepareWriter(openConnection(path));
   onTestFinished(() => database.$client.close());
   database.run(sql`CREATE TABLE steps (number INTEGER PRIMARY KEY, content BLOB)`);
   const transactions: number[][] = [];

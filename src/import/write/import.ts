@@ -3,9 +3,10 @@ import { dirname } from "node:path";
 import type { Account } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
 import { underlying } from "../../db/failure.ts";
-import { openWriter } from "../../db/open.ts";
+import { openConnection } from "../../db/open.ts";
 import { openPixelReader } from "../../db/pixels.ts";
 import { inTransactions } from "../../db/transactions.ts";
+import { prepareWriter } from "../../db/writer.ts";
 import { UserError } from "../../runtime/user-error.ts";
 import { emptyCounts, ImportInterrupted, type ImportOptions, type ImportOrigin, type NewLead } from "../new-lead.ts";
 import type { SourceRead } from "./import-record.ts";
@@ -25,7 +26,7 @@ export type StagedImport = ReturnType<typeof beginImport>;
 export function importerOn(database: Connection): Importer {
   return (account, options, origin) => {
     const path = database.$client.filename;
-    const connection = openWriter(path);
+    const connection = prepareWriter(openConnection(path));
     const target: ImportTarget = {
       read: database,
       connection,
