@@ -170,7 +170,7 @@ function ownEnvironment(): Environment {
 }
 
 /**
- * Removes the variables that Bun took from the .env files of the folder: the author of those files would choose the proxy
+ * Removes the variables that Bun took from the .env files of the folder: the author of those files could choose the proxy
  * of a program that holds a key. TLS certificates are verified in any case.
  */
 export function forgetFolder(): void {

@@ -86,7 +86,7 @@ export function problemsOf(status: ClusterStatus): Finding[] {
     !status.may_replace_leader &&
       warn(
         "The user in CLUSTER_AUTH lacks the permission leader-ops, so servers cannot replace a leader that cannot write.",
-        "Add it in auth.json on each machine, and restart rqlited there, one machine after the other.",
+        "Add it in auth.json on each machine, and restart rqlited on one machine at a time.",
       ),
     versions.size > 1 &&
       warn(

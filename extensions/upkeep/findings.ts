@@ -23,7 +23,7 @@ export async function checkPlace({ path, contents, config, nowMs }: Examined): P
   const { to, access } = config.backups;
   const backups = await listWithin(config.backups, nowMs);
   if (backups instanceof UserError) {
-    const advice = `${backups.advice} BACKUP_TO names this place, and the daily backup needs it.`.trim();
+    const advice = `${backups.advice} The daily backup is stored in this place (BACKUP_TO).`.trim();
     return [warning("backups", backups.message, advice)];
   }
   const own = ownDatabase(path, contents);

@@ -33,7 +33,7 @@ export async function sayCopies(context: CommandContext, matcher: Matcher<unknow
   }
   const isInPlace = (file: string) => place !== null && (file === place.to || dirname(file) === place.to);
   for (const file of backups.filter((one) => !isInPlace(one) && !named.has(one)))
-    say("This backup may still contain the erased data; a restore leaves that out", file);
+    say("This backup may still contain the erased data; a restore leaves this data out", file);
   const stored = await storedText(place, context.now());
   if (stored !== "") context.output.say(stored);
   for (const folder of inboxes)

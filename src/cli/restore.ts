@@ -26,11 +26,7 @@ export function restoreCommand(context: CommandContext): Command {
   return jsonCommand("restore")
     .argument("<FILE>", "a backup; for the newest backup of a place, its folder or s3://bucket/prefix", typedPath)
     .option("--identity <FILE>", "the age identity that decrypts the backup", typedPath)
-    .option(
-      "--receipts <FILE>",
-      "file of receipts, as receipt list prints them; their erasures are repeated",
-      typedPath,
-    )
+    .option("--receipts <FILE>", "repeat the erasures of the receipts in FILE, as receipt list prints them", typedPath)
     .option("--dry-run", "report what would be removed and lost, and change nothing")
     .option("--yes", "do not ask, even if much would be lost")
     .examples(

@@ -14,7 +14,7 @@ import { needing } from "../support/needing.ts";
 import { serverCommand, start } from "../support/process.ts";
 import { type Language, programOf } from "./programs.ts";
 
-/** How each program is run, and its pauses, of which a test makes hundredths. */
+/** The command that runs each program, and its pauses, which a test shortens to a hundredth. */
 const programs = {
   ts: {
     needs: [],

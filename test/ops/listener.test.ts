@@ -13,7 +13,7 @@ test("a request late in a turn that takes too long waits for the next turn, and 
   );
   const ask = () => answer(new Request("http://localhost"));
   expect(ask()).toBeInstanceOf(Response);
-  // On a machine that stands still, and after requests that take no time.
+  // On a machine that stalls, and after requests that take no time.
   nowMs = 10_000;
   for (let asked = 1; asked < 100; asked++) expect(ask()).toBeInstanceOf(Response);
   nowMs = 250;

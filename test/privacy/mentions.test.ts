@@ -94,7 +94,9 @@ test("find names other leads that mention the person, even if the person has no 
     { leads: [], mentions: [robin] },
     { leads: [{ id: robin }], mentions: [] },
   ]);
-  expect(listed.stderr).toContain('1 of 2 have leads.\n1 other lead contains an email address or phone of them; "');
+  expect(listed.stderr).toContain(
+    '1 of 2 have leads.\n1 other lead contains one of their email addresses or phones; "',
+  );
 });
 
 test("find --id names other leads with the address of that lead", async () => {

@@ -32,7 +32,7 @@ export async function sendText(url: string, text: string, host: string | null = 
   return parse(await exchange(url, text, host));
 }
 
-/** Sends any text on one connection, and returns all that came back until the server closed it. */
+/** Sends raw text on one connection, and returns everything received until the server closes it. */
 export function exchange(url: string, text: string, host: string | null = null): Promise<string> {
   const { hostname, port, protocol } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ export function exchange(url: string, text: string, host: string | null = null):
   });
 }
 
-/** The statuses of the answers that came back on one connection. */
+/** The status codes of the responses on one connection. */
 export const statusesOf = (answer: string) =>
   [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 

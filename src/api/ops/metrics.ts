@@ -92,7 +92,7 @@ function addUpkeepMetrics(
   gauge("leadfile_last_backup_age_seconds", "Time since the last stored backup that was verified.", () =>
     secondsFrom(store.sizes(now()).lastBackup?.atMs, now()),
   );
-  gauge("leadfile_last_backup_bytes", "Size of that backup.", () => store.sizes(now()).lastBackup?.bytes ?? null);
+  gauge("leadfile_last_backup_bytes", "Size of the last backup.", () => store.sizes(now()).lastBackup?.bytes ?? null);
   gauge("leadfile_next_key_expiry_seconds", "Time until the next key expires; negative if one has.", () =>
     secondsFrom(now(), store.sizes(now()).nextKeyExpiryMs),
   );
@@ -113,7 +113,7 @@ function addSizeMetrics(registry: Registry, sources: MetricSources): void {
   addUpkeepMetrics(gauge, sources);
   for (const { name, help, read } of store.gauges ?? []) gauge(name, help, read);
   gauge("leadfile_database_bytes", "Size of the database file.", () => store.sizes(now()).fileBytes);
-  gauge("leadfile_wal_bytes", "Size of its write-ahead log.", () => store.sizes(now()).logBytes);
+  gauge("leadfile_wal_bytes", "Size of the write-ahead log of the database.", () => store.sizes(now()).logBytes);
   gauge("leadfile_leads", "Leads in the database, as of a minute ago at most.", () => store.sizes(now()).leads);
   gauge("leadfile_limiter_keys", "Keys that called in the current minute.", () => limiter.size());
   gauge("leadfile_last_import_age_seconds", "Time since the last import that added leads.", () =>

@@ -86,7 +86,7 @@ function printSurvey(output: Output, { found, mentions }: Survey, options: Optio
   const onList = (count: number) => (options.list === undefined ? "" : ` by ${grouped(count)} on the list`);
   const lines = kinds.map(({ kind, persons, leads }) => `${kind}: ${leadsText(leads)}${onList(persons)}`);
   output.result({ kinds, mentions }, lines.join("\n"));
-  const others = `${leadsText(mentions.length)} ${mentions.length === 1 ? "contains" : "contain"} an email address or phone of them in another field`;
+  const others = `${leadsText(mentions.length)} ${mentions.length === 1 ? "contains" : "contain"} one of their email addresses or phones in another field`;
   output.say(`Nothing was changed. ${others}, and would ${options.mentions === true ? "also be erased" : "be kept"}.`);
   const several = severalText(found);
   if (several !== null) output.say(`Warning: ${several} All of them would be erased. ${oneAlone}`);

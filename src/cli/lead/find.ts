@@ -110,7 +110,7 @@ function sayListed(output: Output, found: readonly Found[], others: number, gapT
   output.say(`${grouped(found.filter(({ people }) => people > 0).length)} of ${grouped(found.length)} have leads.`);
   for (const text of gapTexts) output.say(text);
   saySeveral(output, found);
-  if (others > 0) output.say(`${othersHold(others)} an email address or phone of them; "mentions" lists the IDs.`);
+  if (others > 0) output.say(`${othersHold(others)} one of their email addresses or phones; "mentions" lists the IDs.`);
 }
 
 function saySeveral(output: Output, found: readonly Found[]): void {

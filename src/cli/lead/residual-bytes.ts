@@ -25,7 +25,7 @@ export async function removeResidualBytes(context: CommandContext, hasDeleted: b
   const nodes = await database.removeResidualBytes();
   if (nodes.length > 0)
     context.output.say(
-      `Since ${(context.elapsedMs() / 1000).toFixed(1)} s after the start of this command, no node serves the leads. The files of ` +
+      `No node has served the leads since ${(context.elapsedMs() / 1000).toFixed(1)} s after this command started. The files of ` +
         `${nodes.join(", ")} keep residual bytes until each is scrubbed: ${adminCommand} cluster scrub`,
     );
   else context.output.say(`${database.path} was rewritten: it and its log have no bytes of the deleted leads.`);

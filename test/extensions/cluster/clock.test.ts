@@ -78,7 +78,7 @@ unless(missing).describe("next to a node of a cluster", () => {
     expect((await command.finished()).stderr).toMatch(
       /^The clock of this machine differs from that of the other nodes by 43[12]\d{3} s\./,
     );
-    // Alerts have the time of the majority.
+    // Alerts use the time of the majority.
     const alerts: string[] = [];
     const receiver = answering(async (request) => {
       alerts.push(await request.text());

@@ -140,7 +140,7 @@ function startAs(
   return start({ ...Object.fromEntries(own), ...settings }, "/tmp", [...as, ...command]);
 }
 
-/** Starts the rqlite node of a number, with the value of JOIN. */
+/** Starts an rqlite node, given its number and its JOIN. */
 function startNodeOf(machine: Machine, number: number, join = "") {
   const service = services[`rqlite${number}`] ?? {};
   const [uid = 0, gid = 0] = (service.user ?? "").split(":").map(Number);

@@ -2,7 +2,10 @@
 import { onTestFinished } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Forwards another port of the same host to an address until the test ends, and delays all bytes by a time that may grow. Returns its address. */
+/**
+ * Forwards another port of the same host to an address until the test ends, and delays all bytes by a time that may grow.
+ * Returns the address of that port.
+ */
 export function delayed(address: string, delayMs: () => number): string {
   const [host = "", port = ""] = address.split(":");
   const sockets = new Set<Socket>();

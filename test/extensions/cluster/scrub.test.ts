@@ -76,7 +76,7 @@ unless(missing).describe("scrubbing", () => {
     expect(erased.stderr).toContain("Erased 1,001 leads");
     // It rewrites no file, and says so.
     expect(erased.stderr.replaceAll(/\s+/g, " ")).toMatch(
-      /Since \d+\.\d s after the start of this command, no node serves the leads\. The files of n1, n2, n3 keep residual/,
+      /No node has served the leads since \d+\.\d s after this command started\. The files of n1, n2, n3 keep residual/,
     );
     const status = async () => (await admin.run("cluster", "status")).stdout;
     expect(await status()).toContain("still have residual bytes");

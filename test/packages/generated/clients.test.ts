@@ -39,7 +39,7 @@ interface Language {
   start(folder: string, reader: string): string[];
 }
 
-/** The compiler is that of this repository, and the settings are those of a strict project. */
+/** Compiles with the TypeScript of this repository, and the settings of a strict project. */
 const TypeScript: Language = {
   folder: "typescript",
   needs: [npm],

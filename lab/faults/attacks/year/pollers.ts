@@ -100,7 +100,7 @@ export class Pollers {
     const found = await readPages(`limit=100&${search}`, (target) => this.#ask(caller, target));
     const there = new Set(found.map(({ identified_at }) => identified_at));
     const { lost, back } = model.compare(there, clock.now(), { matches });
-    expect(lost + back === 0, () => `${lost} leads are lost, and ${back} are back from the dead (${search})`);
+    expect(lost + back === 0, () => `${lost} leads are lost, and ${back} deleted leads are served again (${search})`);
   }
 
   /** Asks until there is an answer: a server that was killed is started again. */

@@ -8,7 +8,7 @@ interface Query {
   has_email?: boolean;
 }
 
-/** The generated client of an operation each. Each throws an error's body, or the error of its HTTP library. */
+/** The operations of a generated client. Each throws the body of an error response, or the error of its HTTP library. */
 interface Client {
   leads(query: Query): Promise<{
     data: { id: string; identified_at: string; name: string | null }[];

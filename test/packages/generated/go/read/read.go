@@ -41,7 +41,7 @@ func Must[T any](value T, err error) T {
 	return value
 }
 
-// Everything reads and prints.
+// Everything reads everything through a client, and prints it.
 func Everything(client Client) {
 	leads, before := client.Page(nil)
 	for before != nil {
