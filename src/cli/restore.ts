@@ -168,7 +168,7 @@ function sinceText({ isNewerKnown, receipts, madeMs }: Restoration): string {
   if (isNewerKnown) return `Erasures and revocations were taken from newer backups. ${later}Settings ${since}`;
   if (receipts === 0) return `No newer data was found on this machine. ${again}`;
   const applied = `${counted("receipt")(receipts)} ${receipts === 1 ? "was" : "were"} applied`;
-  return `No newer data was found on this machine; ${applied}. Keys revoked and settings ${since}`;
+  return `No newer data was found on this machine; ${applied}. Repeat the revocations and the changes of settings made since ${formatTime(madeMs)}.`;
 }
 
 /** Returns what the operator may want to do next. */
