@@ -36,7 +36,7 @@ export function eraseCommand(context: CommandContext): Command {
       "after",
       `
 Pass exactly one of --email, --phone, --id, and --list. The command does not ask
-for confirmation, unless a phone or a SHA-256 names several people: to see what
+for confirmation, unless a phone or a SHA-256 names several people. To see what
 it would erase, pass --dry-run first.`,
     )
     .examples(
