@@ -4,6 +4,7 @@ import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { digestOf } from "../../src/contract/key.ts";
 import { type Account, listAccounts } from "../../src/db/accounts.ts";
+import { readLeadGroups } from "../../src/db/all-leads.ts";
 import { emptyCounts } from "../../src/import/new-lead.ts";
 import { importerOn } from "../../src/import/write/import.ts";
 import { deleteAccount } from "../../src/privacy/delete-account.ts";
@@ -45,20 +46,31 @@ test("a deleted account leaves no byte of its leads, and its key is revoked", as
   expect((await admin.run("audit", "list", "--json")).stdout).toContain('"act":"account.delete"');
 });
 
-test("an import that began before its account was deleted gives its leads to no other account", async () => {
+test("an import that began before its account was deleted writes nothing", async () => {
   const database = openTestDatabase(join(aFolder(), "leadfile.db"));
   onTestFinished(() => database.close());
   const deleted = anAccount(database);
   const staged = importerOn(database.read)(deleted, { onDuplicate: "skip", createPixels: true }, origin);
   staged.add(newLead(aLead()));
-  const merging = () => staged.merge({ counts: emptyCounts(), layout: null }, () => noonMs).next();
   for await (const _ of deleteAccount(database, deleted, noonMs));
-  await expect(merging()).rejects.toThrow(`Account ${deleted.id} was deleted during the import`);
-  const next = anAccount(database);
-  expect(next.number).toBe(deleted.number);
-  await expect(merging()).rejects.toThrow(`Account ${deleted.id} was deleted during the import`);
+  const merging = staged.merge({ counts: emptyCounts(), layout: null }, () => noonMs);
+  await expect(merging.next()).rejects.toThrow(`Account ${deleted.id} was deleted during the import`);
   staged.close();
-  expect(documentsOf(database, next.number)).toEqual([]);
+  expect(documentsOf(database, deleted.number)).toEqual([]);
+});
+
+test("an export that began before its account was deleted has no lead of the next account", async () => {
+  const database = openTestDatabase(join(aFolder(), "leadfile.db"));
+  onTestFinished(() => database.close());
+  const [kept, deleted] = [anAccount(database), anAccount(database, { leads: [aLead()] })];
+  const exporting = readLeadGroups(database.read, deleted.number);
+  expect(exporting.next().value).toHaveLength(1);
+  for await (const _ of deleteAccount(database, deleted, noonMs));
+  const next = anAccount(database, { leads: [aLead({ identified_at: new Date(noonMs).toISOString() })] });
+  expect(exporting.next().done).toBe(true);
+  for await (const _ of deleteAccount(database, next, noonMs));
+  const numbers = [kept, deleted, next, anAccount(database)].map(({ number }) => number);
+  expect(new Set(numbers).size).toBe(4);
 });
 
 test("account delete that is run again after a kill counts all leads", async () => {

@@ -180,7 +180,7 @@ export class Merge implements Work {
   }
 }
 
-/** The next account that is created has the number of the last one if that was deleted, and would serve its leads. */
+/** Nothing else keeps leads out of an account that is gone, where nobody could erase them: foreign keys are not checked. */
 function refuseDeleted(database: Connection, { number, id }: SuppressedAccount): void {
   const found = findAccount(database, id);
   if (found?.id === id && found.number === number) return;
