@@ -7,7 +7,17 @@ import { start } from "./support/process.ts";
 import { aSharedFolder } from "./support/run.ts";
 
 const root = join(import.meta.dir, "..");
-const copied = ["src", "extensions", "packages", "drizzle", "docs", "data", "package.json", "tsconfig.json"];
+const copied = [
+  "src",
+  "extensions",
+  "packages",
+  "connectors",
+  "drizzle",
+  "docs",
+  "data",
+  "package.json",
+  "tsconfig.json",
+];
 const copy = join(aSharedFolder(), "project");
 
 /** Runs a program in the copy, and returns its output. Throws with the output if it fails. */
