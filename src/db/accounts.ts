@@ -1,9 +1,9 @@
 /** Accounts: who has leads, pixels, and keys, and whether the subscription is active (§3). */
-import { asc, eq, or, sql } from "drizzle-orm";
+import { asc, eq, or } from "drizzle-orm";
 import { randomText } from "../contract/key.ts";
 import { insertAct } from "./audit.ts";
 import { type Connection, type LeadDatabase, tryToWrite } from "./connection.ts";
-import { accounts, deletedAccounts } from "./schema.ts";
+import { accounts, deletedAccounts, unusedNumber } from "./schema.ts";
 
 /** The number by which other tables refer to an account; people see its ID. */
 export type AccountNumber = number;
@@ -22,16 +22,10 @@ export function findAccount(read: Connection, idOrName: string): Account | null 
   return read.select().from(accounts).where(either).get() ?? null;
 }
 
-/**
- * A number that no account ever had. SQLite would choose that of the last account again if it was deleted, and a command that still
- * runs on the deleted one, such as an export, would go on with the leads of the new one.
- */
-const unusedNumber = sql`(SELECT 1 + max(ifnull(max(number), 0), count(*) + (SELECT count(*) FROM ${deletedAccounts})) FROM ${accounts})`;
-
 /** Creates an account with an active subscription; null if the name is taken. */
 export async function createAccount(database: LeadDatabase, name: string, nowMs: number): Promise<Account | null> {
   const id = `acc_${randomText(16)}`;
-  const row = { number: unusedNumber, id, name, active: true, createdAt: nowMs };
+  const row = { number: unusedNumber(accounts, deletedAccounts), id, name, active: true, createdAt: nowMs };
   await tryToWrite(database, [database.read.insert(accounts).values(row)]);
   return findAccount(database.read, id);
 }

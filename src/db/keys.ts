@@ -4,7 +4,7 @@ import { randomText } from "../contract/key.ts";
 import type { Account, AccountNumber } from "./accounts.ts";
 import { insertAct } from "./audit.ts";
 import type { Connection, LeadDatabase } from "./connection.ts";
-import { accounts, deletedKeys, keys, usage } from "./schema.ts";
+import { accounts, deletedKeys, keys, unusedNumber, usage } from "./schema.ts";
 
 /** The number by which the database refers to a key; people see its ID. */
 export type KeyNumber = number;
@@ -29,7 +29,8 @@ export async function createKey(
 ): Promise<KeyRecord> {
   const { read } = database;
   const id = `key_${randomText(12)}`;
-  const row = { account: account.number, id, ...key, createdAt: nowMs, expiresAt: expiresMs };
+  const number = unusedNumber(keys, deletedKeys);
+  const row = { number, account: account.number, id, ...key, createdAt: nowMs, expiresAt: expiresMs };
   await database.write([
     read.insert(keys).values(row),
     insertAct(read, { atMs: nowMs, act: "key.create", account: account.id, detail: { key: id } }),

@@ -9,6 +9,7 @@ import {
   integer,
   primaryKey,
   type SQLiteColumn,
+  type SQLiteTable,
   sqliteTable,
   text,
   uniqueIndex,
@@ -347,3 +348,10 @@ export const builds = sqliteTable("builds", {
   /** Version and commit, such as `0.2.0 (a1b2c3d)`. */
   build: text().notNull(),
 });
+
+/**
+ * Returns a number that no row ever had. SQLite would choose that of the last row again if it was deleted: an export that still
+ * runs on a deleted account would go on with the leads of the next one, and requests of a deleted key would count for the next.
+ */
+export const unusedNumber = (table: SQLiteTable, deleted: SQLiteTable): SQL => sql`
+  (SELECT 1 + max(ifnull(max(number), 0), count(*) + (SELECT count(*) FROM ${deleted})) FROM ${table})`;

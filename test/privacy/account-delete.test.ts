@@ -12,7 +12,7 @@ import { openServedStore } from "../../src/server/store.ts";
 import { origin } from "../db/importing.ts";
 import { anAdmin } from "../support/admin.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
-import { anAccount, documentsOf, openTestDatabase } from "../support/database.ts";
+import { aKey, anAccount, documentsOf, openTestDatabase } from "../support/database.ts";
 import { aFolder, filesWith } from "../support/folder.ts";
 
 const rows = "pixel_id,email\npx,dana@example.com\npx,robin@example.com\n";
@@ -71,6 +71,20 @@ test("an export that began before its account was deleted has no lead of the nex
   for await (const _ of deleteAccount(database, next, noonMs));
   const numbers = [kept, deleted, next, anAccount(database)].map(({ number }) => number);
   expect(new Set(numbers).size).toBe(4);
+});
+
+test("a key that is created after an account was deleted gets no request of a deleted key", async () => {
+  const database = openTestDatabase(join(aFolder(), "leadfile.db"));
+  onTestFinished(() => database.close());
+  const [kept, deleted] = [anAccount(database), anAccount(database)];
+  const numbersOf = (...some: readonly Account[]) => {
+    for (const account of some) aKey(database, account);
+    return database.read.$client.query("SELECT number FROM keys").values().flat();
+  };
+  const before = numbersOf(kept, deleted, deleted);
+  for await (const _ of deleteAccount(database, deleted, noonMs));
+  const [, added] = numbersOf(kept);
+  expect(before).not.toContain(added);
 });
 
 test("account delete that is run again after a kill counts all leads", async () => {
