@@ -70,7 +70,7 @@ async function undo(context: CommandContext, account: Account, record: StoredImp
   if (signal === null || findImport(database.read, account.number, record.number)?.undoneMs !== null) return removed;
   throw stoppedBy(
     signal,
-    `Stopped after ${leadsText(removed)} of import ${record.number} ${removed === 1 ? "was" : "were"} removed; the others stay.`,
+    `Stopped after ${leadsText(removed)} of import ${record.number} ${removed === 1 ? "was" : "were"} removed. It is not undone yet.`,
     "Run the command again to complete it. To add the leads again, import the file again.",
   );
 }

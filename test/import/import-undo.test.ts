@@ -179,7 +179,7 @@ test("an undo that is stopped or killed is listed as unfinished, and the next on
   };
   const { status, left, said } = await leftAfter(20_001, "SIGINT");
   const stopped =
-    /\nStopped after ([\d,]+) leads of import 2 were removed; the others stay\. Run the command again [^\n]+\n$/;
+    /\nStopped after ([\d,]+) leads of import 2 were removed\. It is not undone yet\. Run the command again [^\n]+\n$/;
   expect([status, Number(stopped.exec(`\n${said}`)?.[1]?.replaceAll(",", ""))]).toEqual([130, 20_001 - left]);
   const killed = await leftAfter(left, "SIGKILL");
   expect((await undo(admin, 2)).json as unknown).toEqual({ import: 2, removed: killed.left - 1 });
