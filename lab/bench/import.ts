@@ -22,7 +22,7 @@ function indexOn(chosen: readonly string[]): string {
 interface Cost {
   readonly seconds: number;
   readonly processorSeconds: number;
-  /** Bytes written to the disk for each byte that the file has grown by. */
+  /** Bytes written to the disk for each byte that the file has grown by. NaN for an undo, after which it has hardly grown. */
   readonly written: number;
   readonly memoryMegabytes: number;
 }
@@ -71,11 +71,12 @@ async function measure(what: string, file: string, start: () => Bun.Subprocess):
   const child = start();
   if ((await child.exited) !== 0) throw new Error(`${what}: failed`);
   const used = child.resourceUsage();
+  const grownBy = statSync(file).size - bytesBefore;
   const cost = {
     seconds: (performance.now() - startedMs) / 1000,
     processorSeconds: Number(used?.cpuTime.total ?? 0) / 1e6,
     // The system counts blocks of 512 bytes.
-    written: (Number(used?.ops.out ?? 0) * 512) / (statSync(file).size - bytesBefore),
+    written: grownBy < 1_000_000 ? Number.NaN : (Number(used?.ops.out ?? 0) * 512) / grownBy,
     memoryMegabytes: (used?.maxRSS ?? 0) / 1e6,
   };
   costs.set(what, [...(costs.get(what) ?? []), cost]);
