@@ -142,6 +142,8 @@ test.each<[string, (length: number) => string]>([
     });
     return Math.min(...times);
   };
+  const isLinear = () => fastest(800_000) < 6 * fastest(200_000) + 20;
   fastest(100_000);
-  expect(fastest(800_000)).toBeLessThan(6 * fastest(200_000) + 20);
+  // What takes more than linear time does so each time. Other tests in this process may take some of the time.
+  expect(isLinear() || isLinear() || isLinear()).toBe(true);
 });
