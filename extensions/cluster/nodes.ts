@@ -129,7 +129,7 @@ const catchUpMs = 2_000;
  * Returns the names of the nodes that lack log entries that another node has. A write that only the local node and the leader
  * have would be lost if the local node deleted it and the leader failed.
  */
-async function findBehind(others: readonly Member[]): Promise<string[]> {
+async function findLackingEntries(others: readonly Member[]): Promise<string[]> {
   let newest = Number.POSITIVE_INFINITY;
   for (const endMs = performance.now() + catchUpMs; ; await Bun.sleep(50)) {
     const states = await Promise.all(others.map(stateOf));
@@ -157,12 +157,12 @@ export async function rejoinNode({ node, path, catchUp }: ClusterDatabase, { sto
       "Add a node first. To start from a backup instead, give the node a new folder, and run cluster init.",
     );
   }
-  refuseBehind(await findBehind(others));
+  refuseBehind(await findLackingEntries(others));
   try {
     await stop();
     await untilStopped(node);
     // From now on it confirms no write.
-    refuseBehind(await findBehind(others));
+    refuseBehind(await findLackingEntries(others));
     for (const made of [...madeByRqlite.map((name) => join(dirname(path), name)), path, walOf(path), shmOf(path)]) {
       rmSync(made, { recursive: true, force: true });
     }

@@ -19,7 +19,7 @@ inBrowser(
     await page.setViewportSize(desktop);
     const [fields, sample] = [
       page.locator("tr#fields-of-a-lead-id"),
-      page.locator("#fields-of-a-lead ~ .beside .code"),
+      page.locator("#fields-of-a-lead ~ .with-sample .code"),
     ];
     const [left, right] = [await fields.boundingBox(), await sample.first().boundingBox()];
     expect(right?.x).toBeGreaterThan((left?.x ?? 0) + (left?.width ?? 0));

@@ -46,7 +46,7 @@ const all = [...contents.children];
 const rows = [...document.querySelectorAll("tr[id]")].map((row) => {
   const item = document.createElement("li");
   const link = document.createElement("a");
-  let heading = row.closest(".beside") ?? row.closest("table");
+  let heading = row.closest(".with-sample") ?? row.closest("table");
   while (heading.tagName !== "H2" && heading.tagName !== "H3") heading = heading.previousElementSibling;
   link.href = `#${row.id}`;
   link.textContent = `${row.dataset.name} · ${heading.firstChild.textContent.trim()}`;

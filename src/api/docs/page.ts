@@ -97,7 +97,7 @@ function render(origin: string): { html: string; headings: Heading[] } {
     const topic = headings.at(-1)?.id ?? "";
     if (table !== undefined && sample === "") return renderTable(table, topic);
     if (table !== undefined) {
-      return `<div class="beside">\n${renderTable(table, topic)}\n${renderCode(sample, topic, origin)}</div>\n`;
+      return `<div class="with-sample">\n${renderTable(table, topic)}\n${renderCode(sample, topic, origin)}</div>\n`;
     }
     if (level === undefined) return renderCode(found, topic, origin);
     const id = title
