@@ -165,20 +165,16 @@ const erasures: Part = {
     sql`
       INSERT INTO main.instances (id, secret)
       SELECT id, secret FROM old.instances WHERE id NOT IN (SELECT id FROM main.instances) ORDER BY number`,
-    ...["suppressions", "suppressed_digests", "receipts"].map((table) => keepAccountsOf(sql.raw(`old.${table}`))),
+    ...["suppressions", "receipts"].map((table) => keepAccountsOf(sql.raw(`old.${table}`))),
   ],
   merges: [
     sql`
-      INSERT INTO main.suppressions (account, instance, hash, erased_at, lifted_at)
-      SELECT account.number, instance.number, replaced.hash, replaced.erased_at, replaced.lifted_at
+      INSERT INTO main.suppressions (account, hash, instance, erased_at, lifted_at)
+      SELECT account.number, replaced.hash, instance.number, replaced.erased_at, replaced.lifted_at
       FROM old.suppressions AS replaced ${withAccount}
-      JOIN old.instances AS old_instance ON old_instance.number = replaced.instance
-      JOIN main.instances AS instance ON instance.id = old_instance.id
+      LEFT JOIN old.instances AS old_instance ON old_instance.number = replaced.instance
+      LEFT JOIN main.instances AS instance ON instance.id = old_instance.id
       WHERE TRUE ${newestDecision}`,
-    sql`
-      INSERT INTO main.suppressed_digests (account, digest, erased_at, lifted_at)
-      SELECT account.number, replaced.digest, replaced.erased_at, replaced.lifted_at
-      FROM old.suppressed_digests AS replaced ${withAccount} WHERE TRUE ${newestDecision}`,
     sql`
       INSERT OR IGNORE INTO main.receipts (account, erased_at, identity, receipt, pending)
       SELECT account.number, replaced.erased_at, replaced.identity, replaced.receipt, replaced.pending

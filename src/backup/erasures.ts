@@ -14,7 +14,7 @@ import { withHyphens } from "../db/uuid.ts";
 import { DeletionReceipt } from "../privacy/delete-account.ts";
 import { identifiersOf } from "../privacy/identifiers.ts";
 import { RepeatableErasure, storeReceipt } from "../privacy/receipts.ts";
-import { blockStatements, listInstances, openForms } from "../privacy/suppressions.ts";
+import { blockStatement, listInstances, openForms } from "../privacy/suppressions.ts";
 import { UserError } from "../runtime/user-error.ts";
 
 const AnyReceipt = Type.Union([RepeatableErasure, DeletionReceipt]);
@@ -43,13 +43,12 @@ function parseLine(line: string): AnyReceipt | null {
   return "receipt" in value ? value.receipt : value;
 }
 
-/** A receipt (its JSON), or what a block compares: a hash or a digest. */
+/** A receipt (its JSON), or the hash of a block. */
 type Erasure = readonly [account: number, kind: "receipt" | "block", value: string];
 
 const allErasures = sql`
   SELECT account, 'receipt', receipt FROM receipts
-  UNION ALL SELECT account, 'block', lower(hex(hash)) FROM suppressions
-  UNION ALL SELECT account, 'block', lower(hex(digest)) FROM suppressed_digests`;
+  UNION ALL SELECT account, 'block', lower(hex(hash)) FROM suppressions`;
 
 /**
  * Records the erasures that the backup contains, which were applied before it was made and are not repeated, and the former
@@ -149,7 +148,7 @@ function applyReceipt(database: Connection, receipt: RepeatableErasure): void {
   if (account === undefined) return;
   const blocks = { hashes: receipt.hashes, digests: receipt.digests ?? [] };
   const erasedAtMs = Date.parse(receipt.erased_at);
-  for (const block of blockStatements(account.number, instance, blocks, erasedAtMs, false)) database.run(block);
+  database.run(blockStatement(account.number, instance, blocks, erasedAtMs, false));
   // Version 0.1.0 printed receipts that do not say what was removed. Their blocks are enough.
   if (receipt.given === undefined || receipt.removed === undefined) return;
   storeReceipt(database, account.number, receipt, []).run();

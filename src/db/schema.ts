@@ -155,38 +155,23 @@ export const instances = sqliteTable("instances", {
   secret: blob({ mode: "buffer" }).notNull(),
 });
 
-/** Persons that were erased, and stay out of their account: hashes of e-mail addresses, phones and ids. */
+/** Persons that were erased, and stay out of their account: hashes of email addresses, phones, and IDs. */
 export const suppressions = sqliteTable(
   "suppressions",
   {
     account: ofAccount(),
-    instance: integer()
-      .notNull()
-      .references(() => instances.number),
-    /** HMAC-SHA-256 over the id of the account, the kind and the value. */
+    /**
+     * HMAC-SHA-256 over the ID of the account, the kind, and the value. If only the SHA-256 of an email address or phone was given,
+     * which nobody can turn into that, it is kept as it is.
+     */
     hash: blob({ mode: "buffer" }).notNull(),
+    /** The instance under whose key the hash was made; null for a SHA-256 that was given. */
+    instance: integer().references(() => instances.number),
     erasedAt: integer("erased_at").notNull(),
     /** The time at which the block was lifted. It holds if this is null or before `erased_at`: the newest decision wins in a restore. */
     liftedAt: integer("lifted_at"),
   },
-  (table) => [primaryKey({ columns: [table.account, table.instance, table.hash] })],
-);
-
-/**
- * Erased persons of whom only a SHA-256 of the e-mail address or phone was given. Nobody can turn it into a hash under
- * the key of the instance, so it is kept and compared as it is.
- */
-export const suppressedDigests = sqliteTable(
-  "suppressed_digests",
-  {
-    account: ofAccount(),
-    /** SHA-256, 32 bytes. */
-    digest: blob({ mode: "buffer" }).notNull(),
-    erasedAt: integer("erased_at").notNull(),
-    /** As in `suppressions`. */
-    liftedAt: integer("lifted_at"),
-  },
-  (table) => [primaryKey({ columns: [table.account, table.digest] })],
+  (table) => [primaryKey({ columns: [table.account, table.hash] })],
 );
 
 /** The receipts of erasures. They contain no personal data. */

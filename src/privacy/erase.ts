@@ -23,7 +23,7 @@ import { completeReceipts, findReceipt, identityOf, type Receipt, readReceipt, s
 import { residueStatement } from "./retention.ts";
 import { forgetNumbers, forgetNumbersOf } from "./sent/former-numbers.ts";
 import { openLedgerLeads } from "./sent/recipients.ts";
-import { blockStatements, hashOf, listInstances, type SuppressedAccount } from "./suppressions.ts";
+import { blockStatement, hashOf, listInstances, type SuppressedAccount } from "./suppressions.ts";
 
 /** The persons that are erased in one transaction: nobody waits for it longer than some tenths of a second. */
 const personsAtOnce = 50;
@@ -195,7 +195,7 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
       statements: [
         ...removed.flatMap((lead) => removalOf(database, account, lead)),
         ...[...left.keys()].map((id) => forgetNumbersOf(database, account.number, id)),
-        ...blockStatements(account.number, instance, receipt, nowMs, true),
+        blockStatement(account.number, instance, receipt, nowMs, true),
         ...(earlier === undefined ? [] : [database.delete(receipts).where(eq(receipts.identity, earlier))]),
         storeReceipt(database, account.number, receipt, all),
       ],

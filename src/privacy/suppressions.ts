@@ -3,11 +3,11 @@
  * instance. Nobody can read from the file who they were; anyone who has the file can test guesses.
  */
 import { createHmac } from "node:crypto";
-import { and, asc, count, eq, gt, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { PersonIdentifier } from "../contract/person.ts";
 import { insertAct } from "../db/audit.ts";
 import type { Connection, LeadDatabase } from "../db/connection.ts";
-import { type accounts, instances, suppressedDigests, suppressions } from "../db/schema.ts";
+import { type accounts, instances, suppressions } from "../db/schema.ts";
 import { digestsOf, identifiersIn, type PersonReference, spellingsOf } from "./identifiers.ts";
 import { listErasures } from "./receipts.ts";
 
@@ -27,63 +27,44 @@ export function hashOf(instance: Instance, account: string, { kind, value }: Per
 }
 
 /**
- * Returns the statements that block hashes and digests, which are in hexadecimal digits. A block that was lifted later stays
+ * Returns the statement that blocks hashes and digests, which are in hexadecimal digits. A block that was lifted later stays
  * lifted, unless this decision is the newest one, whatever the clock says.
  */
-export function blockStatements(
+export function blockStatement(
   account: number,
   instance: Instance,
   { hashes, digests }: { readonly hashes: readonly string[]; readonly digests: readonly string[] },
   erasedAtMs: number,
   isNewest: boolean,
-): SQL[] {
-  const lifted = isNewest ? sql`, ifnull(lifted_at + 1, 0)` : sql``;
-  const update = sql`WHERE TRUE ON CONFLICT DO UPDATE SET erased_at = max(erased_at, excluded.erased_at${lifted})`;
-  const block = sql`INSERT INTO suppressions (account, instance, hash, erased_at)
-    SELECT ${account}, ${instance.number}, unhex(value), ${erasedAtMs} FROM json_each(${JSON.stringify(hashes)}) ${update}`;
-  const blockDigests = sql`INSERT INTO suppressed_digests (account, digest, erased_at)
-    SELECT ${account}, unhex(value), ${erasedAtMs} FROM json_each(${JSON.stringify(digests)}) ${update}`;
-  return digests.length === 0 ? [block] : [block, blockDigests];
+): SQL {
+  const afterLift = isNewest ? sql`, ifnull(lifted_at + 1, 0)` : sql``;
+  const blocks = [...hashes.map((hash) => [hash, instance.number]), ...digests.map((digest) => [digest, null])];
+  return sql`INSERT INTO suppressions (account, hash, instance, erased_at)
+    SELECT ${account}, unhex(value ->> 0), value ->> 1, ${erasedAtMs} FROM json_each(${JSON.stringify(blocks)})
+    WHERE TRUE ON CONFLICT DO UPDATE SET erased_at = max(erased_at, excluded.erased_at${afterLift})`;
 }
 
-/** Blocks of one kind: hashes under the key of one instance, or the digests that were given instead of identifiers. */
-interface BlockList {
-  readonly table: typeof suppressions | typeof suppressedDigests;
-  /** The column with the form of the identifier. */
-  readonly column: typeof suppressions.hash | typeof suppressedDigests.digest;
-  /** The condition that selects the blocks that were not lifted. */
-  readonly inForce: SQL | undefined;
-  readonly formsOf: (identifier: PersonIdentifier) => Buffer[];
-}
+/** The blocks of an account that were not lifted. */
+const inForce = ({ number }: SuppressedAccount) =>
+  and(
+    eq(suppressions.account, number),
+    or(isNull(suppressions.liftedAt), gt(suppressions.erasedAt, suppressions.liftedAt)),
+  );
 
-function listBlocks(database: Connection, { number, id }: SuppressedAccount): BlockList[] {
-  const inForce = ({ account, liftedAt, erasedAt }: BlockList["table"]) =>
-    and(eq(account, number), or(isNull(liftedAt), gt(erasedAt, liftedAt)));
-  const hashes = listInstances(database).map((instance) => ({
-    table: suppressions,
-    column: suppressions.hash,
-    inForce: and(inForce(suppressions), eq(suppressions.instance, instance.number)),
-    formsOf: (identifier: PersonIdentifier) =>
-      spellingsOf(identifier).map((value) => hashOf(instance, id, { kind: identifier.kind, value })),
-  }));
-  const digests = {
-    table: suppressedDigests,
-    column: suppressedDigests.digest,
-    inForce: inForce(suppressedDigests),
-    formsOf: (identifier: PersonIdentifier) => digestsOf(identifier).map(fromHex),
-  };
-  return [...hashes, digests];
-}
-
-/** Returns a function that lists every form (in hexadecimal) under which the blocks of an account store an identifier. */
+/** Returns a function that lists every form (in hexadecimal) under which the blocks of an account may store an identifier. */
 export function openForms(database: Connection, account: SuppressedAccount) {
-  const lists = listBlocks(database, account);
-  return (identifier: PersonIdentifier): string[] =>
-    lists.flatMap(({ formsOf }) => formsOf(identifier)).map((form) => form.toString("hex"));
-}
-
-function findBlock(database: Connection, { table, inForce }: BlockList, where?: SQL) {
-  return database.select({ at: table.erasedAt }).from(table).where(and(inForce, where)).limit(1);
+  // Hashing costs a good part of a row, so only kinds of blocks that the account has are computed.
+  const { instance } = suppressions;
+  const ofAccount = eq(suppressions.account, account.number);
+  const used = database.selectDistinct({ instance }).from(suppressions).where(ofAccount).all();
+  const isUsed = new Set(used.map((one) => one.instance));
+  const keys = listInstances(database).filter(({ number }) => isUsed.has(number));
+  return (identifier: PersonIdentifier): string[] => [
+    ...keys.flatMap((key) =>
+      spellingsOf(identifier).map((value) => hashOf(key, account.id, { kind: identifier.kind, value }).toString("hex")),
+    ),
+    ...(isUsed.has(null) ? digestsOf(identifier) : []),
+  ];
 }
 
 /**
@@ -94,15 +75,18 @@ export function openSuppressions(
   database: Connection,
   account: SuppressedAccount,
 ): ((identifiers: readonly PersonIdentifier[]) => boolean) | null {
-  // Hashing costs a good part of a row, and most accounts have erased nobody.
-  const used = listBlocks(database, account).filter((list) => findBlock(database, list).values().length > 0);
-  const prepared = used.map((list) => ({
-    formsOf: list.formsOf,
-    block: findBlock(database, list, eq(list.column, sql.placeholder("form"))).prepare(),
-  }));
-  const isBlocked = (identifier: PersonIdentifier) =>
-    prepared.some(({ formsOf, block }) => formsOf(identifier).some((form) => block.values({ form }).length > 0));
-  return used.length === 0 ? null : (identifiers) => identifiers.some(isBlocked);
+  const blocks = database.select({ at: suppressions.erasedAt }).from(suppressions).limit(1);
+  if (blocks.where(inForce(account)).values().length === 0) return null;
+  const formsOf = openForms(database, account);
+  const isBlocked = openIsBlocked(database, account);
+  return (identifiers) => identifiers.some((identifier) => formsOf(identifier).some(isBlocked));
+}
+
+function openIsBlocked(database: Connection, account: SuppressedAccount): (form: string) => boolean {
+  const isForm = sql`${suppressions.hash} = unhex(${sql.placeholder("form")})`;
+  const block = database.select({ at: suppressions.erasedAt }).from(suppressions);
+  const one = block.where(and(inForce(account), isForm)).prepare();
+  return (form) => one.values({ form }).length > 0;
 }
 
 /**
@@ -117,56 +101,34 @@ export async function liftBlocks(
 ): Promise<number> {
   await database.catchUp();
   const { read } = database;
-  const lists = listBlocks(read, account).map((list) => ({
-    ...list,
-    forms: identifiersIn(reference).flatMap(list.formsOf),
-  }));
-  const lifted = lists.reduce((sum, { table, inForce, column, forms }) => {
-    const found = read
-      .select({ of: count() })
-      .from(table)
-      .where(and(inForce, inArray(column, forms)));
-    return sum + (found.get()?.of ?? 0);
-  }, 0);
-  const removed = removedOnlyBy(read, account.number, lists);
+  const forms = identifiersIn(reference).flatMap(openForms(read, account));
+  const lifted = [...new Set(forms)].filter(openIsBlocked(read, account)).length;
   const unblocked = reference.kind === "id" ? Math.min(lifted, 1) : lifted;
   const detail = { by: reference.kind, unblocked };
   const act = insertAct(read, { atMs: nowMs, act: "lead.unblock", account: account.id, detail });
-  const statements = lists.map(({ table, inForce, column, forms }) => {
-    // A clock may have been set back since the erasure.
-    const liftedAt = sql`max(${nowMs}, ${table.erasedAt})`;
-    const ids = table === suppressions ? removed : [];
-    return read
-      .update(table)
-      .set({ liftedAt })
-      .where(and(inForce, inArray(column, [...forms, ...ids])));
-  });
-  await database.write([...statements, act], "everywhere");
+  const all = JSON.stringify([...forms, ...removedOnlyBy(read, account, forms)]);
+  // A clock may have been set back since the erasure.
+  const lift = read
+    .update(suppressions)
+    .set({ liftedAt: sql`max(${nowMs}, ${suppressions.erasedAt})` })
+    .where(and(inForce(account), sql`${suppressions.hash} IN (SELECT unhex(value) FROM json_each(${all}))`));
+  await database.write([lift, act], "everywhere");
   return unblocked;
 }
 
-const fromHex = (hash: string) => Buffer.from(hash, "hex");
-
 /**
- * Returns the hashes of the IDs that the erasures of a person removed. An ID stays blocked that another erasure removed as well,
- * as long as what was given to that one is blocked.
+ * Returns the hashes of the IDs that the erasures of a person removed, whose forms are given. An ID stays blocked that another
+ * erasure removed as well, as long as what was given to that one is blocked.
  */
-function removedOnlyBy(
-  database: Connection,
-  account: number,
-  lists: readonly (BlockList & { readonly forms: readonly Buffer[] })[],
-): Buffer[] {
-  const isTheirs = new Set(lists.flatMap(({ forms }) => forms.map((form) => form.toString("hex"))));
-  const given = [...isTheirs];
-  const theirs = [
-    ...listErasures(database, account, "given", given),
-    ...listErasures(database, account, "digests", given),
-  ];
+function removedOnlyBy(database: Connection, account: SuppressedAccount, forms: readonly string[]): Iterable<string> {
+  const isTheirs = new Set(forms);
+  const erasures = (list: "given" | "digests" | "removed", hashes: Iterable<string>) =>
+    listErasures(database, account.number, list, [...hashes]);
+  const theirs = [...erasures("given", isTheirs), ...erasures("digests", isTheirs)];
   const removed = new Set(theirs.flatMap((erasure) => erasure.removed));
-  const isBlocked = (form: string) =>
-    lists.some((list) => findBlock(database, list, eq(list.column, fromHex(form))).values().length > 0);
-  const others = listErasures(database, account, "removed", [...removed]).filter((other) =>
+  const isBlocked = openIsBlocked(database, account);
+  const others = erasures("removed", removed).filter((other) =>
     [...other.given, ...other.digests].some((form) => !isTheirs.has(form) && isBlocked(form)),
   );
-  return [...removed.difference(new Set(others.flatMap((other) => other.removed)))].map(fromHex);
+  return removed.difference(new Set(others.flatMap((other) => other.removed)));
 }
