@@ -13,16 +13,10 @@ import type { Account } from "../../src/db/accounts.ts";
 import { codeOf } from "../../src/db/failure.ts";
 import { columnsOf } from "../../src/runtime/process.ts";
 import { printable, UserError } from "../../src/runtime/user-error.ts";
-import { type Chart, chartsOf, lengthsOf, sumOf } from "./charts.ts";
-import { readStats, type Share, type Stats } from "./counts.ts";
-import { type Figures, statsPage } from "./page.ts";
+import { type Chart, chartsOf, readStats, type Share, type Stats, sumOf } from "./counts.ts";
+import { spanText, statsPage } from "./page.ts";
 
 const maxDays = 3_660;
-
-interface StatsOptions {
-  readonly days: number;
-  readonly html?: string;
-}
 
 /** Counts UTC days up to today. Throws a UserError if the page cannot be written. */
 export function statsCommand(context: CommandContext): Command {
@@ -30,28 +24,23 @@ export function statsCommand(context: CommandContext): Command {
     .option("--days <N>", "number of UTC days, including today", wholeNumber("--days", 1, maxDays), 30)
     .option("--html <FILE>", "write the charts to a web page without personal data or external resources", typedPath)
     .examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json")
-    .action((account: Account, options: StatsOptions) => {
-      const { days } = options;
-      const todayMs = Math.floor(context.now() / dayMs) * dayMs;
-      const period = Array.from({ length: days }, (_, index) => dayOf(todayMs - (days - 1 - index) * dayMs));
-      const stats = readStats(context.database().read, account.number, todayMs - (days - 1) * dayMs);
-      if (options.html !== undefined) writePage(options.html, { account, period, stats, nowMs: context.now() });
-      const written = `The charts are in ${options.html}; open it in a browser.`;
-      const text = options.html === undefined ? statsText(account, period, stats) : written;
-      context.output.result(view(account, period, stats), text);
+    .action((account: Account, { days, html }: { readonly days: number; readonly html?: string }) => {
+      const nowMs = context.now();
+      const period = Array.from({ length: days }, (_, index) => dayOf(nowMs - (days - 1 - index) * dayMs));
+      const stats = readStats(context.database().read, account.number, period);
+      if (html !== undefined) writePage(html, statsPage(account, stats, nowMs));
+      const text = html === undefined ? statsText(account, stats) : `The charts are in ${html}; open it in a browser.`;
+      context.output.result(view(account, stats), text);
     });
 }
 
-/** The charts for a terminal. `period` has every day, oldest first. */
-function statsText(account: Account, period: readonly string[], stats: Stats): string {
+function statsText(account: Account, stats: Stats): string {
   if (stats.newestMs === null) return `${account.name} has no leads yet.`;
-  const inPeriod = sumOf(stats.byDay);
-  const span = `${period[0]} to ${period.at(-1)} (UTC)`;
-  const newest = inPeriod > 0 ? "" : ` ${adviceFor(stats.newestMs, period.at(-1) ?? "")}`;
+  const isEmpty = sumOf(stats.byDay) === 0;
   return [
-    `${account.name}: ${grouped(inPeriod)} of ${grouped(stats.total)} leads are from ${span}.${newest}`,
-    ...chartsOf(period, stats)
-      .filter(({ bars }) => inPeriod > 0 || bars.length > 0)
+    `${account.name}: ${spanText(stats)}${isEmpty ? ` ${adviceFor(stats.newestMs, stats.period.at(-1) ?? "")}` : ""}`,
+    ...chartsOf(stats)
+      .filter(({ bars }) => !isEmpty || bars.length > 0)
       .map(({ title, bars }) => `${title}\n${bars.length === 0 ? "none" : draw(bars)}`),
   ].join("\n\n");
 }
@@ -60,32 +49,31 @@ function statsText(account: Account, period: readonly string[], stats: Stats): s
 function adviceFor(newestMs: number, today: string): string {
   const newest = dayOf(newestMs);
   const days = (Date.parse(today) - Date.parse(newest)) / dayMs + 1;
-  const advice = days > maxDays ? "" : `; try --days ${Math.ceil(days / 30) * 30}`;
-  return `The newest lead is from ${newest}${advice}.`;
+  return `The newest lead is from ${newest}${days > maxDays ? "" : `; try --days ${Math.ceil(days / 30) * 30}`}.`;
 }
 
 const maxWidth = 80;
 /** A date fits. */
-const minLabelWidth = 10;
+const minNameWidth = 10;
 
 /** Draws one line for each bar. The longest fills the width; a count above 0 shows at least one character. */
 function draw(bars: Chart["bars"]): string {
-  const labels = bars.map(({ label }) => printable(label));
+  const lines = bars.map(({ name, count, length }) => ({ name: printable(name), number: grouped(count), length }));
   const width = Math.min(columnsOf(process.stdout) ?? maxWidth, maxWidth);
-  const maxLabelWidth = Math.max(minLabelWidth, Math.floor(width * 0.3));
-  const labelWidth = Math.min(maxLabelWidth, Math.max(...labels.map((label) => Bun.stringWidth(label))));
-  const numberWidth = Math.max(...bars.map(({ count }) => grouped(count).length));
-  const barWidth = Math.max(1, width - labelWidth - numberWidth - 4);
-  const lengths = lengthsOf(bars).map((length) => Math.ceil(length * barWidth));
-  const lines = bars.map(({ count }, index) => {
-    const number = grouped(count).padStart(numberWidth);
-    return `${pad(labels[index] ?? "", labelWidth)}  ${number}  ${"█".repeat(lengths[index] ?? 0)}`.trimEnd();
-  });
-  return lines.join("\n");
+  const widest = Math.max(...lines.map(({ name }) => Bun.stringWidth(name)));
+  const nameWidth = Math.min(widest, Math.max(minNameWidth, Math.floor(width * 0.3)));
+  const numberWidth = Math.max(...lines.map(({ number }) => number.length));
+  const barWidth = Math.max(1, width - nameWidth - numberWidth - 4);
+  return lines
+    .map(({ name, number, length }) => {
+      const bar = "█".repeat(Math.ceil(length * barWidth));
+      return `${pad(name, nameWidth)}  ${number.padStart(numberWidth)}  ${bar}`.trimEnd();
+    })
+    .join("\n");
 }
 
 /** Writes the whole page or nothing. Throws a UserError if it cannot, or if the file belongs to the database. */
-function writePage(file: string, figures: Figures): void {
+function writePage(file: string, page: string): void {
   const path = readDatabasePath();
   // Copies of the database, from before an upgrade or a restore, begin with its path as well.
   if (resolve(file).startsWith(resolve(path))) {
@@ -94,7 +82,7 @@ function writePage(file: string, figures: Figures): void {
   const draft = `${file}.draft-${process.pid}`;
   try {
     // In a folder that others can write to, the name could be that of a link.
-    writeFileSync(draft, statsPage(figures), { flag: "wx" });
+    writeFileSync(draft, page, { flag: "wx" });
     renameSync(draft, file);
   } catch (cause) {
     if (existsSync(draft)) rmSync(draft);
@@ -103,25 +91,19 @@ function writePage(file: string, figures: Figures): void {
   }
 }
 
-function view(account: Account, period: readonly string[], stats: Stats) {
-  const counts = new Map(stats.byDay.map(({ name, count }) => [name, count]));
+function view(account: Account, { period, total, byDay, byPixel, byState, bySource, requests, imports }: Stats) {
   const named = (name: string, shares: readonly Share[]) =>
     shares.map((share) => ({ [name]: share.name, leads: share.count }));
   return {
     account: account.id,
     from: period[0],
     to: period.at(-1),
-    leads: { all: stats.total, in_period: sumOf(stats.byDay) },
-    by_day: period.map((day) => ({ day, leads: counts.get(day) ?? 0 })),
-    by_pixel: named("pixel_id", stats.byPixel),
-    by_state: named("state", stats.byState),
-    by_source: named("traffic_source", stats.bySource),
-    requests: stats.requests,
-    imports: stats.imports.map(({ number, atMs, imported, late }) => ({
-      import: number,
-      at: formatTime(atMs),
-      imported,
-      late,
-    })),
+    leads: { all: total, in_period: sumOf(byDay) },
+    by_day: named("day", byDay),
+    by_pixel: named("pixel_id", byPixel),
+    by_state: named("state", byState),
+    by_source: named("traffic_source", bySource),
+    requests,
+    imports: imports.map(({ number, atMs, ...counts }) => ({ import: number, at: formatTime(atMs), ...counts })),
   };
 }
