@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
-import { type ImportRequest, readRules, withTimeOptions } from "../../../src/cli/lead/import/options.ts";
+import { type ImportRequest, prepareReading, withTimeOptions } from "../../../src/cli/lead/import/options.ts";
 import { columnsText, sampleText } from "../../../src/cli/lead/import/preview.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { confirm, readAll } from "../../../src/cli/terminal/prompt.ts";
@@ -19,9 +19,7 @@ import {
   type Source,
   type SourceSignature,
 } from "../../../src/db/sources.ts";
-import { Columns } from "../../../src/import/map/columns.ts";
 import { asServed, warningLines } from "../../../src/import/map/lead.ts";
-import { readMapping } from "../../../src/import/map/mapping.ts";
 import { reportOn } from "../../../src/import/map/report.ts";
 import type { NewLead } from "../../../src/import/new-lead.ts";
 import { arrivalLine } from "../../../src/import/parse/json.ts";
@@ -33,7 +31,6 @@ import { receiveOrigin } from "../../../src/server/listen-address.ts";
 import { checkSettings, requestOf, settingsOf } from "../inbox/settings.ts";
 import { readVisits } from "../webhooks/body.ts";
 import { defaultSignatureHeader } from "../webhooks/signature.ts";
-import { checkOptions } from "./unattended.ts";
 
 type CreateOptions = Omit<ImportRequest, "onDuplicate"> & {
   readonly label?: string;
@@ -93,7 +90,7 @@ async function create(context: CommandContext, idOrName: string, options: Create
   const account = accountOf(context, idOrName);
   const label = options.label === undefined ? null : checkText("--label", options.label);
   const settings = settingsOf(options);
-  checkOptions(context, account, settings);
+  prepareReading(context, account, requestOf(settings));
   const signature = await readSignature(context, options);
   // A token that nobody saw could only be revoked.
   refuseUnseen("address");
@@ -195,14 +192,14 @@ async function testDelivery(context: CommandContext, source: Source) {
   const body = Buffer.concat(await Array.fromAsync(context.standardInput()));
   // Nobody says which type a payload has that is on standard input.
   const { json } = readVisits(body, null, /^[^{[]*=/.test(body.toString("utf8", 0, maxFormStart)));
-  const columns = new Columns(readMapping(request.map ?? null), request.vendor ?? null);
+  const { columns, rules } = prepareReading(context, account, request);
   const staged: NewLead[] = [];
   const rejected: { line: number; reason: string }[] = [];
   const pixels = openPixelReader(context.database().read);
   const { notes } = await readFile({
     source: openSource("-", () => new Blob([arrivalLine(context.now(), json)]).stream()),
     columns,
-    rules: readRules(account.id, request),
+    rules,
     options: request,
     retainDays: account.retainDays,
     staged: {

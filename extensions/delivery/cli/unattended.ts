@@ -3,14 +3,11 @@ import { dirname, join } from "node:path";
 import { accountOf } from "../../../src/cli/arguments.ts";
 import type { CommandContext } from "../../../src/cli/command.ts";
 import { importFile } from "../../../src/cli/lead/import/import-file.ts";
-import { checkPixel, readRules } from "../../../src/cli/lead/import/options.ts";
+import { prepareReading } from "../../../src/cli/lead/import/options.ts";
 import { passedText, warningText } from "../../../src/cli/lead/import/report.ts";
 import { grouped, leadsText, rowsText } from "../../../src/cli/terminal/numbers.ts";
 import type { Output } from "../../../src/cli/terminal/output.ts";
-import type { Account } from "../../../src/db/accounts.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
-import { readMapping } from "../../../src/import/map/mapping.ts";
-import { readVendor } from "../../../src/import/map/profiles.ts";
 import { type ImportCounts, ImportInterrupted } from "../../../src/import/new-lead.ts";
 import { inOneLine, UserError } from "../../../src/runtime/user-error.ts";
 import { type FileSource, type Outcome, rejectedFolder } from "../inbox/archive.ts";
@@ -31,7 +28,7 @@ export function importWith(
 ): ImportFile | { readonly fault: string } {
   if ("fault" in settings) return settings;
   try {
-    checkOptions(context, accountOf(context, account), settings);
+    prepareReading(context, accountOf(context, account), requestOf(settings));
   } catch (cause) {
     if (!(cause instanceof UserError) || cause instanceof DatabaseUnavailable) throw cause;
     return { fault: `the options of its import are wrong, and its files wait: ${cause.sentence}` };
@@ -63,15 +60,6 @@ function obey(
   const stop = new AbortController().signal;
   const onRead = () => void process.send?.("read" satisfies ImportNews);
   return outcomeOf(importFile({ ...context, now, output: silent }, { idOrName, file, request, stop, onRead }));
-}
-
-/** Throws a UserError if an account cannot import with these settings. */
-export function checkOptions(context: CommandContext, account: Account, settings: ImportSettings): void {
-  const request = requestOf(settings);
-  readMapping(request.map ?? null);
-  readVendor(request.vendor ?? null);
-  readRules(account.id, request);
-  checkPixel(context, account, request);
 }
 
 /** Returns what became of a file. A mistake of Leadfile that it has triggered must not keep others from being imported. */

@@ -5,8 +5,10 @@ import { readDatabasePath } from "../../../config.ts";
 import type { Account } from "../../../db/accounts.ts";
 import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/database-files.ts";
 import { openPixelReader } from "../../../db/pixels.ts";
+import { Columns } from "../../../import/map/columns.ts";
 import { type IdentityField, wholeIdentity } from "../../../import/map/identity.ts";
 import type { LeadRules } from "../../../import/map/lead.ts";
+import { readMapping } from "../../../import/map/mapping.ts";
 import type { DateOrder } from "../../../import/map/values/times.ts";
 import { isZone } from "../../../import/map/values/zones.ts";
 import { DateOrders } from "../../../import/map/visit-time.ts";
@@ -16,6 +18,7 @@ import { adminCommand } from "../../../runtime/program-name.ts";
 import { UserError } from "../../../runtime/user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
 import type { AdminCommand, CommandContext } from "../../command.ts";
+import type { Output } from "../../terminal/output.ts";
 
 /** The options of an import, as typed, or as the settings of an inbox or a source. */
 export interface ImportRequest {
@@ -40,6 +43,29 @@ export interface ImportRequest {
   readonly dryRun?: boolean;
 }
 
+/** The file and the options of one import. */
+export interface Asked {
+  /** The account as it was typed. */
+  readonly idOrName: string;
+  readonly file: string;
+  readonly request: ImportRequest;
+  /** Ends the import in order when it is aborted, with the signal of the system as its reason. */
+  readonly stop: AbortSignal;
+  /** Called when the file was read to its end, before the first lead is written. */
+  readonly onRead?: () => void;
+}
+
+/** An import that runs. */
+export interface ImportRun extends Asked {
+  readonly output: Output;
+  readonly account: Account;
+  readonly columns: Columns;
+  /** The pixels that the account had before. */
+  readonly pixels: ReadonlySet<string>;
+  /** True if a person at a terminal can answer questions. */
+  readonly isAttended: boolean;
+}
+
 /** Adds the options that say how times are read. */
 export function withTimeOptions(command: AdminCommand): AdminCommand {
   return command
@@ -48,24 +74,35 @@ export function withTimeOptions(command: AdminCommand): AdminCommand {
     .option("--month-first", "read 01/02/2026 as January 2");
 }
 
-/** Returns the rules for reading rows. Throws a UserError that names the option that is wrong. */
-export function readRules(account: string, options: ImportRequest): LeadRules {
-  if (!isZone(options.timezone)) {
+/** Returns the columns and the rules with which rows are read. Throws a UserError that names the option that is wrong. */
+export function prepareReading(context: CommandContext, account: Account, request: ImportRequest) {
+  const { map = null, vendor = null, pixel, timezone: zone, identity, stamp, mode = "command" } = request;
+  const columns = new Columns(readMapping(map), vendor);
+  if (!isZone(zone)) {
     throw new UserError(
-      `--timezone is ${JSON.stringify(options.timezone)}, which is not an IANA time zone.`,
+      `--timezone is ${JSON.stringify(zone)}, which is not an IANA time zone.`,
       "Pass a name such as America/New_York or UTC.",
       2,
     );
   }
-  return {
-    account,
-    pixelId: options.pixel === undefined ? null : checkPixelId("--pixel", options.pixel),
-    identity: options.identity === undefined ? wholeIdentity : readIdentity(options.identity),
-    stamp: options.stamp,
-    mode: options.mode ?? "command",
-    zone: options.timezone,
-    orders: new DateOrders(orderOf(options)),
+  const rules: LeadRules = {
+    account: account.id,
+    pixelId: pixel === undefined ? null : checkPixelId("--pixel", pixel),
+    identity: identity === undefined ? wholeIdentity : readIdentity(identity),
+    ...{ stamp, mode, zone },
+    orders: new DateOrders(orderOf(request)),
   };
+  if (rules.pixelId !== null && request.createPixels !== true) {
+    if (!openPixelReader(context.database().read).has(account.number, rules.pixelId)) throw noPixel(rules.pixelId);
+  }
+  return { columns, rules };
+}
+
+function noPixel(id: string): UserError {
+  return new UserError(
+    `The account has no pixel ${JSON.stringify(id)}.`,
+    `Pass --create-pixels (in import.json, "create-pixels": true), or create it: ${adminCommand} pixel create ACCOUNT --id ID`,
+  );
 }
 
 function orderOf({ dayFirst, monthFirst }: ImportRequest): DateOrder | null {
@@ -88,16 +125,6 @@ function readIdentity(text: string): IdentityField[] {
     );
   });
   return wholeIdentity.filter((field) => named.includes(field));
-}
-
-/** Throws a UserError if --pixel names a pixel that the account does not have and that is not to be created. */
-export function checkPixel(context: CommandContext, account: Account, { pixel, createPixels }: ImportRequest): void {
-  if (pixel === undefined || createPixels === true) return;
-  if (openPixelReader(context.database().read).has(account.number, pixel.trim())) return;
-  throw new UserError(
-    `The account has no pixel ${JSON.stringify(pixel)}.`,
-    `Pass --create-pixels (in import.json, "create-pixels": true), or create it: ${adminCommand} pixel create ACCOUNT --id ID`,
-  );
 }
 
 /**

@@ -12,18 +12,17 @@ import type { Preview } from "../../../import/write/preview.ts";
 import type { SampledLead } from "../../../import/write/staging.ts";
 import { printable, UserError } from "../../../runtime/user-error.ts";
 import { firstOf, grouped, rowsText } from "../../terminal/numbers.ts";
-import type { Output } from "../../terminal/output.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { pad, table } from "../../terminal/table.ts";
-import type { ImportRequest } from "./options.ts";
-import { rejectionLines, warningText } from "./report.ts";
+import type { ImportRun } from "./options.ts";
+import { rejectionLines, warningsOf, warningText } from "./report.ts";
 
 /** At most this many columns are named; a file can have thousands. */
 const shownColumns = 40;
 const maxNameLength = 80;
 
 /** Returns the field of each column. Throws a UserError if a table has no known column, or lacks one that --map names. */
-export function announceColumns(columns: Columns, format: Format, file: string): string {
+export function announceColumns({ columns, file }: ImportRun, format: Format): string {
   const report = reportOn(columns);
   const names = columns.all.map(({ name }) => name);
   const isRow = looksLikeRow(names);
@@ -40,7 +39,8 @@ export function announceColumns(columns: Columns, format: Format, file: string):
   const form = format.kind === "csv" ? "CSV" : "NDJSON";
   const vendor =
     columns.vendor === null ? "" : `, an export of ${titleOf(columns.vendor)} (--vendor none reads it by its names)`;
-  return `Reading ${printable(file)} as ${form}${vendor}.\n${columnsText(report)}`;
+  const name = file === "-" ? "standard input" : printable(file);
+  return `Reading ${name} as ${form}${vendor}.\n${columnsText(report)}`;
 }
 
 /** Returns what to do about a file without a known column. */
@@ -88,34 +88,31 @@ function columnRows(field: string, names: readonly string[]): string[][] {
   return names.map((name, position) => (position === 0 ? [field, name] : ["", name]));
 }
 
-interface Planned {
-  readonly columns: Columns;
-  readonly output: Output;
-  readonly request: ImportRequest;
-  /** Returns true if the account has imported no file with these columns, so that nobody has seen how they are read. */
-  readonly isUnknown: () => boolean;
-  /** Some leads, as they would be served. */
+/** The leads as they would be served, and whether the account has imported no file with these columns before. */
+interface Seen {
   readonly sample: readonly SampledLead[];
-  /** True if a person at a terminal can answer. */
-  readonly isAttended: boolean;
-  /** The pixels that the account had before. */
-  readonly known: ReadonlySet<string>;
+  readonly isNew: boolean;
 }
 
-/** Prints what the import would do, and returns why the file looks wrong. Throws a UserError if the user declines. */
-export async function announcePreview(run: Planned, staged: StagedImport, read: FileRead) {
-  const { output, request } = run;
-  const report = reportOn(run.columns, request.stamp);
+/**
+ * Prints what the import would do, why the file looks wrong, and what was left out. Asks at a terminal if the file looks
+ * wrong, or nobody has seen how its columns are read; throws a UserError if the answer is no.
+ */
+export async function announcePreview(run: ImportRun, staged: StagedImport, read: FileRead, { sample, isNew }: Seen) {
+  const { output, request, columns } = run;
+  const report = reportOn(columns, request.stamp);
   const preview = await staged.preview(report.fields.has("id"));
-  output.say(previewText(preview, read, run.known));
+  output.say(previewText(preview, read, run.pixels));
   const doubts = doubtsOf(run, report, preview, read);
-  for (const line of [...rejectionLines(read.notes), ...doubts.map(warningText)]) output.say(line);
-  const isNew = doubts.length > 0 || run.isUnknown();
-  if (run.isAttended && isNew && preview.leads > 0 && request.dryRun !== true) {
-    output.say(`\n${sampleText(run.sample, run.columns)}\n`);
+  // Each delivery has its own columns, so a name in --map need not be among those of the last one.
+  const missing = request.mode === "delivery" ? [] : columns.missing();
+  const warnings = [...doubts, ...warningsOf(read.notes, missing)];
+  for (const line of [...rejectionLines(read.notes), ...warnings.map(warningText)]) output.say(line);
+  if (run.isAttended && (isNew || doubts.length > 0) && preview.leads > 0 && request.dryRun !== true) {
+    output.say(`\n${sampleText(sample, columns)}\n`);
     await confirm("Import the file as shown?", {}, "Change the options as described above, or answer y.");
   }
-  return { leads: preview.leads, doubts };
+  return { leads: preview.leads, warnings };
 }
 
 /** The limit of pixels that are named. */
@@ -146,7 +143,7 @@ function previewText(
 }
 
 /** Returns why the file looks wrong, with the option that changes it. */
-function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Preview, read: FileRead): string[] {
+function doubtsOf({ request, pixels }: ImportRun, report: ColumnReport, preview: Preview, read: FileRead): string[] {
   const { leads, sharingIds, takenIds, changedVisits, cutVisits, changedEmails } = preview;
   // Deliveries have different columns, and those of the last one say nothing of the others.
   const namesNobody = request.mode !== "delivery" && read.named === 0 && !report.fields.has("company");
@@ -154,7 +151,7 @@ function doubtsOf({ request, known }: Planned, report: ColumnReport, preview: Pr
   const empty = read.notes.reasons.get(emptyRow) ?? 0;
   const rejected = read.counts.rejected - empty;
   const isMostlyRejected = rejected >= 10 && rejected * 2 >= read.counts.read - empty + leads;
-  const hasOtherPixels = leads > 0 && known.size > 0 && read.pixels.isDisjointFrom(known);
+  const hasOtherPixels = leads > 0 && pixels.size > 0 && read.pixels.isDisjointFrom(pixels);
   const doubts = [
     namesNobody && "no column has a name, an email address, a phone, or a company. To map one, pass --map THEIRS=OURS.",
     sharingIds > 0 &&

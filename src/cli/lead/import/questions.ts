@@ -7,10 +7,9 @@ import type { Undecided } from "../../../import/map/visit-time.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { printable, UserError } from "../../../runtime/user-error.ts";
 import { grouped } from "../../terminal/numbers.ts";
-import type { Output } from "../../terminal/output.ts";
 import { ask } from "../../terminal/prompt.ts";
 import { pad, table } from "../../terminal/table.ts";
-import type { ImportRequest } from "./options.ts";
+import type { ImportRequest, ImportRun } from "./options.ts";
 
 /** The answers to the questions, as options with which the file is read from its beginning. */
 export class Answered extends Error {
@@ -19,39 +18,26 @@ export class Answered extends Error {
   }
 }
 
-/** The import that asks. */
-export interface Asking {
-  readonly output: Output;
-  readonly request: ImportRequest;
-  /** The account as it was typed, for a command to repeat. */
-  readonly account: string;
-  readonly file: string;
-  /** True if a person at a terminal can answer. */
-  readonly isAttended: boolean;
-  /** The pixels of the account. */
-  readonly pixels: readonly string[];
-}
-
 const maxExampleWidth = 40;
 
 /**
  * Asks each question that is open, and throws Answered with the options that the answers are. Nobody can answer without a
  * terminal: throws a UserError with the flags if the time of the visit is in doubt.
  */
-export async function askAbout(found: Questions, asking: Asking): Promise<void> {
-  const { output, request, isAttended, file } = asking;
+export async function askAbout(found: Questions, run: ImportRun): Promise<void> {
+  const { output, request, isAttended, file } = run;
   // What --map names is not asked.
   const time = request.map?.includes("=identified_at") === true ? null : found.time;
   if (found.people !== null) output.say(peopleText(found.people));
   if (!isAttended || file === "-") {
-    if (time !== null) throw unknownTime(time, asking);
+    if (time !== null) throw unknownTime(time, run);
     return;
   }
   const answers: Partial<ImportRequest>[] = [];
   if (found.people !== null) answers.push(await askPerson(found.people));
   if (time !== null) answers.push(await askTime(time));
   if (found.order !== null && time === null) answers.push(await askOrder(found.order));
-  if (found.lacksPixel) answers.push(await askPixel(asking.pixels));
+  if (found.lacksPixel) answers.push(await askPixel(run.pixels));
   const given = answers.filter((answer) => Object.keys(answer).length > 0);
   if (given.length > 0) throw new Answered(joined(request, given));
 }
@@ -79,12 +65,12 @@ async function askOrder({ column, text }: Undecided): Promise<Partial<ImportRequ
   return (await askNumber(question, lines, null)) === 1 ? { dayFirst: true } : { monthFirst: true };
 }
 
-async function askPixel(pixels: readonly string[]): Promise<Partial<ImportRequest>> {
-  const known = pixels.slice(0, 20);
+async function askPixel(pixels: ReadonlySet<string>): Promise<Partial<ImportRequest>> {
+  const known = [...pixels].slice(0, 20);
   const lines = ["No row names a pixel. Which pixel saw these visits?", ...known.map((id) => `  ${printable(id)}`)];
   const answer = await ask(`${lines.join("\n")}\nID of the pixel (a new one is created):`);
   if (answer === "") throw new UserError("Nothing was changed.", "Add --pixel ID --create-pixels.");
-  return { pixel: answer, ...(pixels.includes(answer) ? {} : { createPixels: true }) };
+  return { pixel: answer, ...(pixels.has(answer) ? {} : { createPixels: true }) };
 }
 
 async function askPerson(people: readonly UnknownPerson[]): Promise<Partial<ImportRequest>> {
@@ -122,12 +108,12 @@ export function peopleText(people: readonly UnknownPerson[]): string {
   ].join("\n");
 }
 
-function unknownTime(columns: readonly TimeColumn[], { account, file }: Asking): UserError {
+function unknownTime(columns: readonly TimeColumn[], { idOrName, file }: ImportRun): UserError {
   const known = columns.filter(({ isKnown }) => isKnown);
   const others = columns.filter(({ isKnown }) => !isKnown);
   const options = others.slice(0, maxNamedColumns).map(({ title }) => mapOption(title, "identified_at"));
   const option = options.length === 0 ? "--map COLUMN=identified_at" : options.join(" or ");
-  const command = file === "-" ? `${adminCommand} lead import ${account} - ${option}` : option;
+  const command = file === "-" ? `${adminCommand} lead import ${idOrName} - ${option}` : option;
   const again = file === "-" ? "Standard input cannot be read twice. Run the command again, such as " : "Add ";
   const look =
     others.length === 0 ? "" : `${titles(others)} ${others.length === 1 ? "looks like a time" : "look like times"}`;
