@@ -1,4 +1,4 @@
-/** The ledger of a server next to a node: it notes what is sent, and makes the statements that write it into the cluster. */
+/** The ledger of a server next to a node: the statements that write what was sent into the cluster, and that the server runs. */
 import { type SQL, sql } from "drizzle-orm";
 import { version } from "../../package.json";
 import type { Connection } from "../../src/db/connection.ts";
@@ -10,39 +10,30 @@ import {
   startStatements,
   stopStatement,
 } from "../../src/privacy/sent/gaps.ts";
-import { createSentPages, sentStatements } from "../../src/privacy/sent/ledger.ts";
+import { type OutboxPart, partStatements } from "../../src/privacy/sent/outbox.ts";
 import { nodes } from "./tables.ts";
 
 export type NodeLedger = ReturnType<typeof openNodeLedger>;
 
 /** Opens the ledger of a node. Without `keepsLedger`, it only keeps the time of that as a gap. */
 export function openNodeLedger(name: string, keepsLedger: boolean, connection: () => Connection, now: () => number) {
-  const pages = createSentPages();
   const clockStatements = createClockWatch(name);
   /** The time of the last statement that showed that this server runs; null before the server is registered. */
   let shownMs: number | null = null;
   return {
-    note: keepsLedger ? pages.note : () => undefined,
     /** Returns the statements with which the server is registered. */
     startStatements: (): SQL[] => [...startStatements(keepsLedger, now(), name), endOfUpgrade(now())],
     /** Begins to show that this server runs. Call it when the server is registered. */
     begin: () => void (shownMs = now()),
-    /**
-     * Returns statements for some of the noted pages, and others that are due, and whether more pages are left. The pages stay
-     * pending until `drop`.
-     */
-    next(): { readonly statements: readonly SQL[]; readonly isMoreLeft: boolean } {
-      if (shownMs === null) return { statements: [], isMoreLeft: false };
+    /** Returns the statements that write a part of the outbox, and others that are due. Without a part, nothing is pending. */
+    statements(part: OutboxPart | null): SQL[] {
       const nowMs = now();
-      const part = pages.next();
-      const ofPart = part === null ? [] : sentStatements(connection(), part, name);
-      const isDue = part === null ? nowMs - shownMs >= beatMs : pages.isLast();
-      if (isDue) shownMs = nowMs;
-      const complete = isDue ? [completeStatement(nowMs, name)] : [];
-      const statements = [...clockStatements(connection(), nowMs), ...ofPart, ...complete];
-      return { statements, isMoreLeft: part !== null && !pages.isLast() };
+      const written = part === null ? [] : partStatements(connection(), part, name);
+      if (shownMs === null) return written;
+      const isDue = part === null && nowMs - shownMs >= beatMs;
+      if (isDue || typeof part?.completeMs === "number") shownMs = nowMs;
+      return [...clockStatements(connection(), nowMs), ...written, ...(isDue ? [completeStatement(nowMs, name)] : [])];
     },
-    drop: pages.drop,
     /** Returns the statement with which the server stops in order, after its last page. */
     stopStatement: (): SQL => stopStatement(keepsLedger, now(), name),
   };

@@ -9,8 +9,8 @@ import { randomText } from "../../src/contract/key.ts";
 import { publicPaths } from "../../src/contract/paths.ts";
 import { DatabaseUnavailable, type Statement } from "../../src/db/connection.ts";
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
-import { createUsageCounter } from "../../src/db/usage.ts";
 import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";
+import { createOutbox } from "../../src/privacy/sent/outbox.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import type { ServedStore } from "../../src/server/store.ts";
 import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
@@ -31,9 +31,9 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
   const process = randomText(16);
   const leased = openLeasedFile(file, node, process);
   const serving = () => file.current().serving();
-  const usage = createUsageCounter({ between: (...asked) => serving().usage.between(...asked) });
+  const outbox = createOutbox({ between: (...asked) => serving().usage.between(...asked) });
   const ledger = openNodeLedger(node.name, keepsLedger, () => file.current().connection, leased.now);
-  const flush = createFlush(node.name, { usage, ledger }, database, leased.now);
+  const flush = createFlush(node.name, { outbox, ledger }, database, leased.now);
   const reading = <Asked extends unknown[], Answer>(readOf: (serving: Serving) => (...asked: Asked) => Answer) =>
     leased.reading((opening, ...asked: Asked) => readOf(opening.serving())(...asked));
   let isClosed = false;
@@ -43,8 +43,8 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
     keys: { find: reading(({ reader }) => reader.keys.find) },
     pixels: { list: reading(({ reader }) => reader.pixels.list), has: reading(({ reader }) => reader.pixels.has) },
     leads: { page: reading(({ reader }) => reader.leads.page) },
-    usage: { count: usage.count, of: reading(() => flush.of) },
-    sent: { note: ledger.note },
+    usage: { count: outbox.count, of: reading(() => flush.of) },
+    sent: keepsLedger ? outbox : { note: () => undefined },
     gauges: gaugesOf(leased.lease),
     probe() {
       leased.version();

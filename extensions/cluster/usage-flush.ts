@@ -6,7 +6,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
 import type { KeyNumber } from "../../src/db/keys.ts";
-import { type CountedUsage, type UsagePart, usageStatement } from "../../src/db/usage.ts";
+import type { Outbox, OutboxPart } from "../../src/privacy/sent/outbox.ts";
 import type { ClusterDatabase } from "./database.ts";
 import type { NodeLedger } from "./node-ledger.ts";
 import { flushes } from "./tables.ts";
@@ -18,10 +18,10 @@ const lastMs = 5_000;
 /** The number of keys that a transaction names: enough to notice a balancer that spreads each key over all nodes. */
 const maxNamedKeys = 100;
 
-/** The counts and the answered pages that are not in the cluster yet. */
+/** The outbox of the server, and its ledger. */
 interface Pending {
-  readonly usage: CountedUsage;
-  readonly ledger: Pick<NodeLedger, "next" | "drop">;
+  readonly outbox: Outbox;
+  readonly ledger: Pick<NodeLedger, "statements">;
 }
 
 type Transactions = Pick<ClusterDatabase, "apply" | "isShown">;
@@ -31,13 +31,12 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
   let leaving: ReturnType<typeof takePart> = null;
   let sending: Promise<void> | null = null;
   let isMore = false;
+  const { outbox } = pending;
 
-  /** Drops the counts that are being sent if the file shows them. Returns whether nothing is being sent. */
+  /** Drops what is being sent if the file shows it. Returns whether nothing is being sent. */
   function dropShown(): boolean {
     if (leaving !== null && isShown(leaving.id)) {
-      const isMoreCounted = leaving.counts !== null && pending.usage.drop(leaving.counts);
-      pending.ledger.drop();
-      isMore = leaving.isMoreLeft || isMoreCounted;
+      isMore = leaving.part !== null && outbox.drop(leaving.part);
       leaving = null;
     }
     return leaving === null;
@@ -60,9 +59,9 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
   return {
     of(key: KeyNumber, nowMs: number) {
       const isComplete = dropShown();
-      const counts = pending.usage.of(key, nowMs);
+      const counts = outbox.of(key, nowMs);
       // If the file has come to show the counts that are being sent, they were counted twice.
-      return !isComplete && dropShown() ? pending.usage.of(key, nowMs) : counts;
+      return !isComplete && dropShown() ? outbox.of(key, nowMs) : counts;
     },
     /** Begins to send what is pending, unless it is being sent. */
     begin(): void {
@@ -83,21 +82,19 @@ export function createFlush(name: string, pending: Pending, { apply, isShown }: 
   };
 }
 
-/** Returns the pending items that fit into one transaction; null if nothing is pending. They stay pending until they are dropped. */
-function takePart(name: string, { usage, ledger }: Pending, nowMs: number) {
-  const counts = usage.next();
-  const { statements: ofLedger, isMoreLeft } = ledger.next();
-  if (counts === null && ofLedger.length === 0) return null;
+/** Returns what fits into one transaction; null if nothing is pending. It stays in the outbox until it is dropped. */
+function takePart(name: string, { outbox, ledger }: Pending, nowMs: number) {
+  const part = outbox.next(nowMs);
+  const ofLedger = ledger.statements(part);
+  if (part === null && ofLedger.length === 0) return null;
   const id = transactionId();
-  const ofCounts = counts === null ? [] : [usageStatement(counts)];
-  const named = nameFlush(name, id, counts?.counts ?? [], nowMs);
-  return { id, counts, statements: [named, ...ofCounts, ...ofLedger], isMoreLeft };
+  return { id, part, statements: [nameFlush(name, id, part?.keys ?? [], nowMs), ...ofLedger] };
 }
 
 /** Records the last flush of a server, and adds its keys to those that the server has served in this minute. */
-function nameFlush(name: string, id: string, counts: UsagePart["counts"], nowMs: number): SQL {
+function nameFlush(name: string, id: string, served: OutboxPart["keys"], nowMs: number): SQL {
   const minute = Math.floor(nowMs / windowMs);
-  const keys = JSON.stringify(counts.slice(0, maxNamedKeys).map(([key]) => key));
+  const keys = JSON.stringify(served.slice(0, maxNamedKeys).map(({ key }) => key));
   const before = sql`CASE WHEN minute = excluded.minute THEN keys ELSE '[]' END`;
   const all = sql`SELECT value FROM json_each(${before}) UNION SELECT value FROM json_each(excluded.keys) LIMIT ${maxNamedKeys}`;
   return sql`INSERT INTO ${flushes} (node, id, minute, keys) VALUES (${name}, ${id}, ${minute}, ${keys})

@@ -1,5 +1,5 @@
 /** The page cache: popular pages as they were served last, until the database changes. */
-import type { SentPage } from "../privacy/sent/ledger.ts";
+import type { SentPage } from "../privacy/sent/outbox.ts";
 
 /** A page as it is served. */
 export interface Page extends SentPage {

@@ -1,7 +1,6 @@
 /** The store as a request uses it: reads, and records in memory that the server writes later. */
 import type { Reader } from "../db/reader.ts";
-import type { CountedUsage } from "../db/usage.ts";
-import type { SentPages } from "../privacy/sent/ledger.ts";
+import type { Outbox } from "../privacy/sent/outbox.ts";
 
 /**
  * The store as a request uses it: reads, and in-memory records of usage and of what was sent, which the server writes later.
@@ -11,8 +10,8 @@ export interface RequestStore extends Omit<Reader, "close"> {
   readonly now?: () => number;
   /** Further metrics, such as the lease of a server in a cluster. */
   readonly gauges?: readonly StoreGauge[];
-  readonly usage: Pick<CountedUsage, "count" | "of">;
-  readonly sent: Pick<SentPages, "note">;
+  readonly usage: Pick<Outbox, "count" | "of">;
+  readonly sent: Pick<Outbox, "note">;
 }
 
 /** A metric of /metrics. */

@@ -9,10 +9,10 @@ import { explainFailure, innermost, isFull, isLocked, lastCountsLost } from "../
 import { takeLock, writeWhenFree } from "../db/locks.ts";
 import { openDatabase } from "../db/open.ts";
 import { openReader } from "../db/reader.ts";
-import { type CountedUsage, createUsageCounter, type Flushed, openUsageReader, usageStatement } from "../db/usage.ts";
+import type { Flushed } from "../db/usage.ts";
 import { createSync, openWal, pagesUntilCopied, truncateWal } from "../db/wal.ts";
 import { type applyRetentionAt, isRetentionDue, type Retained, type RetentionWork } from "../privacy/retention.ts";
-import { openFileLedger } from "../privacy/sent/file-ledger.ts";
+import { openFileOutbox } from "../privacy/sent/file-outbox.ts";
 import { UserError } from "../runtime/user-error.ts";
 
 /** The store of a server: counts are written while it runs, and all of them when it stops. extensions/cluster has another. */
@@ -68,9 +68,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   const reader = openReader(database, path);
   // Before anything is served: a damaged file may say so here first.
   reader.probe();
-  const usage = createUsageCounter(openUsageReader(database));
-  const ledger = openFileLedger(database, keepsLedger, now);
-  const flush = () => flushSome(database, usage, ledger);
+  const { usage, sent, flush, stop } = openFileOutbox(database, keepsLedger, now);
   const reserve = `${path}.reserve`;
   let othersWroteMs = Number.NEGATIVE_INFINITY;
   tryOnDisk(() => {
@@ -82,13 +80,13 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
 
   function writeLast(): void {
     writeAll(database, flush);
-    writeWhenFree(database.$client, ledger.stop);
+    writeWhenFree(database.$client, stop);
   }
 
   return {
     ...reader,
-    sent: { note: ledger.note },
     usage,
+    sent,
     // A wait would hold up every request, so the server tries again some milliseconds later.
     flush() {
       const flushed = tryNow(database, flush);
@@ -151,18 +149,9 @@ function tryNow({ $client }: Connection, flush: () => Flushed): Flushed {
   }
 }
 
-/** Writes all pending counts and pages, part by part. Throws if another program keeps the file locked. */
+/** Writes all of the outbox, part by part. Throws if another program keeps the file locked. */
 function writeAll({ $client }: Connection, flush: () => Flushed): void {
   let written: Flushed;
   do written = writeWhenFree($client, flush);
   while (written !== "idle");
-}
-
-/** Writes a part of the pages that were answered, and of the counted requests. The ledger is first: it marks a full disk as a gap. */
-function flushSome(database: Connection, usage: CountedUsage, ledger: ReturnType<typeof openFileLedger>): Flushed {
-  const flushed = ledger.flush();
-  const part = usage.next();
-  if (part === null) return flushed;
-  database.run(usageStatement(part));
-  return usage.drop(part) || flushed === "more" ? "more" : "done";
 }

@@ -9,7 +9,7 @@ import { isFileOfNode } from "../../db/database-files.ts";
 import type { KeyNumber } from "../../db/keys.ts";
 import { isServed } from "../../db/locks.ts";
 import { keys, sent } from "../../db/schema.ts";
-import { addBits, addNumbers, type Blocks, packBits, unpackBits } from "./bits.ts";
+import { addBits, type Blocks, packBits, unpackBits } from "./bits.ts";
 
 /** The days for which the ledger is kept: a person may ask who received a lead during the last thirteen months. */
 export const keptDays = 400;
@@ -27,100 +27,23 @@ export async function untilRecorded(path: string): Promise<void> {
   if (isFileOfNode(path) || isServed(path)) await Bun.sleep(recordedWithinMs);
 }
 
-/** A page that was answered. */
-export interface SentPage {
-  /** The numbers of its leads. */
-  readonly numbers: readonly number[];
-  /** The timestamp of the newest one; null for a page without leads. */
-  readonly newestMs: number | null;
-}
-
 /** The leads that one key was sent on one UTC day, and the timestamp of the newest one. */
-interface SentToKey {
+export interface SentToKey {
   readonly key: KeyNumber;
   readonly blocks: Blocks;
   readonly newestMs: number;
 }
 
-/** The leads that some keys were sent on one UTC day. */
-export interface SentPart {
-  /** `2026-01-31` */
-  readonly day: string;
-  readonly keys: readonly SentToKey[];
-}
-
-/** To write this many blocks takes some milliseconds, in which no request is answered. */
-const maxBlocksPerPart = 250;
-/** The number of pages of one key at which they are merged, so that a full disk fills no memory. */
-const maxPages = 5_000;
-
-/** The pages of one key on one UTC day. */
-interface NotedPages {
-  pages: (readonly number[])[];
-  newestMs: number;
-}
-
-/** The pages that were answered and are not in the ledger yet. They leave it in parts. */
-export type SentPages = ReturnType<typeof createSentPages>;
-
-export function createSentPages() {
-  /** By the number of a UTC day since 1970, and by key. */
-  const pending = new Map<number, Map<KeyNumber, NotedPages>>();
-  let leaving: SentPart | null = null;
-  let sinceMs: number | null = null;
-
-  function take(): SentPart | null {
-    const [first] = pending;
-    if (first === undefined) return null;
-    const [day, noted] = first;
-    const taken: SentToKey[] = [];
-    let count = 0;
-    for (const [key, { pages, newestMs }] of noted) {
-      const blocks: Blocks = new Map();
-      for (const numbers of pages) addNumbers(blocks, numbers);
-      taken.push({ key, blocks, newestMs });
-      noted.delete(key);
-      count += blocks.size;
-      if (count >= maxBlocksPerPart) break;
-    }
-    if (noted.size === 0) pending.delete(day);
-    return { day: dayOf(day * dayMs), keys: taken };
-  }
-
-  return {
-    /** Records a page that is answered. */
-    note(key: KeyNumber, { numbers, newestMs }: SentPage, nowMs: number): void {
-      if (newestMs === null) return;
-      const ofDay = pending.getOrInsertComputed(Math.floor(nowMs / dayMs), () => new Map());
-      const noted = ofDay.getOrInsertComputed(key, () => ({ pages: [], newestMs }));
-      // Most pages come from the page cache.
-      if (noted.pages.at(-1) === numbers) return;
-      noted.pages.push(numbers);
-      noted.newestMs = Math.max(noted.newestMs, newestMs);
-      sinceMs ??= nowMs;
-      if (noted.pages.length >= maxPages) noted.pages = [[...new Set(noted.pages.flat())]];
-    },
-    /** Returns when the first page was answered of those that are not in the ledger yet; null without any. */
-    pendingSince: (): number | null => sinceMs,
-    /** Returns some of the pending pages; null without any. They stay pending until `drop`. */
-    next: (): SentPart | null => (leaving ??= take()),
-    /** Returns whether nothing is pending apart from the part that `next` returned last. */
-    isLast: (): boolean => pending.size === 0,
-    /** Drops the part that `next` returned last, because it is in the ledger now. Returns whether more is pending. */
-    drop(): boolean {
-      leaving = null;
-      if (pending.size === 0) sinceMs = null;
-      return pending.size > 0;
-    },
-  };
-}
-
 /**
- * Returns the statements that add a part to the rows of a node, for one transaction; none if the ledger has all of it. No other
+ * Returns the statements that add what keys were sent on a UTC day to the rows of a node, for one transaction; none if the ledger has all of it. No other
  * program writes these rows, so they may be run again if it is unknown whether they were. A key whose account was deleted since
  * is left out.
  */
-export function sentStatements(database: Connection, { day, keys: some }: SentPart, node = ""): SQL[] {
+export function sentStatements(
+  database: Connection,
+  { day, keys: some }: { readonly day: string; readonly keys: readonly SentToKey[] },
+  node = "",
+): SQL[] {
   const stored = database.$client.query<{ bits: Uint8Array }, [number, string, number, string]>(
     "SELECT bits FROM sent WHERE key = ? AND day = ? AND block = ? AND node = ?",
   );

@@ -11,7 +11,8 @@ import { tableStatements } from "../../../extensions/cluster/tables.ts";
 import { incrementRevision, transactionId, transactionOf } from "../../../extensions/cluster/transaction.ts";
 import { createFlush } from "../../../extensions/cluster/usage-flush.ts";
 import type { Statement } from "../../../src/db/connection.ts";
-import { createUsageCounter } from "../../../src/db/usage.ts";
+import { usageStatement } from "../../../src/db/usage.ts";
+import { createOutbox, type OutboxPart } from "../../../src/privacy/sent/outbox.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
 import { anAccount, documentsOf, importLeads, openTestDatabase, writeLeads } from "../../support/database.ts";
@@ -91,9 +92,11 @@ function aFlush(
   isShown: () => boolean,
   countsInFile = () => [] as { day: string; requests: number }[],
 ) {
-  const counted = createUsageCounter({ between: countsInFile });
-  const ledger = { next: () => ({ statements: [], isMoreLeft: false }), drop: () => false };
-  return { counted, flush: createFlush("n1", { usage: counted, ledger }, { apply, isShown }, () => noonMs) };
+  const counted = createOutbox({ between: countsInFile });
+  const ledger = {
+    statements: (part: OutboxPart | null) => (part === null ? [] : [usageStatement(part.day, [[1, 1]])]),
+  };
+  return { counted, flush: createFlush("n1", { outbox: counted, ledger }, { apply, isShown }, () => noonMs) };
 }
 
 test("a request is counted once, even if the file shows its count while the counts are read", () => {

@@ -5,7 +5,7 @@ import { sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../../src/contract/calendar.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { blockSize, hasNumber, unpackBits } from "../../../src/privacy/sent/bits.ts";
-import { createSentPages, sentStatements } from "../../../src/privacy/sent/ledger.ts";
+import { createOutbox, partStatements } from "../../../src/privacy/sent/outbox.ts";
 import { openServedStore } from "../../../src/server/store.ts";
 import { noonMs } from "../../support/builders.ts";
 import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
@@ -18,7 +18,7 @@ function aLedger() {
   aKey(file, anAccount(file));
   file.close();
   const database = openDatabase(path);
-  const pages = createSentPages();
+  const pages = createOutbox({ between: () => [] });
   const rows = () =>
     database.$client
       .query<{ day: string; block: number; bits: Uint8Array }, []>(
@@ -32,9 +32,9 @@ function aLedger() {
     note: (numbers: readonly number[], nowMs = noonMs) =>
       pages.note(1, { numbers, newestMs: Math.max(...numbers) }, nowMs),
     write() {
-      for (let part = pages.next(); part !== null; part = pages.next()) {
-        for (const statement of sentStatements(database, part)) database.run(statement);
-        pages.drop();
+      for (let part = pages.next(noonMs); part !== null; part = pages.next(noonMs)) {
+        for (const statement of partStatements(database, part)) database.run(statement);
+        pages.drop(part);
       }
     },
     rows,
@@ -73,7 +73,7 @@ test("the ledger has each number of each page, beyond 32 bits too, and the newes
 test("pages that could not be written are written with the later ones", () => {
   const { note, write, numbers, pages } = aLedger();
   note([1, 2]);
-  expect(pages.next()?.keys).toHaveLength(1);
+  expect(pages.next(noonMs)?.keys).toHaveLength(1);
   note([3]);
   write();
   expect(numbers()).toEqual([1, 2, 3]);
@@ -82,10 +82,10 @@ test("pages that could not be written are written with the later ones", () => {
 test("the pages that a busy server answers during a full disk stay in memory, and take little", () => {
   const { note, pages, write, numbers } = aLedger();
   for (let page = 0; page < 100_000; page++) note(upTo(25, page % 1_000));
-  expect(pages.pendingSince()).toBe(noonMs);
+  expect(pages.unwrittenSince()).toBe(noonMs);
   write();
   expect(numbers()).toEqual(upTo(1_024));
-  expect(pages.pendingSince()).toBeNull();
+  expect(pages.unwrittenSince()).toBeNull();
 });
 
 test("days are kept for 400 days, and older ones are deleted daily unless the clock may be wrong", async () => {
