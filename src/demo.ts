@@ -1,5 +1,5 @@
 /** bun run demo: config → database → made-up leads → server, with its own file. */
-import { startDemo } from "./cli/demo/demo-server.ts";
+import { startDemo } from "./cli/demo/demo.ts";
 import { installed } from "./extensions.ts";
 import { exitBecause } from "./runtime/process.ts";
 

@@ -34,7 +34,7 @@ export function serveCommand({ installed }: CommandContext): Command {
     .option("--demo", "serve sample leads from data/demo.db")
     .examples("serve", "serve --demo")
     .action(async (options: { demo?: boolean }) => {
-      if (options.demo === true) await (await import("./demo/demo-server.ts")).startDemo(await installed());
+      if (options.demo === true) await (await import("./demo/demo.ts")).startDemo(await installed());
       else await (await import("../server/serve.ts")).startServer((await installed()).serving);
     });
 }

@@ -1,7 +1,7 @@
-/** bun admin demo: an account with pixels, made-up leads, and a key, and the commands to try them with. */
+/** bun admin demo and bun run demo: an account with pixels, made-up leads, and a key, and the commands to try them with. */
 import { randomInt } from "node:crypto";
 import type { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readConfig, readDemoConfig } from "../../config.ts";
 import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
 import { toLeadQuery } from "../../contract/parameters.ts";
 import { paths, publicPaths } from "../../contract/paths.ts";
@@ -10,20 +10,20 @@ import { type Account, createAccount, findAccount } from "../../db/accounts.ts";
 import type { LeadDatabase } from "../../db/connection.ts";
 import { createKey } from "../../db/keys.ts";
 import { openLeads } from "../../db/leads.ts";
+import { openFileDatabase } from "../../db/open.ts";
 import { createPixel, listPixels } from "../../db/pixels.ts";
 import type { NewLead } from "../../import/new-lead.ts";
-import { type Importer, importLeads } from "../../import/write/import.ts";
+import { type Importer, importerOn, importLeads } from "../../import/write/import.ts";
+import { writeNow } from "../../runtime/process.ts";
 import { stopSignal } from "../../runtime/signals.ts";
 import { publicOrigin } from "../../server/listen-address.ts";
-import { accountOf, seconds, wholeNumber } from "../arguments.ts";
-import { type CommandContext, jsonCommand } from "../command.ts";
+import { seconds, wholeNumber } from "../arguments.ts";
+import { type CommandContext, type Installed, jsonCommand } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { createInventor, demoLeads, demoPixels, newLead } from "./leads.ts";
 
 const demoName = "Demo";
 const leadCount = 1000;
-
-type Demo = Awaited<ReturnType<typeof makeDemo>>;
 
 interface DemoOptions {
   readonly live?: boolean;
@@ -47,13 +47,26 @@ export function demoCommand(context: CommandContext): Command {
       const database = context.database("create");
       const demo = await makeDemo(database, await database.importer(), context.now());
       const { account, pixels, key } = demo;
-      context.output.result({ account, pixels, key, url }, demoText(demo, url));
-      if (options.live === true) await goOn(context, account, options);
+      context.output.result({ account: account.id, pixels, key, url }, demoText(demo, url));
+      if (options.live === true) await goOn(context, demo, options);
     });
 }
 
+/** Starts a server with its own file and made-up leads, and prints what to try. Throws a UserError that says why it cannot. */
+export async function startDemo({ serving }: Installed): Promise<void> {
+  const config = readDemoConfig();
+  const database = openFileDatabase(config.databasePath);
+  const demo = await makeDemo(database, importerOn(database.read), Date.now());
+  database.close();
+  const { serve } = await import("../../server/serve.ts");
+  const { url, baseUrl } = await serve(config, await serving(config));
+  writeNow(1, `listening on ${url}\n\n${demoText(demo, baseUrl)}\nCtrl-C ends it.\n`);
+}
+
+type Demo = Awaited<ReturnType<typeof makeDemo>>;
+
 /** Creates what does not exist yet, and a new key in any case. */
-export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs: number) {
+async function makeDemo(database: LeadDatabase, importer: Importer, nowMs: number) {
   const account = findAccount(database.read, demoName) ?? (await createAccount(database, demoName, nowMs));
   if (account === null) throw new Error("another program created the account at the same time");
   const key = generateKey();
@@ -61,11 +74,10 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
   const page = (limit: number) => openLeads(database.read).page(account.number, toLeadQuery({ limit }));
   if (page(1).documents.length === 0) {
     for (const id of demoPixels) await createPixel(database, account.number, { id, status: "active" }, nowMs);
-    const leads = demoLeads(account.id, leadCount, nowMs);
-    await addLeads(importer, account, leads, nowMs);
+    await addLeads(importer, account, demoLeads(account.id, leadCount, nowMs), nowMs);
   }
   return {
-    account: account.id,
+    account,
     pixels: listPixels(database.read, account.number).map(({ id }) => id),
     key,
     /** A cursor to try paging with, and a time to try polling with. */
@@ -74,14 +86,23 @@ export async function makeDemo(database: LeadDatabase, importer: Importer, nowMs
   };
 }
 
-async function addLeads(importer: Importer, account: Account, leads: readonly NewLead[], nowMs: number): Promise<void> {
-  const origin = { file: "demo", by: "demo", rejectsFile: null, startedMs: nowMs };
+/** Adds leads to the import of a number, or else as a new one. Returns the number. */
+async function addLeads(
+  importer: Importer,
+  account: Account,
+  leads: readonly NewLead[],
+  startedMs: number,
+  continues: number | null = null,
+): Promise<number | null> {
+  const origin = { file: "demo", by: "demo", rejectsFile: null, startedMs, continues };
+  let number = continues;
   const staged = importer(account, { onDuplicate: "skip", createPixels: true }, origin);
-  for await (const _ of importLeads(staged, leads, () => nowMs));
+  for await (const { importNumber } of importLeads(staged, leads, () => startedMs)) number = importNumber;
+  return number;
 }
 
 /** The commands to paste into another terminal. */
-export function demoText({ key, cursor, newest }: Demo, url: string): string {
+function demoText({ key, cursor, newest }: Demo, url: string): string {
   const get = (path: string) => `curl -H "Authorization: Bearer $LEADFILE_KEY" "${url}${path}"`;
   return `${grouped(leadCount)} sample leads are ready. Paste into another terminal:
 
@@ -105,26 +126,23 @@ ${url}${publicPaths.docs} documents the API.
 `;
 }
 
-/** Invents a lead every few seconds until Ctrl-C. Each is stored before it is shown. */
-async function goOn(context: CommandContext, accountId: string, live: DemoOptions): Promise<void> {
-  const account = accountOf(context, accountId);
+/** Invents a lead every few seconds until Ctrl-C. Each is stored before it is shown, and all of them are one import. */
+async function goOn(context: CommandContext, { account }: Demo, live: DemoOptions): Promise<void> {
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
   const importer = await context.database().importer();
   context.output.say(
     `Adding a lead every ${live.every} s until Ctrl-C. --seed ${seed} generates the same visitors again.`,
   );
-  let count = 0;
-  const stop = stopSignal();
-  for (;;) {
+  let [count, importNumber]: [number, number | null] = [0, null];
+  for (const stop = stopSignal(); ; count++) {
     await context.sleep(live.every * 1000, stop);
     if (stop.aborted) break;
     const nowMs = context.now();
     const visit = invent();
     // A lead without a time gets the newest time of its account, so a client that polls finds it.
     const lead = { ...newLead(account.id, nowMs, visit), identifiedMs: null };
-    await addLeads(importer, account, [lead], nowMs);
-    count += 1;
+    importNumber = await addLeads(importer, account, [lead], nowMs, importNumber);
     const { name, city, state, page_url: page } = visit.details;
     // All pages are of the same site.
     context.output.say(

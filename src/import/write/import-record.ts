@@ -2,6 +2,7 @@
 import { eq, max } from "drizzle-orm";
 import type { AccountNumber } from "../../db/accounts.ts";
 import type { Connection } from "../../db/connection.ts";
+import { findImport } from "../../db/imports.ts";
 import { imports } from "../../db/schema.ts";
 import { UserError } from "../../runtime/user-error.ts";
 import type { ImportCounts, ImportOrigin, ImportOutcome } from "../new-lead.ts";
@@ -41,11 +42,20 @@ export interface ImportRecord extends ImportOrigin, Pick<SourceRead, "layout"> {
 /** Returns the record of an import that begins, with the result of the reading. */
 export function beginImportRecord(
   account: AccountNumber,
-  origin: ImportOrigin,
+  { continues: _, ...origin }: ImportOrigin,
   { counts, layout }: SourceRead,
 ): ImportRecord {
   const nothing = { number: 0, isThere: false, oldestMs: null, newestMs: null, overwritten: 0, repeated: 0 };
   return { ...nothing, account, layout, counts: { ...counts }, ...origin };
+}
+
+/** Returns the record that continues the import of a number, if the account has it. */
+export function continuing(read: Connection, record: ImportRecord, number: number | null): ImportRecord {
+  const earlier = number === null ? null : findImport(read, record.account, number);
+  if (earlier === null) return record;
+  const { startedMs, finishedMs, undoneMs, file, by, ...stored } = earlier;
+  const { oldestMs, newestMs, overwritten, number: _, ...counts } = stored;
+  return { ...record, isThere: true, number: earlier.number, startedMs, oldestMs, newestMs, overwritten, counts };
 }
 
 /** Counts inserted leads, the oldest and newest of which have the given timestamps. */

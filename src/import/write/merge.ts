@@ -12,6 +12,7 @@ import type { SuppressedAccount } from "../../privacy/suppressions.ts";
 import { ImportInterrupted, type ImportOptions, type ImportOrigin } from "../new-lead.ts";
 import {
   beginImportRecord,
+  continuing,
   countAdded,
   countOutcome,
   type ImportRecord,
@@ -84,9 +85,10 @@ export class Merge implements Work {
   ) {
     const { account, staging, origin, options, read, now } = material;
     this.total = staging.summarize(0, Number.MAX_SAFE_INTEGER, null).leads;
-    this.record = beginImportRecord(account.number, origin, read);
-    this.committed = { done: 0, record: this.record };
     this.destination = open(now());
+    const record = beginImportRecord(account.number, origin, read);
+    this.record = continuing(this.destination.read, record, origin.continues ?? null);
+    this.committed = { done: 0, record: this.record };
     this.writer = new LeadWriter(
       this.destination,
       { importNumber: 0, nowMs: now(), stampMs: origin.startedMs },
