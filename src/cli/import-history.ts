@@ -65,7 +65,7 @@ function undoCommand(context: CommandContext): Command {
 /** Returns the number of removed leads. Throws a UserError if a signal came before all were removed. */
 async function undo(context: CommandContext, account: Account, record: StoredImport): Promise<number> {
   const database = context.database();
-  const steps = undoImport(database, account, record, context.now());
+  const steps = undoImport(database, account, record, context.now);
   const { done: removed, signal } = await runWithProgress("Undoing", record.imported, context.output, steps);
   if (signal === null || findImport(database.read, account.number, record.number)?.undoneMs !== null) return removed;
   throw stoppedBy(

@@ -99,7 +99,7 @@ export interface WaitingAccount extends DueLeads {
 /** Does the daily work of a server: completes what was interrupted, and erases what is too old unless a person has to say so. */
 export async function applyRetention(database: LeadDatabase, nowMs: number): Promise<Retained> {
   await completeReceipts(database, isAbandoned(nowMs));
-  await forgetUnsentNumbers(database, nowMs);
+  await forgetUnsentNumbers(database, () => nowMs);
   if (areSentDaysOld(database.read, nowMs) && isLedgerTimeProven(database.read, nowMs))
     await database.write([forgetOldSentDays(nowMs)]);
   let erased = 0;

@@ -136,7 +136,7 @@ test("an import that starts to replace leads during its undo stops the undo", as
   const running = openConnection(admin.file);
   onTestFinished(() => running.$client.close());
   running.run(sql`UPDATE imports SET overwritten = 1, replaced = 1, read = read + 1`);
-  const undoing = Array.fromAsync(undoImport(database, account, record, 0));
+  const undoing = Array.fromAsync(undoImport(database, account, record, () => 0));
   await expect(undoing).rejects.toThrow("Import 1 replaced leads of other imports");
   expect(await admin.leads()).toHaveLength(3);
 });

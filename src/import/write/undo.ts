@@ -16,8 +16,9 @@ export async function* undoImport(
   database: LeadDatabase,
   account: Account,
   asked: StoredImport,
-  nowMs: number,
+  now: () => number,
 ): AsyncGenerator<number> {
+  const nowMs = now();
   let record = asked;
   let removed = 0;
   // An undo that is interrupted must not be listed as if all leads were there.
@@ -37,7 +38,7 @@ export async function* undoImport(
     // An import that still runs may have added leads since, or begun to replace others: then nothing was marked.
     record = findImport(database.read, account.number, record.number) ?? { ...record, undoneMs: nowMs };
   }
-  await forgetUnsentNumbers(database, nowMs);
+  await forgetUnsentNumbers(database, now);
   yield removed;
 }
 

@@ -46,13 +46,13 @@ const numbersAtOnce = 4_000;
  * Deletes, in short writes, the former numbers of leads that cannot have been sent to any key. A server may have sent a lead
  * just before the lead was undone.
  */
-export async function forgetUnsentNumbers(database: LeadDatabase, nowMs: number): Promise<void> {
+export async function forgetUnsentNumbers(database: LeadDatabase, now: () => number): Promise<void> {
   const { number, account, identifiedAt: ms } = formerNumbers;
   const all = database.read.select({ number, account, ms }).from(formerNumbers).all();
   if (all.length === 0) return;
   await untilRecorded(database.path);
   await database.catchUp();
-  const mayHaveBeenSent = openMayHaveBeenSent(database.read, nowMs);
+  const mayHaveBeenSent = openMayHaveBeenSent(database.read, now());
   const unsent = all.filter((one) => !mayHaveBeenSent(one)).map((one) => one.number);
   for (let from = 0; from < unsent.length; from += numbersAtOnce) {
     const some = JSON.stringify(unsent.slice(from, from + numbersAtOnce));

@@ -1,6 +1,6 @@
 /** Times in which the ledger was not kept, or is not exact. Each is named wherever it may matter who received a lead. */
 import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { asc, eq, max, type SQL, sql } from "drizzle-orm";
+import { eq, max, type SQL, sql } from "drizzle-orm";
 import { dayMs } from "../../contract/calendar.ts";
 import { formatTime } from "../../contract/time.ts";
 import type { Connection } from "../../db/connection.ts";
@@ -113,8 +113,8 @@ function isLasting(database: Connection, node: string): boolean {
  * to the database, which even a full disk takes.
  */
 export function openGapMarker(database: Connection) {
-  const path = markerOf(database);
-  const sinceMs = readMarker(path);
+  const path = markerOf(database.$client.filename);
+  const sinceMs = readMarker(database.$client.filename);
   let isMarked = sinceMs !== null;
   return {
     /** Since when another process could not write the ledger; null if it could. */
@@ -135,12 +135,10 @@ export function openGapMarker(database: Connection) {
   };
 }
 
-function markerOf({ $client }: Connection): string {
-  return `${$client.filename}.gap`;
-}
+const markerOf = (path: string) => `${path}.gap`;
 
 function readMarker(path: string): number | null {
-  const marker = statSync(path, { throwIfNoEntry: false });
+  const marker = statSync(markerOf(path), { throwIfNoEntry: false });
   return marker === undefined ? null : Math.round(marker.mtimeMs);
 }
 
@@ -150,17 +148,36 @@ export const beatMs = 20_000;
 /** A key by its ID, or all keys of an account by its number. */
 type KeysOf = { readonly key: string } | { readonly account: number };
 
+/** A gap by its times; null while it lasts. */
+type KnownGap = Pick<typeof ledgerGaps.$inferSelect, "from" | "to" | "reason">;
+
 /**
- * Returns the gaps in which one of some keys could read, oldest first, without those that ended before the days that the ledger
- * keeps. An account may have had keys since a backup that nobody knows, so each gap of a restore is one of its gaps.
+ * Lists the gaps that have not ended before the days that the ledger keeps, oldest first: those in the file, and that of a disk
+ * that is full. During a restore, `old` is the replaced file.
+ */
+function readGaps(database: Connection, nowMs: number, schema: "main" | "old" = "main"): KnownGap[] {
+  const recorded = database.all<typeof ledgerGaps.$inferSelect>(sql`
+    SELECT node, begins_at AS "from", ends_at AS "to", reason FROM ${sql.raw(schema)}.ledger_gaps
+    ORDER BY begins_at, number`);
+  const unwritten = readMarker(schema === "main" ? database.$client.filename : replacedPath(database));
+  const current = unwritten === null ? [] : [{ from: unwritten, to: null, reason: "disk" } as const];
+  const holding = recorded.filter((gap) => gap.to !== null || !isRunning(database, gap, nowMs));
+  return [...holding, ...current].filter(({ to }) => to === null || to >= nowMs - keptDays * dayMs);
+}
+
+/** The path of the replaced file: an earlier version's is attached as `locked`, and an upgraded copy of it as `old`. */
+function replacedPath(database: Connection): string {
+  const files = sql`SELECT file FROM pragma_database_list WHERE name IN ('locked', 'old') ORDER BY name`;
+  return database.values<[string]>(files)[0]?.[0] ?? "";
+}
+
+/**
+ * Returns the gaps in which one of some keys could read, oldest first. An account may have had keys since a backup that nobody
+ * knows, so each gap of a restore is one of its gaps.
  */
 export function listGaps(database: Connection, of: KeysOf, nowMs: number): Gap[] {
   const those = "key" in of ? eq(keys.id, of.key) : eq(keys.account, of.account);
   const never = Number.POSITIVE_INFINITY;
-  const oldestMs = nowMs - keptDays * dayMs;
-  const unwritten = readMarker(markerOf(database));
-  const current = unwritten === null ? [] : [{ from: unwritten, to: null, reason: "disk" } as const];
-  const recorded = database.select().from(ledgerGaps).orderBy(asc(ledgerGaps.from), asc(ledgerGaps.number)).all();
   const lives = database
     .select({ createdAt: keys.createdAt, revokedAt: keys.revokedAt, expiresAt: keys.expiresAt })
     .from(keys)
@@ -171,11 +188,10 @@ export function listGaps(database: Connection, of: KeysOf, nowMs: number): Gap[]
       ({ createdAt, revokedAt, expiresAt }) =>
         createdAt <= to && from <= Math.min(revokedAt ?? never, expiresAt ?? never),
     );
-  return [...recorded.filter((gap) => gap.to !== null || !isRunning(database, gap, nowMs)), ...current]
-    .filter(({ to }) => to === null || to >= oldestMs)
+  return readGaps(database, nowMs)
     .filter(({ from, to, reason }) => ("account" in of && reason === "restore") || couldRead(from, to ?? never))
     .map(({ from, to, reason }) => ({
-      from: formatTime(Math.max(from, oldestMs)),
+      from: formatTime(Math.max(from, nowMs - keptDays * dayMs)),
       to: to === null ? null : formatTime(to),
       reason,
     }));
@@ -183,12 +199,7 @@ export function listGaps(database: Connection, of: KeysOf, nowMs: number): Gap[]
 
 /** Returns the end of the newest gap that the ledger keeps: Infinity while a gap lasts, and null if there is none. */
 export function newestGapMs(database: Connection, nowMs: number, schema: "main" | "old" = "main"): number | null {
-  const rows = database.all<typeof ledgerGaps.$inferSelect>(sql`
-    SELECT node, begins_at AS "from", ends_at AS "to", reason FROM ${sql.raw(schema)}.ledger_gaps`);
-  const ends = rows
-    .filter((gap) => gap.to !== null || !isRunning(database, gap, nowMs))
-    .map(({ to }) => to ?? Number.POSITIVE_INFINITY)
-    .filter((to) => to >= nowMs - keptDays * dayMs);
+  const ends = readGaps(database, nowMs, schema).map(({ to }) => to ?? Number.POSITIVE_INFINITY);
   return ends.length === 0 ? null : Math.max(...ends);
 }
 

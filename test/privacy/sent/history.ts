@@ -216,7 +216,7 @@ export class History {
     const one = undoable[x % Math.max(1, Math.min(2, undoable.length))];
     if (one === undefined) return;
     const undo = async () => {
-      for await (const _ of undoImport(this.#database, this.#account, one, this.#now()));
+      for await (const _ of undoImport(this.#database, this.#account, one, () => this.#now()));
     };
     if (y % 5 > 0) return await this.#withoutServer(undo);
     // The server writes what it has sent while the undo waits for it.

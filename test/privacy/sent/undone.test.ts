@@ -1,5 +1,6 @@
 /** The recipients of a lead that was undone: known until it is erased. */
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { digestOf } from "../../../src/contract/key.ts";
 import { openServedStore } from "../../../src/server/store.ts";
 import { anAdmin } from "../../support/admin.ts";
@@ -50,3 +51,23 @@ test("a lead that was undone after DISCLOSURES was off, and imported again, stil
   const { json } = await admin.run("lead", "find", "acme", ...ofLead, "--json");
   expect(json).toMatchObject({ received: [], gaps: [{ reason: "off" }] });
 });
+
+test.each(["undone", "lost in a restore"])(
+  "a lead that was %s while the disk was full, and imported again, still has that gap",
+  async (how) => {
+    const admin = anAdmin();
+    await admin.run("key", "create", "acme");
+    const backup = `${admin.folder}/backup.db`;
+    await admin.run("backup", backup);
+    await admin.import(rows);
+    // A server that is killed on a full disk leaves it.
+    writeFileSync(`${admin.file}.gap`, "");
+    const leaving = how === "undone" ? ["import", "undo", "acme", "1"] : ["restore", backup, "--yes"];
+    expect((await admin.run(...leaving)).status).toBe(0);
+    await openServedStore(admin.file).close();
+    await Bun.sleep(2);
+    await admin.import(rows);
+    const { json } = await admin.run("lead", "find", "acme", ...ofLead, "--json");
+    expect(json).toMatchObject({ received: [], gaps: [{ reason: "disk" }] });
+  },
+);
