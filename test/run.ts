@@ -1,6 +1,8 @@
 /** bun run test: runs the tests, and prints the progress, the remaining time, and which tests were skipped. */
-import { existsSync, statfsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bundlePrograms } from "./support/bundle.ts";
 
 const chosen = process.argv.slice(2);
 /** The usual figures of all tests, on a machine with two cores. */
@@ -48,18 +50,21 @@ const inLab = ["extensions/cluster/**", "ops/executable.test.ts", "ops/deploy/de
 const memory = "/dev/shm";
 const minMemoryBytes = 4 * 1024 ** 3;
 
-function temporaryFolder(): { readonly TMPDIR?: string } {
-  if (process.env["TMPDIR"] !== undefined || !existsSync(memory)) return {};
+function temporaryFolder(): string {
+  if (process.env["TMPDIR"] !== undefined || !existsSync(memory)) return tmpdir();
   const { bavail, bsize } = statfsSync(memory);
-  return bavail * bsize < minMemoryBytes ? {} : { TMPDIR: memory };
+  return bavail * bsize < minMemoryBytes ? tmpdir() : memory;
 }
 
 const ignored = chosen.length > 0 ? [] : inLab.map((path) => `--path-ignore-patterns=test/${path}`);
 // Many tests wait for a process or a time, so two cores keep five workers busy. The slowest files start first, but after
 // those without a time: so timings.json has all of them (--update-timings writes it).
 const options = ["--parallel=5", "--no-isolate", `--timings=${join(import.meta.dir, "timings.json")}`, ...ignored];
+const temporary = temporaryFolder();
+const bundles = mkdtempSync(join(temporary, "leadfile-bundles-"));
+await bundlePrograms(bundles);
 const child = Bun.spawn([process.execPath, "test", ...options, ...chosen], {
-  env: { ...process.env, ...temporaryFolder() },
+  env: { ...process.env, TMPDIR: temporary, TEST_BUNDLES: bundles },
   stdout: "inherit",
   stderr: "pipe",
 });
@@ -71,4 +76,5 @@ for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
   for (const line of lines) take(line);
 }
 print([...output, rest]);
+rmSync(bundles, { recursive: true });
 process.exitCode = await child.exited;

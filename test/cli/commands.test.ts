@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { anAdmin, type Ended } from "../support/admin.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";
-import { adminCommand, start } from "../support/process.ts";
+import { sourceCommands, start } from "../support/process.ts";
 import { theProgram } from "../support/program.ts";
 import { toFullDisk } from "../support/small-disk.ts";
 
@@ -184,7 +184,7 @@ needing("/dev/full").describe("if standard output cannot be written", () => {
 describe("the files that a command loads", () => {
   /** Runs a command in its own process, and returns the source files that it has loaded. */
   async function loadedBy(file: string, ...words: readonly string[]): Promise<string[]> {
-    const [bun = "", program = ""] = adminCommand;
+    const [bun, program] = sourceCommands.admin;
     const preload = join(import.meta.dir, "../support/loaded-files.ts");
     const command = [bun, "--preload", preload, program, ...words];
     const { status, stderr } = await start({ DATABASE_PATH: file }, aFolder(), command).finished();

@@ -4,13 +4,21 @@ import { join } from "node:path";
 import { until } from "./eventually.ts";
 import { aFolder } from "./folder.ts";
 
-const source = join(import.meta.dir, "../../src");
+const bundles = process.env["TEST_BUNDLES"];
 
-/** The command that starts the server. */
-export const serverCommand: readonly string[] = [process.execPath, join(source, "main.ts")];
+/** The commands that start the programs from their sources. */
+export const sourceCommands = {
+  server: [process.execPath, join(import.meta.dir, "../../src/main.ts")],
+  admin: [process.execPath, join(import.meta.dir, "../../src/admin.ts")],
+} as const;
+
+/** The command that starts the server: from its sources, or from the bundle that test/run.ts has made. */
+export const serverCommand: readonly string[] =
+  bundles === undefined ? sourceCommands.server : [process.execPath, join(bundles, "main.js")];
 
 /** The command that starts `bun admin`, to which its words are added. */
-export const adminCommand: readonly string[] = [process.execPath, join(source, "admin.ts")];
+export const adminCommand: readonly string[] =
+  bundles === undefined ? sourceCommands.admin : [process.execPath, join(bundles, "admin.js")];
 
 export type RunningProcess = ReturnType<typeof start>;
 
