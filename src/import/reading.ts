@@ -168,8 +168,8 @@ class Stage {
     return this.reject(row, found.fault);
   }
 
-  private stageLead(row: Row, { lead, warnings, namesPerson }: KeptLead, nowMs: number): null {
-    const { staged, retainDays } = this.reading;
+  private stageLead(row: Row, { lead, warnings, origin, namesPerson }: KeptLead, nowMs: number): null {
+    const { staged, retainDays, columns } = this.reading;
     this.namesPixel = true;
     const { warnings: counts } = this.notes;
     for (const warning of warnings) if (counts.has(warning) || counts.size < maxWarnings) increment(counts, warning);
@@ -178,7 +178,7 @@ class Stage {
       return this.reject(row, `it is older than the retention period of the account (retain --days ${retainDays})`);
     }
     if (this.acceptsPixel(lead.pixelId)) {
-      staged.add(row.arrivedMs === undefined ? lead : { ...lead, arrivedMs: row.arrivedMs });
+      staged.add({ ...lead, origin: columns.origins.add(origin), arrivedMs: row.arrivedMs ?? null });
     } else if (staged.isStored(lead.id)) {
       // An unchanged lead that is already stored needs no pixel.
       this.counts.read++;

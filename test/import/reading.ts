@@ -62,7 +62,7 @@ export async function leadsOf(text: string | Buffer, rules: Partial<LeadRules> =
   for await (const rows of (await open([Buffer.from(text)], map)).groups)
     leads.push(...rows.map((row) => ("reason" in row ? { fault: row.reason } : readLead(row, all, noonMs))));
   // The columns have another number in each file.
-  return leads.map((one) => ("lead" in one ? { ...one, lead: { ...one.lead, origin: -1 } } : one));
+  return leads.map((one): ReadLead => ("lead" in one ? { ...one, origin: [] } : one));
 }
 
 /** The fields of a lead that are not null, with its time and pixel if its row has any; or why there is no lead. */

@@ -2,7 +2,7 @@
 import { representatives, type Target } from "./fields.ts";
 import type { ColumnMapping } from "./mapping.ts";
 import { fieldNamed, splitPath, withoutZone, wordsOf } from "./names.ts";
-import { type Meaning, meaningOfPath, strangeField } from "./paths.ts";
+import { type Meaning, meaningIn, meaningOf, strangeField } from "./paths.ts";
 import { pathKey } from "./profiles.ts";
 
 /** A column of CSV, or a path in JSON. */
@@ -16,7 +16,7 @@ export interface Column {
   readonly names: readonly string[];
   /** Its path, as profiles name it. */
   readonly key: string;
-  /** Its meaning by the table; null if its object holds no fields. */
+  /** Its meaning by the table, or in the object that --map makes the person; null if its object holds no fields. */
   readonly meaning: Meaning | null;
   /** Its field by --map, and its position there; null if --map keeps it out, and undefined if --map says nothing of it. */
   readonly mapped: { readonly target: Target; readonly order: number } | null | undefined;
@@ -30,35 +30,44 @@ export interface Column {
   readonly strange: ReturnType<typeof strangeField>;
   /** True if its values are needed. */
   readonly isRead: boolean;
-  /** The sign that a list has several people or visits, or that nobody is where a person would be; null for a value. */
-  readonly several: Several | null;
+  /** Null for a value. */
+  readonly sign: Sign | null;
 }
 
-/** The kind of entries in a list with several of them; `nobody` if a value that names a person is empty. */
-export type Several = "people" | "visits" | "nobody";
+/** Of a list: that it has several people or visits. `nobody` is an empty value that would name a person. */
+export type Sign = "people" | "visits" | "nobody";
+
+/** The columns that a rejects file has in addition to those of its source. */
+export const rejectColumns = ["reject_line", "reject_reason"] as const;
+
+/** Returns whether a column is one that only a rejects file has. */
+export function isRejectColumn(name: string): boolean {
+  return rejectColumns.some((column) => column === name);
+}
 
 /** Returns the column of a path, with its meaning by the table and by --map. */
 export function columnOf(
-  { name, path, number }: { readonly name: string; readonly path: readonly string[]; readonly number: number },
-  mapping: ColumnMapping,
-  vendorKeys: ReadonlySet<string>,
+  name: string,
+  path: readonly string[],
+  number: number,
+  { mapping, vendorKeys }: { readonly mapping: ColumnMapping; readonly vendorKeys: ReadonlySet<string> },
 ): Column {
   const names = splitPath(path, mapping.isParent) ?? [];
   const mapped = mapping.fieldOf(names.length === 0 ? path : names);
-  const meaning = names.length === 0 ? null : meaningOfPath(names);
+  const personLength = mapping.personLength(names);
+  const meaning = personLength === null ? meaningOf(names) : meaningIn(names, personLength);
   const isIgnored = mapped === null || isRejectColumn(name);
-  const isInPerson = mapping.personLength(names) !== null;
-  const isUnknown = mapped === undefined && !isIgnored && !isInPerson;
+  const isUnknown = mapped === undefined && !isIgnored && personLength === null;
   const last = names.at(-1) ?? "";
   const key = pathKey(names);
   const mayBeTime = isUnknown && isOfVisit(meaning) && !isTimeOfOther(last);
   const strange = isUnknown && meaning === null ? strangeField(names) : null;
-  const isUsed = mapped !== undefined || isInPerson || isOfRecordOrPerson(meaning);
+  const isUsed = mapped !== undefined || personLength !== null || isOfRecordOrPerson(meaning);
   return {
     ...{ number, name, title: path.join("."), names, key, meaning, mapped, isIgnored, mayBeTime, strange },
     zone: mapped?.target === "identified_at" ? withoutZone(last).zone : (meaning?.zone ?? null),
     isRead: !isIgnored && (isUsed || mayBeTime || strange !== null || vendorKeys.has(key)),
-    several: null,
+    sign: null,
   };
 }
 
@@ -83,11 +92,3 @@ function isTimeOfOther(name: string): boolean {
 
 /** A word for a birthday, in the languages of the table: `dateofbirth`, `Geburtsdatum`, `Date de naissance`, `Fecha de nacimiento`. */
 const ofBirth = /birth|^dob$|^bday$|^geb$|geburt|naissance|nacimiento/;
-
-/** The columns that a rejects file has in addition to those of its source. */
-export const rejectColumns = ["reject_line", "reject_reason"] as const;
-
-/** Returns whether a column is one that only a rejects file has. */
-export function isRejectColumn(name: string): boolean {
-  return rejectColumns.some((column) => column === name);
-}

@@ -1,48 +1,90 @@
 /** The columns of a source, each with its meaning. The meaning of a record depends on its own columns alone. */
 import { createHash } from "node:crypto";
 import { UserError } from "../../runtime/user-error.ts";
-import { type Column, columnOf, isRejectColumn, type Several } from "./column.ts";
+import { type Column, columnOf, isRejectColumn, type Sign } from "./column.ts";
+import type { ObjectKind } from "./fields.ts";
 import { createLayout, type Layout } from "./layout.ts";
 import type { ColumnMapping } from "./mapping.ts";
+import { kindOf } from "./names.ts";
 import { Origins } from "./origins.ts";
-import { type Meaning, meaningInPerson } from "./paths.ts";
-import { keysOf, type Profile, type Profiles, pathKey, readVendor } from "./profiles.ts";
+import { keysOf, readVendor, type VendorChoice } from "./profiles.ts";
 
 /** The largest exports have some hundreds of columns. */
 export const maxColumns = 2000;
 /** At most this many layouts are known at once; a record with another one costs a little more. */
 const maxLayouts = 1000;
+/** No export has objects within objects to a greater depth, or a longer path to a value. */
+const maxDepth = 32;
+const maxPathLength = 1000;
 
-/** The name of no value: the end of the path of a list. */
-const listSign = "[]";
+/** A path in records of JSON: each of its names is looked up once for all records. */
+export class Path {
+  readonly kind: ObjectKind | null;
+  readonly isOfPerson: boolean;
+  /** True if --map makes it the person. */
+  readonly isChosen: boolean;
+  readonly isTooLong: boolean;
+  private readonly inner = new Map<string, Path>();
+  private readonly length: number;
+  private column: Column | null = null;
+  private readonly signs: { [Name in Sign]?: Column } = {};
+
+  constructor(
+    private readonly columns: Columns,
+    readonly names: readonly string[],
+    around?: Path,
+  ) {
+    const name = names.at(-1) ?? "";
+    this.kind = kindOf(name);
+    this.isOfPerson = this.kind === "person" || this.kind === "doubtfulPerson";
+    this.isChosen = columns.isChosen(names);
+    this.length = around === undefined ? 0 : around.length + name.length;
+    this.isTooLong = names.length > maxDepth || this.length > maxPathLength;
+  }
+
+  at(name: string): Path {
+    const known = this.inner.get(name);
+    if (known !== undefined) return known;
+    const path = new Path(this.columns, [...this.names, name], this);
+    if (this.columns.remembersPath()) this.inner.set(name, path);
+    return path;
+  }
+
+  /** The column of the value at this path. */
+  get value(): Column {
+    return (this.column ??= this.columns.add(this.names.join("."), this.names));
+  }
+
+  /** Returns the column of a sign at this path. */
+  sign(sign: Sign): Column {
+    return (this.signs[sign] ??= this.columns.addSign(this.names, sign));
+  }
+}
 
 /** The columns of a source, which become more while it is read. */
 export class Columns {
-  private readonly found: Column[] = [];
-  private readonly byName = new Map<string, Column>();
-  private readonly known = new Map<string, Layout>();
-  private readonly signs = new Map<string, Column>();
-  private readonly profiles: Profiles;
-  private readonly isVendorChosen: boolean;
-  private readonly vendorKeys: ReadonlySet<string>;
+  /** The columns that were found so far. */
+  readonly all: Column[] = [];
+  /** The path of the record itself. */
+  readonly root: Path;
   /** The columns from which the fields of leads came. */
-  readonly origins = new Origins();
-  /** The profiles that records were recognized by, in the order in which they were found. */
+  readonly origins = new Origins(this.all);
+  private readonly signs: Column[] = [];
+  private paths = 0;
+  private readonly known = new Map<string, Layout>();
+  private last: Layout | null = null;
+  private readonly vendors: VendorChoice;
+  readonly vendorKeys: ReadonlySet<string>;
+  /** The names of the profiles by which records were recognized, in the order in which they were found. */
   private readonly usedProfiles = new Set<string>();
 
   constructor(
-    private readonly mapping: ColumnMapping,
+    readonly mapping: ColumnMapping,
     vendor: string | null = null,
   ) {
-    const { all, isChosen } = readVendor(vendor);
-    this.profiles = all;
-    this.isVendorChosen = isChosen;
-    this.vendorKeys = keysOf(all);
-  }
-
-  /** The columns that were found so far. */
-  get all(): readonly Column[] {
-    return this.found;
+    this.vendors = readVendor(vendor);
+    this.vendorKeys = keysOf(this.vendors);
+    this.root = new Path(this, []);
   }
 
   /** The layouts of the records that were found so far. */
@@ -55,27 +97,9 @@ export class Columns {
     return [...this.usedProfiles][0] ?? null;
   }
 
-  /** Returns the column of a path in JSON. */
-  at(path: readonly string[]): Column {
-    const name = path.join(".");
-    return this.byName.get(name) ?? this.add(name, path);
-  }
-
   /** Returns whether --map makes an object or a list the person. */
   readonly isChosen = (path: readonly string[]): boolean =>
     this.mapping.personLength([...path, listSign]) === path.length;
-
-  /** Returns the sign that a list at a path has several people or visits. */
-  severalAt(path: readonly string[], several: Several): Column {
-    const name = `${path.join(".")}\n${several}`;
-    const known = this.signs.get(name);
-    if (known !== undefined) return known;
-    // No value has this path; its meaning says whose list it is.
-    const sign = { name: `${path.join(".")}[]`, path: [...path, listSign], number: -1 - this.signs.size };
-    const column = { ...columnOf(sign, this.mapping, this.vendorKeys), several, isRead: true };
-    if (this.signs.size < maxColumns) this.signs.set(name, column);
-    return column;
-  }
 
   /** Adds the columns of a header, in their order. Throws a UserError if there are too many. */
   addHeader(cells: readonly string[]): Layout {
@@ -85,28 +109,54 @@ export class Columns {
         "Check that its first line is the header, and remove columns that you do not need.",
       );
     }
+    const names = new Set<string>();
     for (const [position, title] of cells.entries()) {
       const name = title === "" ? `(column ${position + 1})` : title;
       // The same name twice is two columns, which hold the same field.
       let unique = name;
-      for (let number = position + 1; this.byName.has(unique); number++) unique = `${name} (${number})`;
+      for (let number = position + 1; names.has(unique); number++) unique = `${name} (${number})`;
+      names.add(unique);
       this.add(unique, [title]);
     }
-    return this.layoutOf(this.found);
+    return this.layoutOf(this.all);
+  }
+
+  /** Adds a column. A record may bring ever new names; those of the first ones are reported. */
+  add(name: string, path: readonly string[]): Column {
+    const column = columnOf(name, path, this.all.length, this);
+    if (this.all.length < maxColumns) this.all.push(column);
+    return column;
+  }
+
+  addSign(path: readonly string[], sign: Sign): Column {
+    // No value has this path; its meaning says whose list it is.
+    const column = columnOf(`${path.join(".")}[]`, [...path, listSign], -1 - this.signs.length, this);
+    const added = { ...column, sign, isRead: true };
+    if (this.signs.length < maxColumns) this.signs.push(added);
+    return added;
+  }
+
+  remembersPath(): boolean {
+    return this.paths++ < 2 * maxColumns;
   }
 
   /** Returns the layout of a record with some columns. */
   layoutOf(columns: readonly Column[]): Layout {
     // Columns after the last one that is remembered share a number.
-    if (this.found.length === maxColumns || this.signs.size === maxColumns) return this.create(columns);
+    if (this.all.length === maxColumns || this.signs.length === maxColumns) return this.create(columns);
+    const last = this.last?.columns;
+    if (this.last !== null && last?.length === columns.length && columns.every((one, index) => one === last[index])) {
+      return this.last;
+    }
     if (this.known.size === maxLayouts) this.known.clear();
     const key = columns.map(({ number }) => number).join();
-    return this.known.getOrInsertComputed(key, () => this.create(columns));
+    this.last = this.known.getOrInsertComputed(key, () => this.create(columns));
+    return this.last;
   }
 
   /** Returns a hash of the names, which is the same in whatever order they are found. */
   layoutHash(): string {
-    const names = new Set(this.found.map(({ title }) => title).filter((title) => !isRejectColumn(title)));
+    const names = new Set(this.all.map(({ title }) => title).filter((title) => !isRejectColumn(title)));
     return createHash("sha256")
       .update(JSON.stringify([...names].toSorted()))
       .digest("hex")
@@ -115,38 +165,16 @@ export class Columns {
 
   /** Returns the names in --map that no column has. */
   missing(): readonly string[] {
-    const found = [...this.found, ...this.signs.values()];
+    const found = [...this.all, ...this.signs];
     return this.mapping.missing(found.map(({ names, title }) => (names.length === 0 ? [title] : names)));
   }
 
-  /** Returns the meaning of a column in a record of a profile, which may say who the person is. */
-  private readonly meaningFor = ({ names, meaning }: Column, profile: Profile | null): Meaning | null => {
-    const mappedLength = this.mapping.personLength(names);
-    if (mappedLength !== null) return meaningInPerson(names, mappedLength);
-    const person = profile?.person;
-    if (person == null || person === "") return meaning;
-    const length = names.findIndex((_, index) => pathKey(names.slice(0, index + 1)) === person) + 1;
-    return length === 0 || length === names.length ? meaning : meaningInPerson(names, length);
-  };
-
   private create(columns: readonly Column[]): Layout {
-    const layout = createLayout(columns, {
-      profiles: this.profiles,
-      isVendorChosen: this.isVendorChosen,
-      meaningFor: this.meaningFor,
-      origins: this.origins,
-    });
+    const layout = createLayout(columns, this.vendors);
     if (layout.profile !== null) this.usedProfiles.add(layout.profile.name);
     return layout;
   }
-
-  private add(name: string, path: readonly string[]): Column {
-    const column = columnOf({ name, path, number: this.found.length }, this.mapping, this.vendorKeys);
-    // A record may bring ever new names; those of the first ones are reported.
-    if (this.found.length < maxColumns) {
-      this.found.push(column);
-      this.byName.set(name, column);
-    }
-    return column;
-  }
 }
+
+/** The name of no value: the end of the path of a list. */
+const listSign = "[]";

@@ -5,9 +5,8 @@
 import type { Column } from "./column.ts";
 import { flatPrefixes, namingFields, personFields, type Target } from "./fields.ts";
 import { normalizeName } from "./names.ts";
-import type { Origin, Origins } from "./origins.ts";
-import type { Meaning } from "./paths.ts";
-import { type Profile, type Profiles, recognize } from "./profiles.ts";
+import { type Meaning, meaningIn, recordItself } from "./paths.ts";
+import { type Profile, pathKey, profileOf, type VendorChoice } from "./profiles.ts";
 
 /** The columns of one record: records that name the same things in the same order share a layout. */
 export interface Layout {
@@ -24,8 +23,6 @@ export interface Layout {
   readonly hasSeveralVisits: boolean;
   /** True if the record has a list of several people. */
   readonly hasSeveralPeople: boolean;
-  /** The columns from which the fields of its leads came. */
-  readonly origin: Origin;
 }
 
 /** An object that may be the person, and the columns of all fields of the lead if it is. */
@@ -37,7 +34,7 @@ export interface Candidate {
   /** True of a list of several people, which names nobody. */
   readonly isCrowd: boolean;
   /** The columns of the values that name the person. */
-  readonly naming: readonly Naming[];
+  readonly naming: readonly { readonly at: number; readonly target: Target }[];
   /** True of the traits of the record, which are a part of the record if that is the person. */
   readonly isTraits: boolean;
   readonly of: ByField;
@@ -47,28 +44,13 @@ export interface Candidate {
   readonly names: readonly (readonly (readonly number[])[])[];
 }
 
-/** A value that names a person. */
-export interface Naming {
-  readonly at: number;
-  readonly target: Target;
-}
-
 /** The column indexes of each field, in order of preference. Fields without a column are omitted. */
 export type ByField = { readonly [Field in Target]?: readonly number[] };
-
-/** The rules for the records of a source. */
-export interface LayoutRules {
-  readonly profiles: Profiles;
-  /** True if --vendor chose the profile, which then needs not recognize a record. */
-  readonly isVendorChosen: boolean;
-  readonly meaningFor: (column: Column, profile: Profile | null) => Meaning | null;
-  readonly origins: Origins;
-}
 
 /** A value of a record with its meaning. */
 interface Entry extends Meaning {
   readonly at: number;
-  /** True if --map or a profile makes it a field. */
+  /** True if --map or a profile makes it a field. Then it does not depend on which object is the person. */
   readonly isGiven: boolean;
 }
 
@@ -77,33 +59,34 @@ interface Group {
   readonly person: Meaning["person"];
   readonly entries: Entry[];
   isCrowd: boolean;
+  /** True if the object is there and has no values. */
+  isEmpty: boolean;
 }
 
 /** Returns the layout of a record with some columns. */
-export function createLayout(columns: readonly Column[], rules: LayoutRules): Layout {
-  const profile = profileOf(columns, rules);
-  const entries = entriesOf(columns, rules, profile);
+export function createLayout(columns: readonly Column[], vendor: VendorChoice): Layout {
+  const profile = profileOf(vendor, columns);
+  const entries = entriesOf(columns, profile);
   const mapped = entries.filter(({ isGiven }) => isGiven);
   const { record, others } = groupsOf(columns, entries);
-  const strangers = mergePrefixes(record, others);
+  const groups = mergePrefixes(record, others);
+  const ofKind = (kind: Group["person"]["kind"]) =>
+    groups.filter(({ person, entries }) => person.kind === kind && entries.length > 0).toSorted(byLikelihood);
+  const [persons, strangers] = [ofKind("person"), ofKind("record")];
   // If the object of the visitor is empty, nobody was identified, and a `user` is not read as the visitor.
-  const isNobody = columns.some(
-    ({ several, meaning, isIgnored }) => several === "nobody" && !isIgnored && meaning?.person.kind === "person",
-  );
-  removeBareNames(record, others, entries, isNobody);
+  const isNobody = groups.some(({ isEmpty, person }) => isEmpty && person.kind === "person");
+  const customer = Math.min(...groups.filter(({ person }) => person.kind === "doubtfulPerson").map(orderInObject));
+  // The users of a record that has a customer, even an empty one, are nobody: they may be representatives.
+  const doubtful = ofKind("doubtfulPerson").filter((group) => orderInObject(group) === customer);
+  removeBareNames(record, [...persons, ...ofKind("doubtfulPerson")], entries, isNobody);
   const isNamed = [...record.entries, ...mapped].some(isNaming);
-  const persons = others.filter(({ person }) => person.kind === "person").toSorted(byLikelihood);
-  const doubtful = doubtfulOf(columns, others).toSorted(byLikelihood);
-  const isChosen = profile?.person !== undefined || persons.some(({ person }) => person.order < 0);
-  const candidateOf = (group: Group) => createCandidate(group, record, others, mapped);
-  const chosen = isChosen ? chosenOf(persons, record) : null;
+  const chosen = persons.find(({ person }) => person.order < 0) ?? (profile?.person === undefined ? null : record);
+  const candidateOf = (group: Group) => createCandidate(group, record, groups, mapped);
   const asRecord = candidateOf(record);
   const asPersons = persons.map(candidateOf);
   const asDoubtful = doubtful.map(candidateOf);
-  const people = [asRecord, ...asPersons, ...asDoubtful, ...strangers.map(candidateOf)].filter(
-    ({ naming, isCrowd }) => naming.length > 0 || isCrowd,
-  );
   const mayBeDoubtful = !isNamed && persons.length === 0 && !isNobody;
+  const has = (sign: Column["sign"]) => columns.some((column) => column.sign === sign && !column.isIgnored);
   return {
     columns,
     profile,
@@ -112,49 +95,58 @@ export function createLayout(columns: readonly Column[], rules: LayoutRules): La
         ? [candidateOf(chosen)]
         : [...(isNamed ? [asRecord] : []), ...asPersons, ...(mayBeDoubtful ? asDoubtful : [])],
     fallback: chosen !== null ? candidateOf(chosen) : (asPersons.find(({ isCrowd }) => !isCrowd) ?? asRecord),
-    people: isChosen ? [] : people,
-    hasSeveralPeople: columns.some(({ several, isIgnored }) => several === "people" && !isIgnored),
-    hasSeveralVisits: columns.some(({ several }) => several === "visits"),
-    origin: rules.origins.begin(columns),
+    people:
+      chosen !== null
+        ? []
+        : [asRecord, ...asPersons, ...asDoubtful, ...strangers.map(candidateOf)].filter(
+            ({ naming, isCrowd }) => naming.length > 0 || isCrowd,
+          ),
+    hasSeveralPeople: has("people"),
+    hasSeveralVisits: has("visits"),
   };
 }
 
-function profileOf(columns: readonly Column[], { profiles, isVendorChosen }: LayoutRules): Profile | null {
-  const [first = null] = profiles;
-  if (isVendorChosen || first === null) return first;
-  return recognize(profiles, new Set(columns.map(({ key }) => key)));
-}
-
 /** Returns the values that have a meaning in a record, in the order of their columns. */
-function entriesOf(columns: readonly Column[], rules: LayoutRules, profile: Profile | null): Entry[] {
-  const entries = columns.flatMap((column, at) => entryOf(column, at, rules, profile) ?? []);
+function entriesOf(columns: readonly Column[], profile: Profile | null): readonly Entry[] {
+  const entries = columns.flatMap((column, at) => entryOf(column, at, profile) ?? []);
   // A place with a name or an ID is one of its own, such as a shop.
-  const named = entries.filter(({ use }) => use === "own name of a place").map(({ place }) => place ?? "");
+  const named = entries.flatMap(({ use, place }) => (use === "own name of a place" ? (place ?? "") : []));
   const isOfNamed = ({ place }: Entry) =>
-    place !== null && named.some((name) => place === name || place.startsWith(`${name}.`));
+    named.some((name) => place === name || place?.startsWith(`${name}.`) === true);
   return withFamilyNames(entries, columns).filter((entry) => !isOfNamed(entry));
 }
 
+/** More parts than a command line has. A value of --map has a lower rank than any other one. */
+const maxMapped = 1_000_000;
+const ownKeys: ReadonlySet<string> = new Set(["identifiedat", "pixelid"]);
+const wholeName: readonly Target[] = ["name", "first_name", "last_name"];
+
 /** Returns the entry of a column: by --map, else by the profile, else by the table. Null if its values are not kept. */
-function entryOf(column: Column, at: number, { meaningFor }: LayoutRules, profile: Profile | null): Entry | null {
-  const { mapped, key, isIgnored, zone, several } = column;
-  if (isIgnored || several === "nobody") return null;
-  const isValue = several === null;
-  if (mapped != null) {
-    return isValue ? { ...given, target: mapped.target, rank: mapped.order - 2 * maxMapped, zone, at } : null;
-  }
+function entryOf(column: Column, at: number, profile: Profile | null): Entry | null {
+  const { mapped, key, isIgnored, zone, sign } = column;
+  if (isIgnored || sign === "nobody") return null;
+  const given = ({ target }: { readonly target: Target }, rank: number): Entry => ({
+    ...{ use: "person", target, person: recordItself, rank, zone, around: "", place: null, isBareName: false },
+    ...{ at, isGiven: true },
+  });
+  if (mapped != null) return sign === null ? given(mapped, mapped.order - 2 * maxMapped) : null;
   // `identified_at` and `pixel_id` of the record take precedence over every profile, but not over --map.
   const isOwn = ownKeys.has(key);
-  const own = isValue && !isOwn ? profile?.fields.get(key) : undefined;
-  if (own !== undefined) return { ...given, target: own.target, rank: own.order - maxMapped, zone, at };
+  const own = sign === null && !isOwn ? profile?.fields.get(key) : undefined;
+  if (own !== undefined) return given(own, own.order - maxMapped);
   const meaning = meaningFor(column, profile);
   if (meaning === null || (profile !== null && !isOwn && isDecidedBy(profile, meaning.target))) return null;
   const rank = isOwn && profile !== null ? meaning.rank - 1.5 * maxMapped : meaning.rank;
   return { ...meaning, isGiven: false, at, rank };
 }
 
-const ownKeys: ReadonlySet<string> = new Set(["identifiedat", "pixelid"]);
-const wholeName: readonly Target[] = ["name", "first_name", "last_name"];
+/** Returns the meaning of a column in a record of a profile, which may say who the person is. */
+function meaningFor({ names, meaning }: Column, profile: Profile | null): Meaning | null {
+  const person = profile?.person ?? "";
+  if (person === "" || (meaning !== null && meaning.person.order < 0)) return meaning;
+  const length = names.findIndex((_, index) => pathKey(names.slice(0, index + 1)) === person) + 1;
+  return length === 0 || length === names.length ? meaning : meaningIn(names, length);
+}
 
 /** Returns whether a profile alone decides a field. */
 function isDecidedBy({ targets, person }: Profile, target: Target | null): boolean {
@@ -176,72 +168,54 @@ function withFamilyNames(entries: readonly Entry[], columns: readonly Column[]):
   );
 }
 
-/** More parts than a command line has. A value of --map has a lower rank than any other one. */
-const maxMapped = 1_000_000;
-/** The meaning of a value that --map or a profile makes a field. It does not depend on which object is the person. */
-const given = {
-  use: "person",
-  person: { path: "", kind: "record", order: 0, prefix: null, isTraits: false },
-  around: "",
-  place: null,
-  isBareName: false,
-  isGiven: true,
-} as const;
-
 /** Groups values by the object of their person. Values that --map or a profile gives belong to every candidate. */
 function groupsOf(columns: readonly Column[], entries: readonly Entry[]): { record: Group; others: Group[] } {
-  const record: Group = { person: given.person, entries: [], isCrowd: false };
-  const groups = new Map<string, Group>([["", record]]);
+  const groups = new Map<string, Group>();
+  const groupOf = (person: Group["person"]) =>
+    groups.getOrInsertComputed(person.path === "" ? "" : `${person.path}\n${person.prefix ?? ""}`, () => {
+      return { person, entries: [], isCrowd: false, isEmpty: false };
+    });
+  const record = groupOf(recordItself);
   for (const entry of entries.filter(({ isGiven }) => !isGiven)) {
-    const { person } = entry;
-    const key = person.path === "" ? "" : `${person.path}\n${person.prefix ?? ""}`;
-    const group = groups.getOrInsertComputed(key, () => ({ person, entries: [], isCrowd: false }));
+    const group = groupOf(entry.person);
     group.entries.push(entry);
-    if (columns[entry.at]?.several === "people") group.isCrowd = true;
+    if (columns[entry.at]?.sign === "people") group.isCrowd = true;
+  }
+  for (const { sign, meaning, isIgnored } of columns) {
+    if (sign === "nobody" && meaning !== null && !isIgnored) groupOf(meaning.person).isEmpty = true;
   }
   return { record, others: [...groups.values()].slice(1) };
 }
 
 /**
- * Moves the values of a flat prefix (`Contact Email`) into the record, unless it has one of their fields without the prefix.
- * Returns the groups that are nobody's.
+ * Adds the values of a flat prefix (`Contact Email`) to the object of that name, or else to the record, unless it has one of
+ * their fields without the prefix. Returns the groups that are left.
  */
-function mergePrefixes(record: Group, others: Group[]): Group[] {
-  const strangers: Group[] = [];
-  // `Contact Name` and `contact.email` are of one contact.
-  const isSame = (group: Group, other: Group) =>
-    other.person.prefix === null &&
-    !other.isCrowd &&
-    other.person.path.toLowerCase() === group.person.path.toLowerCase();
-  for (const group of flatGroups(others)) {
-    const same = others.find((other) => isSame(group, other));
-    if (same !== undefined) {
-      same.entries.push(...group.entries);
-      others.splice(others.indexOf(group), 1);
-      continue;
-    }
-    // The city of a company does not count as a city of the record.
-    const own = new Set(
-      record.entries.flatMap(({ target, use }) => (use === "place of a company" ? [] : (target ?? []))),
+function mergePrefixes(record: Group, others: readonly Group[]): readonly Group[] {
+  const flat = others.filter(({ person }) => person.prefix !== null && flatPrefixes.has(person.prefix));
+  const merged = new Set<Group>();
+  for (const group of flat.toSorted((a, b) => a.person.order - b.person.order)) {
+    const path = group.person.path.toLowerCase();
+    const same = others.find(
+      ({ person, isCrowd, entries }) =>
+        person.prefix === null && !isCrowd && entries.length > 0 && person.path.toLowerCase() === path,
     );
+    // The city of a company does not count as a city of the record.
+    const own = new Set(record.entries.flatMap(({ target, use }) => (use === "place of a company" ? [] : target)));
     const isApart = group.entries.some(({ target }) => target !== null && own.has(target));
-    if (!isApart) record.entries.push(...group.entries);
-    else if (group.person.kind === "record") strangers.push(group);
-    if (!isApart || group.person.kind === "record") others.splice(others.indexOf(group), 1);
+    const object = same ?? (isApart ? null : record);
+    if (object === null) continue;
+    object.entries.push(...group.entries);
+    merged.add(group);
   }
-  return strangers;
-}
-
-function flatGroups(groups: readonly Group[]): Group[] {
-  const found = groups.filter(({ person }) => person.prefix !== null && flatPrefixes.has(person.prefix));
-  return found.toSorted((a, b) => a.person.order - b.person.order);
+  return others.filter((group) => !merged.has(group));
 }
 
 /** A name alone may be that of an event, a page, or a company: it is a person's only next to what names a person. */
-function removeBareNames(record: Group, others: readonly Group[], entries: readonly Entry[], isNobody: boolean) {
+function removeBareNames(record: Group, people: readonly Group[], entries: readonly Entry[], isNobody: boolean) {
   const named = [...record.entries, ...entries.filter(({ isGiven }) => isGiven)].filter(isNaming);
   const isAlone =
-    named.length === 0 && !isNobody && !others.some(({ isCrowd, entries }) => isCrowd || entries.some(isNaming));
+    named.length === 0 && !isNobody && !people.some(({ isCrowd, entries }) => isCrowd || entries.some(isNaming));
   const isOfPerson = ({ around }: Entry) =>
     named.some((other) => other.around === around) ||
     (isAlone && !entries.some(({ use, around: other }) => use === "event" && other === around));
@@ -249,19 +223,12 @@ function removeBareNames(record: Group, others: readonly Group[], entries: reado
   record.entries.splice(0, record.entries.length, ...kept);
 }
 
-/** Returns the customers; or the users of a record that has no customer, not even an empty one: they may be representatives. */
-function doubtfulOf(columns: readonly Column[], groups: readonly Group[]): Group[] {
-  const order = ({ person }: { readonly person: Meaning["person"] }) => person.order % 100;
-  const found = groups.filter(({ person }) => person.kind === "doubtfulPerson");
-  const empty = columns.flatMap(({ several, meaning, isIgnored }) =>
-    several === "nobody" && !isIgnored && meaning?.person.kind === "doubtfulPerson" ? [meaning] : [],
-  );
-  const first = Math.min(...[...found, ...empty].map(order));
-  return found.filter((group) => order(group) === first);
-}
-
 function isNaming({ target, isBareName }: Entry): boolean {
   return target !== null && namingFields.has(target) && !isBareName;
+}
+
+function orderInObject({ person }: Group): number {
+  return person.order % 100;
 }
 
 function byLikelihood(a: Group, b: Group): number {
@@ -270,25 +237,18 @@ function byLikelihood(a: Group, b: Group): number {
   return a.person.order - b.person.order || depth(a) - depth(b) || first(a) - first(b);
 }
 
-/** Returns the object that --map or a profile makes the person. */
-function chosenOf(persons: readonly Group[], record: Group): Group {
-  return persons.find(({ person }) => person.order < 0) ?? record;
-}
-
 /** Returns the columns of all fields of a lead if an object is the person. */
-function createCandidate(group: Group, record: Group, others: readonly Group[], mapped: readonly Entry[]): Candidate {
+function createCandidate(group: Group, record: Group, groups: readonly Group[], mapped: readonly Entry[]): Candidate {
   const isRecord = group === record;
-  const isForAll = ({ use }: Entry) => use !== "person" && (use !== "creation" || !isRecord);
-  const shared = isRecord ? record.entries.filter(({ use }) => use !== "creation") : record.entries.filter(isForAll);
+  // When the record was made is the time of the visit only if the person is another object.
+  const shared = record.entries.filter(({ use }) => (isRecord ? use !== "creation" : use !== "person"));
   // The traits of a record that is the person are a part of it.
-  const traits = isRecord ? others.filter(({ person }) => person.isTraits).flatMap(({ entries }) => entries) : [];
-  const own = isRecord ? traits : group.entries;
-  const values = [...mapped, ...shared, ...own].filter(({ target }) => target !== null);
-  const inOrder = values.toSorted((a, b) => a.rank - b.rank || a.at - b.at);
+  const traits = isRecord ? groups.filter(({ person }) => person.isTraits).flatMap(({ entries }) => entries) : [];
+  const values = [...mapped, ...shared, ...(isRecord ? traits : group.entries)];
+  const inOrder = values.filter(({ target }) => target !== null).toSorted((a, b) => a.rank - b.rank || a.at - b.at);
   const isOfCompany = ({ use }: Entry) => use === "place of a company";
-  const of = byField(inOrder.filter((entry) => !isOfCompany(entry)));
   // Of the record itself, a whole name without a prefix does not say that it is the person.
-  const naming = (isRecord ? record.entries : group.entries).flatMap(({ use, target, at, person }): Naming[] => {
+  const naming = group.entries.flatMap(({ use, target, at, person }) => {
     const isNaming = use === "person" && target !== null && namingFields.has(target);
     return isNaming && !(isRecord && target === "name" && person.prefix === null) ? [{ at, target }] : [];
   });
@@ -298,7 +258,7 @@ function createCandidate(group: Group, record: Group, others: readonly Group[], 
     isCrowd: group.isCrowd,
     isTraits: group.person.isTraits,
     naming,
-    of,
+    of: byField(inOrder.filter((entry) => !isOfCompany(entry))),
     ofCompany: byField(inOrder.filter(isOfCompany)),
     names: namesIn(inOrder),
   };
@@ -318,17 +278,11 @@ function byField(entries: readonly Entry[]): ByField {
 
 /** Returns the columns of names: each whole name, and all halves together at the rank of the preferred one. */
 function namesIn(inOrder: readonly Entry[]): Candidate["names"] {
-  const names: (readonly number[])[][] = [];
-  let hasHalves = false;
-  for (const { target, at } of inOrder) {
-    if (target === "name") names.push([[at]]);
-    if ((target !== "first_name" && target !== "last_name") || hasHalves) continue;
-    hasHalves = true;
-    names.push([placesOf(inOrder, "first_name"), placesOf(inOrder, "last_name")]);
-  }
-  return names;
-}
-
-function placesOf(entries: readonly Entry[], wanted: Target): number[] {
-  return entries.flatMap(({ target, at }) => (target === wanted ? at : []));
+  const { first_name: first = [], last_name: last = [] } = byField(inOrder);
+  const isHalf = ({ target }: Entry) => target === "first_name" || target === "last_name";
+  const preferred = inOrder.find(isHalf);
+  return inOrder.flatMap((entry) => {
+    if (entry.target === "name") return [[[entry.at]]];
+    return entry === preferred ? [[first, last]] : [];
+  });
 }

@@ -19,7 +19,7 @@ import {
 } from "../row.ts";
 import { type IdentityField, idFromContent, idFromSource, uuid } from "./identity.ts";
 import type { ByField, Candidate } from "./layout.ts";
-import type { Origin } from "./origins.ts";
+import { type Origin, pairOf } from "./origins.ts";
 import { hasState } from "./values/countries.ts";
 import { allEmails, firstEmail } from "./values/emails.ts";
 import { allPhones, firstPhone } from "./values/phones.ts";
@@ -39,6 +39,8 @@ export interface LeadRules extends TimeRules {
 export interface KeptLead {
   readonly lead: NewLead;
   readonly warnings: readonly Warning[];
+  /** The columns from which its fields came. */
+  readonly origin: Origin;
   /** True if the record names a person. */
   readonly namesPerson: boolean;
 }
@@ -107,13 +109,11 @@ export function readLead(row: Row, rules: LeadRules, nowMs: number): ReadLead {
   if (identifiedMs !== null) for (const index of indexes) read.note("identified_at", index);
   const clamped = identifiedMs !== null && identifiedMs !== sourceMs;
   const aliases = readAliases(row, person.of, details);
-  read.origin.leads++;
-  const origin = read.origin.number;
-  const lead = prepareLead(id, pixelId, details, identifiedMs, { clamped, aliases, vendorId, origin });
+  const lead = prepareLead(id, pixelId, details, identifiedMs, { clamped, aliases, vendorId });
   // An export must be in a form that can be imported again.
   if (Buffer.byteLength(lead.document) > maxRecordLength - roomAround) return { fault: tooLarge };
   if (warning !== undefined) read.warnings.add(warning);
-  return { lead, warnings: [...read.warnings], namesPerson: !read.isNobody };
+  return { lead, warnings: [...read.warnings], origin: read.origin, namesPerson: !read.isNobody };
 }
 
 /** Returns why a row without a value to keep is rejected. Names --map if the row has values in unknown columns. */
@@ -155,12 +155,7 @@ export function prepareLead(
   pixelId: string,
   details: LeadDetails,
   identifiedMs: number | null,
-  {
-    clamped = false,
-    aliases = [],
-    vendorId = null,
-    origin = -1,
-  }: Partial<Pick<NewLead, "clamped" | "aliases" | "vendorId" | "origin">> = {},
+  { clamped = false, aliases = [], vendorId = null }: Partial<Pick<NewLead, "clamped" | "aliases" | "vendorId">> = {},
 ): NewLead {
   return {
     id,
@@ -172,7 +167,7 @@ export function prepareLead(
     clamped,
     aliases,
     vendorId,
-    origin,
+    origin: -1,
     document: writeDocument({ id, identified_at: formatTime(identifiedMs ?? 0), pixel_id: pixelId }, details),
   };
 }
@@ -188,14 +183,12 @@ class Reader {
   readonly warnings = new Set<Warning>();
   /** True if the record names no person. */
   isNobody = false;
-  origin: Origin;
+  readonly origin: number[] = [];
 
   constructor(
     private readonly row: Row,
     private readonly person: Candidate,
-  ) {
-    this.origin = row.layout.origin;
-  }
+  ) {}
 
   /** Reads what a record says of the visitor and the visit. */
   details(): LeadDetails {
@@ -238,7 +231,8 @@ class Reader {
 
   /** Notes that a field came from a column. */
   note(field: LeadField, index: number): void {
-    this.origin = this.origin.with(field, index);
+    const column = this.row.layout.columns[index];
+    if (column !== undefined) this.origin.push(pairOf(field, column));
   }
 
   /** The index of the value that was found last. */

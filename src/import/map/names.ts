@@ -19,11 +19,15 @@ export const aliasByKey: ReadonlyMap<string, Alias> = new Map(
     .flatMap((target) => aliases[target].map((key) => ({ target, key })))
     .map((alias, order) => [alias.key, { ...alias, order }] as const),
 );
+/** A name of an object, with its kind and its place among the names of that kind. */
+export interface Kind {
+  readonly kind: ObjectKind;
+  readonly order: number;
+  readonly key: string;
+}
+
 /** The names of objects, as they are compared. */
-export const kindByKey: ReadonlyMap<
-  string,
-  { readonly kind: ObjectKind; readonly order: number; readonly key: string }
-> = new Map(
+export const kindByKey: ReadonlyMap<string, Kind> = new Map(
   namesOf(objects).flatMap((kind) => objects[kind].map((key, order) => [key, { kind, order, key }] as const)),
 );
 

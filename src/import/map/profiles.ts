@@ -16,20 +16,8 @@ export interface Profile {
   readonly targets: ReadonlySet<Target>;
 }
 
-/** The profiles that may be used for a source: those that are recognized, the chosen one, or none. */
-export type Profiles = readonly Profile[];
-
 /** Objects around a record, which do not count. */
-const envelopes: ReadonlySet<string> = new Set([
-  "data",
-  "payload",
-  "body",
-  "record",
-  "result",
-  "item",
-  "node",
-  "_source",
-]);
+const envelopes: ReadonlySet<string> = new Set("data payload body record result item node _source".split(" "));
 
 /** Returns a path as it is compared with those of profiles: from the record itself, in lowercase letters and digits. */
 export function pathKey(path: readonly string[]): string {
@@ -41,10 +29,10 @@ export function pathKey(path: readonly string[]): string {
 const keyOf = (path: string): string => (path === "" ? "" : pathKey(path.split(".")));
 
 const all: readonly Profile[] = Object.entries(vendors).flatMap(([name, vendor]) =>
-  vendor === undefined ? [] : [profileOf(name, vendor)],
+  vendor === undefined ? [] : [createProfile(name, vendor)],
 );
 
-function profileOf(name: string, { recognizedBy, person, fields }: Vendor): Profile {
+function createProfile(name: string, { recognizedBy, person, fields }: Vendor): Profile {
   const listed = targets.flatMap((target) => (fields[target] ?? []).map((path) => [keyOf(path), target] as const));
   return {
     name,
@@ -55,8 +43,15 @@ function profileOf(name: string, { recognizedBy, person, fields }: Vendor): Prof
   };
 }
 
+/** The profiles that may be used for a source: all of them, the chosen one, or none. */
+export interface VendorChoice {
+  readonly all: readonly Profile[];
+  /** True if --vendor chose the profile, which then needs not recognize a record. */
+  readonly isChosen: boolean;
+}
+
 /** Returns the profiles for a value of --vendor. Throws a UserError for a name that no profile has. */
-export function readVendor(name: string | null): { readonly all: Profiles; readonly isChosen: boolean } {
+export function readVendor(name: string | null): VendorChoice {
   if (name === null) return { all, isChosen: false };
   if (name === "none") return { all: [], isChosen: true };
   const chosen = all.find((profile) => profile.name === name);
@@ -68,14 +63,19 @@ export function readVendor(name: string | null): { readonly all: Profiles; reado
   );
 }
 
-/** Returns the first profile that recognizes a record by the keys of its paths; null if none does. */
-export function recognize(profiles: Profiles, keys: ReadonlySet<string>): Profile | null {
-  return profiles.find(({ recognizedBy }) => recognizedBy.some((paths) => paths.every((key) => keys.has(key)))) ?? null;
+/** Returns the chosen profile, or the first one that recognizes a record with some columns; null if none does. */
+export function profileOf(
+  { all, isChosen }: VendorChoice,
+  columns: readonly { readonly key: string }[],
+): Profile | null {
+  if (isChosen) return all[0] ?? null;
+  const keys = new Set(columns.map(({ key }) => key));
+  return all.find(({ recognizedBy }) => recognizedBy.some((paths) => paths.every((key) => keys.has(key)))) ?? null;
 }
 
 /** Returns the keys of all paths that profiles name. */
-export function keysOf(profiles: Profiles): ReadonlySet<string> {
-  return new Set(profiles.flatMap(({ recognizedBy, fields }) => [...recognizedBy.flat(), ...fields.keys()]));
+export function keysOf({ all }: VendorChoice): ReadonlySet<string> {
+  return new Set(all.flatMap(({ recognizedBy, fields }) => [...recognizedBy.flat(), ...fields.keys()]));
 }
 
 /** Returns the name of a vendor as people write it. */

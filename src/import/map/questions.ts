@@ -4,6 +4,7 @@ import type { Column } from "./column.ts";
 import type { Target } from "./fields.ts";
 import { type LeadRules, personIn, readLead } from "./lead.ts";
 import { isRepresentative, wordsOf } from "./names.ts";
+import type { Origin } from "./origins.ts";
 import { isTime } from "./values/times.ts";
 import { readVisitTime, type Undecided } from "./visit-time.ts";
 
@@ -17,6 +18,8 @@ export interface Questions {
   readonly lacksPixel: boolean;
   /** The unknown objects of which one may be the visitor. */
   readonly people: readonly UnknownPerson[] | null;
+  /** The columns of the leads of the first rows. */
+  readonly origins: readonly Origin[];
 }
 
 /** A column that may be the time of the visit, with one of its values. */
@@ -49,6 +52,7 @@ export function questionsIn(rows: readonly Row[], rules: LeadRules, nowMs: numbe
     order: isOpen ? undecided : null,
     lacksPixel: !hasPixel && rows.length > 0,
     people: namesPerson ? null : unknownPeople(rows),
+    origins: read.flatMap((one) => ("lead" in one ? [one.origin] : [])),
   };
 }
 

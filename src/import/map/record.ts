@@ -1,92 +1,89 @@
 /** Reads the values of a record of JSON, each with the column of its path. */
+import { isObject } from "../parse/json-value.ts";
 import type { Cell } from "../row.ts";
-import type { Column, Several } from "./column.ts";
-import { type Columns, maxColumns } from "./columns.ts";
+import type { Column, Sign } from "./column.ts";
+import { type Columns, maxColumns, type Path } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 import { fieldNamed, kindOf, maxNameLength } from "./names.ts";
 
-/** No export has objects within objects to a greater depth, or a longer path to a value. */
-const maxDepth = 32;
-const maxPathLength = 1000;
+/** Deeper lists, and objects in them, are not looked at. */
+const maxListDepth = 32;
 
-/** The values of a record, each at the index of its column, and the number of its names. */
-export interface RecordValues {
-  readonly cells: readonly Cell[];
-  readonly layout: Layout;
-  readonly names: number;
-}
-
-/** Reads a record, whose names count as if they had some parents before them. */
-export function readRecord(record: object, parents: readonly string[], columns: Columns): RecordValues {
-  const reader = new RecordReader(columns);
-  reader.add(record, parents, 0);
-  const { cells, names } = reader;
-  return { cells: [...cells.values()], layout: columns.layoutOf([...cells.keys()]), names };
+/** The values of a record, each at the index of its column; null if it has too many names. */
+export function readRecord(
+  record: object,
+  parents: readonly string[],
+  columns: Columns,
+): { readonly cells: readonly Cell[]; readonly layout: Layout } | null {
+  const reader = new RecordReader();
+  reader.add(
+    record,
+    parents.reduce((path, name) => path.at(name), columns.root),
+  );
+  if (reader.names > maxColumns) return null;
+  return { cells: [...reader.cells.values()], layout: columns.layoutOf([...reader.cells.keys()]) };
 }
 
 class RecordReader {
   readonly cells = new Map<Column, Cell>();
   names = 0;
 
-  constructor(private readonly columns: Columns) {}
-
   /** Adds the values at or below a path. What has no meaning is left out before it is looked at. */
-  add(value: unknown, path: readonly string[], length: number): void {
-    if (path.length > maxDepth || length > maxPathLength) return;
-    if (isEmpty(value) && isOfPerson(path.at(-1) ?? "")) this.addSign(path, "nobody");
-    if (Array.isArray(value)) this.addList(value, path, length);
-    else if (typeof value === "object" && value !== null) this.addObject(value, path, length);
-    else this.addTexts([String(value ?? "")], path);
+  add(value: unknown, path: Path): void {
+    if (path.isTooLong) return;
+    if (path.isOfPerson && isEmpty(value)) this.addSign(path, "nobody");
+    if (Array.isArray(value)) this.addList(value, path);
+    else if (isObject(value)) this.addObject(value, path);
+    else this.addCell(String(value ?? ""), path);
   }
 
-  private addObject(record: object, path: readonly string[], length: number): void {
+  private addObject(record: Record<string, unknown>, path: Path): void {
     for (const [name, value] of Object.entries(record)) {
       if (name.length > maxNameLength && typeof value === "object") continue;
-      const here = [...path, name];
-      if (isSuggestion(name, value, record) && !this.columns.isChosen(here)) this.addSign(here, "people");
-      else this.add(value, here, length + name.length);
+      const here = path.at(name);
+      if (isSuggestion(name, value, record) && !here.isChosen) this.addSign(here, "people");
+      else this.add(value, here);
     }
   }
 
   /** Adds the texts of a list, or the values of its objects. */
-  private addList(list: readonly unknown[], path: readonly string[], length: number): void {
+  private addList(list: readonly unknown[], path: Path): void {
     const items = flatItems(list, 0);
-    if (items.some((item) => typeof item === "object")) {
-      const before = this.names;
-      for (const item of this.chosenOf(items, path)) {
-        // Each item has the same names.
-        this.names = before;
-        this.add(item, path, length);
-      }
-    } else this.addTexts(items.length === 0 ? [""] : items.map(String), path);
+    if (!items.some(isObject)) {
+      this.addCell(items.length > 1 ? items.map(String) : String(items[0] ?? ""), path);
+      return;
+    }
+    const before = this.names;
+    for (const item of this.chosenOf(items, path)) {
+      // Each item has the same names.
+      this.names = before;
+      this.add(item, path);
+    }
   }
 
   /** Returns the objects of a list that are read: all that hold values of a field, or else the only one, or the first visit. */
-  private chosenOf(items: readonly unknown[], path: readonly string[]): readonly unknown[] {
-    const name = path.at(-1) ?? "";
-    const kind = kindOf(name);
+  private chosenOf(items: readonly unknown[], path: Path): readonly unknown[] {
+    const { kind, isOfPerson, isChosen } = path;
     const full = items.filter((item) => holdsText(item, 0));
     if (full.length < 2) return full.length === 0 ? items.slice(0, 1) : full;
-    if (this.columns.isChosen(path)) this.addSign(path, "people");
-    if (kind === null) return fieldNamed(name) === null || this.columns.isChosen(path) ? [] : full;
     // Of several people nobody is the visitor, and of several objects in a wrapper none is the record.
-    if (kind === "person" || kind === "doubtfulPerson") this.addSign(path, "people");
+    if (isChosen || isOfPerson) this.addSign(path, "people");
     if (kind === "visit") this.addSign(path, "visits");
-    return kind === "person" || kind === "doubtfulPerson" || kind === "wrapper" ? [] : full.slice(0, 1);
+    if (kind === null) return isChosen || fieldNamed(path.names.at(-1) ?? "") === null ? [] : full;
+    return isOfPerson || kind === "wrapper" ? [] : full.slice(0, 1);
   }
 
-  private addSign(path: readonly string[], several: Several): void {
-    this.cells.set(this.columns.severalAt(path, several), "several");
+  private addSign(path: Path, sign: Sign): void {
+    this.cells.set(path.sign(sign), "sign");
   }
 
   /** Adds the texts of a path if they are needed. An empty one says that the record has the name. Every name counts. */
-  private addTexts(texts: readonly string[], path: readonly string[]): void {
+  private addCell(cell: string | readonly string[], path: Path): void {
     if (++this.names > maxColumns) return;
-    const column = this.columns.at(path);
+    const column = path.value;
     if (!column.isRead) return;
     const present = this.cells.get(column);
-    const given = present === undefined || present === "" ? texts : [present, texts].flat();
-    this.cells.set(column, given.length === 1 ? given[0] : given);
+    this.cells.set(column, present === undefined || present === "" ? cell : [present, cell].flat());
   }
 }
 
@@ -95,7 +92,7 @@ function flatItems(list: readonly unknown[], depth: number): readonly unknown[] 
   if (!list.some((item) => Array.isArray(item) || item === null)) return list;
   return list.flatMap((item) => {
     if (item === null) return [];
-    return Array.isArray(item) ? (depth < maxDepth ? flatItems(item, depth + 1) : []) : [item];
+    return Array.isArray(item) ? (depth < maxListDepth ? flatItems(item, depth + 1) : []) : [item];
   });
 }
 
@@ -103,11 +100,6 @@ function flatItems(list: readonly unknown[], depth: number): readonly unknown[] 
 function isSuggestion(name: string, value: unknown, record: object): boolean {
   if (!Array.isArray(value) || value.length === 0 || !/^(?:contacts|people|prospects)$/i.test(name)) return false;
   return Object.keys(record).some((other) => kindOf(other) === "company");
-}
-
-function isOfPerson(name: string): boolean {
-  const kind = kindOf(name);
-  return kind === "person" || kind === "doubtfulPerson";
 }
 
 /** Returns whether a value is null, an object without names, or a list without items. */
@@ -118,5 +110,5 @@ function isEmpty(value: unknown): boolean {
 /** Returns whether a value has a text that is not empty. */
 function holdsText(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return String(value ?? "").trim() !== "";
-  return depth < maxDepth && Object.values(value).some((inner) => holdsText(inner, depth + 1));
+  return depth < maxListDepth && Object.values(value).some((inner) => holdsText(inner, depth + 1));
 }

@@ -18,12 +18,13 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
 };
 
 /** Reports which columns gave which field, and which are not kept. */
-export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source") {
-  const counts = columns.origins.counts();
+export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source", origins = columns.origins) {
+  const counts = origins.counts();
   const listed = columns.all.filter(({ name }) => !isRejectColumn(name));
   const used = new Map<Column, LeadField>();
-  for (const [field, byNames] of counts) {
-    for (const column of [...byNames.values()].flatMap(({ columns }) => columns)) used.set(column, field);
+  // A verified address is that, though it also fills an empty `email`.
+  for (const field of leadFields) {
+    for (const { columns } of counts.get(field)?.values() ?? []) for (const column of columns) used.set(column, field);
   }
   const named = fieldsByName(columns);
   const isOfArrival = stamp === "arrival";

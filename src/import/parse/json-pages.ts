@@ -1,7 +1,7 @@
 /** Pages of an API: JSON that holds its records in one list, under any name that is not that of something else. */
 import { bareNames, otherLists, type Target } from "../map/fields.ts";
 import { fieldNamed, isRepresentative, kindOf, normalizeName, splitPath } from "../map/names.ts";
-import { meaningOfPath, strangeField } from "../map/paths.ts";
+import { meaningOf, strangeField } from "../map/paths.ts";
 import { firstEmail } from "../map/values/emails.ts";
 import { firstPhone } from "../map/values/phones.ts";
 import { isObject } from "./json-value.ts";
@@ -86,7 +86,7 @@ function isRecord(value: Record<string, unknown>, path: readonly string[], aroun
 function saysOfRecord(path: readonly string[], value: unknown, { isListing }: Around): boolean {
   const names = splitPath(path, () => false);
   if (names === null || value === null || value === "") return false;
-  const meaning = meaningOfPath(names);
+  const meaning = meaningOf(names);
   if (meaning === null) return namesStranger(names, value);
   const { target, use, isBareName } = meaning;
   if (target === null || isBareName || typeof value === "number") return false;

@@ -151,9 +151,7 @@ const escapedNul = /(?<!\\)(?:\\\\)*\\u0000/;
 function rowOf(record: object, source: string, line: number, columns: Columns, parents: readonly string[]): ReadRow {
   if (source.length > maxRecordLength) return { line, reason: tooLarge, source };
   if (source.includes("\\u0000") && escapedNul.test(source)) return { line, reason: "it contains a NUL", source };
-  const { cells, layout, names } = readRecord(record, parents, columns);
-  if (names > maxColumns) {
-    return { line, reason: `it has more than ${maxColumns.toLocaleString("en-US")} names`, source };
-  }
-  return { line, cells, layout, source };
+  const read = readRecord(record, parents, columns);
+  if (read !== null) return { line, ...read, source };
+  return { line, reason: `it has more than ${maxColumns.toLocaleString("en-US")} names`, source };
 }

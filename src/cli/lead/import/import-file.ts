@@ -4,6 +4,7 @@ import { basename, resolve } from "node:path";
 import { isKnownLayout } from "../../../db/imports.ts";
 import { listPixels } from "../../../db/pixels.ts";
 import { isRejectColumn } from "../../../import/map/column.ts";
+import { Origins } from "../../../import/map/origins.ts";
 import { questionsIn } from "../../../import/map/questions.ts";
 import { reportOn } from "../../../import/map/report.ts";
 import { emptyCounts, type ImportOrigin, isUnattended } from "../../../import/new-lead.ts";
@@ -116,9 +117,9 @@ async function readAll(run: ImportRun, reading: Reading): Promise<FileRead> {
       if (run.request.mode === "delivery") return;
       const questions = questionsIn(rows, rules, reading.now());
       const isOfRejects = columns.all.some(({ name }) => isRejectColumn(name));
-      const announced = announceColumns(run, format);
-      // The rows are read once more.
-      columns.origins.forget();
+      const origins = new Origins(columns.all);
+      for (const origin of questions.origins) origins.add(origin);
+      const announced = announceColumns(run, reportOn(columns, "source", origins), format);
       // The person who imports rejected rows has seen how they are read.
       await askAbout(isOfRejects ? { ...questions, time: null } : questions, run);
       output.say(announced);

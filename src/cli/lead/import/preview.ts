@@ -22,8 +22,7 @@ const shownColumns = 40;
 const maxNameLength = 80;
 
 /** Returns the field of each column. Throws a UserError if a table has no known column, or lacks one that --map names. */
-export function announceColumns({ columns, file }: ImportRun, format: Format): string {
-  const report = reportOn(columns);
+export function announceColumns({ columns, file }: ImportRun, report: ColumnReport, format: Format): string {
   const names = columns.all.map(({ name }) => name);
   const isRow = looksLikeRow(names);
   const said = isRow
