@@ -9,7 +9,6 @@ import { innermost, noDatabase } from "../db/failure.ts";
 import { listSources, type Source } from "../db/sources.ts";
 import { deleteAccount, findDeletion } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
-import { stoppedBy } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
@@ -100,11 +99,9 @@ function deleteCommand(context: CommandContext): Command {
       if (options.yes !== true) await confirmName(name, `${JSON.stringify(name)} and its ${leadsText(leads)}`);
       const sources = listSources(database.read, account.number);
       const steps = deleteAccount(database, account, context.now());
-      const { done, signal } = await runWithProgress("Deleting", leads, context.output, steps);
-      if (signal !== null) {
-        const what = `Stopped: ${grouped(done)} of ${leadsText(leads)} are deleted, and the keys are revoked.`;
-        throw stoppedBy(signal, what);
-      }
+      const stopped = (done: number) =>
+        `Stopped: ${grouped(done)} of ${leadsText(leads)} are deleted, and the keys are revoked.`;
+      const done = await runWithProgress("Deleting", leads, context.output, steps, stopped);
       const receipt = findDeletion(database.read, id);
       context.output.result({ id, name, leads: receipt?.leads ?? done }, JSON.stringify(receipt));
       context.output.say(`Account ${name} is deleted. Requests with its keys get revoked_api_key.`);

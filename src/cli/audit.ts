@@ -1,10 +1,13 @@
-/** bun admin audit: the record of what was done with the data, without personal data. */
+/** bun admin audit and receipt: the records of what was done with the data, without personal data. */
 import type { Command } from "commander";
 import { formatTime } from "../contract/time.ts";
 import type { Account } from "../db/accounts.ts";
 import { listActs } from "../db/audit.ts";
-import { accountIn, wholeNumber } from "./arguments.ts";
+import { findDeletion } from "../privacy/delete-account.ts";
+import { listReceipts } from "../privacy/receipts.ts";
+import { accountIn, accountOf, wholeNumber } from "./arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
+import { printLines } from "./terminal/output.ts";
 import { table } from "./terminal/table.ts";
 
 interface Options {
@@ -44,4 +47,19 @@ function detailText(act: string, detail: Readonly<Record<string, string | number
       return isOwnId ? value : `${name.replaceAll("_", " ")} ${value ?? "none"}`;
     })
     .join(", ");
+}
+
+export function receiptCommand(context: CommandContext): Command {
+  const list = jsonCommand("list")
+    .argument("<ACCOUNT>", "ID or exact name; for a deleted account, its ID")
+    .description("print the receipts of all erasures, oldest first, one JSON object per line; with --json one array")
+    .examples("receipt list acme > receipts.ndjson")
+    .action((idOrName: string) => {
+      const database = context.database();
+      const deletion = findDeletion(database.read, idOrName);
+      const receipts =
+        deletion === null ? listReceipts(database, accountOf(context, idOrName).number) : [JSON.stringify(deletion)];
+      printLines(receipts, context.output.json);
+    });
+  return new AdminCommand("receipt").examples("receipt list acme").addCommand(list);
 }

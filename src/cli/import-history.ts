@@ -6,7 +6,6 @@ import type { Account } from "../db/accounts.ts";
 import { findImport, listImports, type StoredImport } from "../db/imports.ts";
 import { hasReplaced, undoImport } from "../import/write/undo.ts";
 import { adminCommand } from "../runtime/program-name.ts";
-import { stoppedBy } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { commandOnAccount } from "./arguments.ts";
 import { AdminCommand, type CommandContext } from "./command.ts";
@@ -62,17 +61,15 @@ function undoCommand(context: CommandContext): Command {
     });
 }
 
-/** Returns the number of removed leads. Throws a UserError if a signal came before all were removed. */
+/** Returns the number of removed leads. */
 async function undo(context: CommandContext, account: Account, record: StoredImport): Promise<number> {
   const database = context.database();
   const steps = undoImport(database, account, record, context.now);
-  const { done: removed, signal } = await runWithProgress("Undoing", record.imported, context.output, steps);
-  if (signal === null || findImport(database.read, account.number, record.number)?.undoneMs !== null) return removed;
-  throw stoppedBy(
-    signal,
-    `Stopped after ${leadsText(removed)} of import ${record.number} ${removed === 1 ? "was" : "were"} removed. It is not undone yet.`,
-    "Run the command again to complete it. To add the leads again, import the file again.",
-  );
+  return await runWithProgress("Undoing", record.imported, context.output, steps, (removed) => {
+    if (findImport(database.read, account.number, record.number)?.undoneMs !== null) return null;
+    const were = `${leadsText(removed)} of import ${record.number} ${removed === 1 ? "was" : "were"} removed`;
+    return `Stopped after ${were}. It is not undone yet.`;
+  });
 }
 
 function recordOf(context: CommandContext, account: Account, text: string): StoredImport {

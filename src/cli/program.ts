@@ -45,7 +45,7 @@ const commands: readonly CommandEntry[] = [
   },
   entry("import", "list and undo imports", () => import("./import-history.ts")),
   entry("doctor", "check the database, the settings, and the disk for problems", () => import("./doctor/doctor.ts")),
-  entry("receipt", "the receipts of erasures", () => import("./receipt.ts")),
+  entry("receipt", "the receipts of erasures", () => import("./audit.ts")),
   entry("retain", "set a retention period: erase older leads now and daily", () => import("./retain.ts")),
   entry("backup", "back up the database while the server runs", () => import("./backup.ts")),
   entry("restore", "replace the database with a backup; the server must be stopped", () => import("./restore.ts")),

@@ -4,14 +4,12 @@ import { dayOf } from "../contract/calendar.ts";
 import type { Account } from "../db/accounts.ts";
 import { countDueLeads, type DueLeads, maxSilenceDays } from "../db/due-leads.ts";
 import { eraseOlder, setRetention } from "../privacy/retention.ts";
-import { stoppedBy } from "../runtime/signals.ts";
 import { printable, UserError } from "../runtime/user-error.ts";
 import { commandOnAccount, wholeNumber } from "./arguments.ts";
 import type { CommandContext } from "./command.ts";
 import { sayCopies } from "./copies.ts";
 import { removeResidualBytes } from "./lead/residual-bytes.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
-import type { Output } from "./terminal/output.ts";
 import { runWithProgress } from "./terminal/progress.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
 
@@ -30,34 +28,28 @@ export function retainCommand(context: CommandContext): Command {
     )
     .option("--yes", "do not ask, even if most leads would be erased or the clock may be wrong")
     .examples("retain acme --days 365", "retain acme --days off")
-    .action(async (account: Account, options: Options) => {
-      const days = options.days === "off" ? null : options.days;
+    .action(async (account: Account, { days, yes }: Options) => {
       const database = context.database();
       const nowMs = context.now();
-      const survey = days === null ? null : countDueLeads(database.read, { ...account, retainDays: days }, nowMs);
-      if (survey !== null && options.yes !== true) await confirmErasure(account.name, survey, nowMs);
+      if (days === "off") {
+        await setRetention(database, account, null, nowMs);
+        context.output.result({ days: null, erased: 0 }, `All leads of ${account.name} are kept from now on.`);
+        return;
+      }
+      const keeping = { ...account, retainDays: days };
+      const due = countDueLeads(database.read, keeping, nowMs);
+      if (yes !== true) await confirmErasure(account.name, due, nowMs);
       await setRetention(database, account, days, nowMs);
-      const steps = days === null ? null : eraseOlder(database, { ...account, retainDays: days }, nowMs);
-      const erased = steps === null ? 0 : await erase(steps, survey?.older ?? 0, context.output);
-      context.output.result({ days, erased }, textOf(account.name, days, erased));
+      const stopped = (erased: number) =>
+        `Stopped: ${grouped(erased)} of ${grouped(due.older)} older leads are erased, but their bytes are not removed yet.`;
+      const steps = eraseOlder(database, keeping, nowMs);
+      const erased = await runWithProgress("Erasing", due.older, context.output, steps, stopped);
+      const none =
+        erased === 0 ? "none was older" : `${leadsText(erased)} older than that ${erased === 1 ? "is" : "are"} erased`;
+      context.output.result({ days, erased }, `Leads of ${account.name} are kept for ${daysText(days)}; ${none}.`);
       await removeResidualBytes(context, erased > 0);
       if (erased > 0) await sayCopies(context, null);
     });
-}
-
-/** Returns how many leads are gone. Throws a UserError if a signal comes before the last. */
-async function erase(steps: AsyncGenerator<number>, older: number, output: Output): Promise<number> {
-  const { done: erased, signal } = await runWithProgress("Erasing", older, output, steps);
-  if (signal === null) return erased;
-  const gone = `${grouped(erased)} of ${grouped(older)} older leads are erased`;
-  const advice = "Run the command again to complete it.";
-  throw stoppedBy(signal, `Stopped: ${gone}, but their bytes are not removed yet.`, advice);
-}
-
-function textOf(name: string, days: number | null, erased: number): string {
-  if (days === null) return `All leads of ${name} are kept from now on.`;
-  const kept = `Leads of ${name} are kept for ${daysText(days)}`;
-  return `${kept}; ${erased === 0 ? "none was older" : `${leadsText(erased)} older than that ${erased === 1 ? "is" : "are"} erased`}.`;
 }
 
 /** Asks on a terminal before too much is erased. Throws a UserError where nobody can be asked, or the answer is no. */

@@ -1,7 +1,7 @@
 /** The progress of a long run: a bar on a terminal, a line every few seconds elsewhere. A short run prints nothing. */
 import { isDumbTerminal } from "../../config.ts";
 import { columnsOf } from "../../runtime/process.ts";
-import { runSteps } from "../../runtime/signals.ts";
+import { runSteps, stoppedBy } from "../../runtime/signals.ts";
 import { grouped } from "./numbers.ts";
 import type { Output } from "./output.ts";
 
@@ -40,10 +40,22 @@ export function createProgress(what: string, total: number | null, output: Outpu
   };
 }
 
-/** Runs steps until they end or a signal arrives, with their progress. Each step yields the number of rows done so far. */
-export async function runWithProgress(what: string, total: number, output: Output, steps: AsyncIterable<number>) {
+/**
+ * Runs steps with their progress, and returns the number of the last step: each yields the number of rows done so far. Throws a
+ * UserError if a signal arrives before they end. `stopped` says what is done by then; null if nothing was left to do.
+ */
+export async function runWithProgress(
+  what: string,
+  total: number,
+  output: Output,
+  steps: AsyncIterable<number>,
+  stopped: (done: number) => string | null,
+): Promise<number> {
   using progress = createProgress(what, total, output);
-  return await runSteps(steps, (count) => progress.update(count, count));
+  const { done, signal } = await runSteps(steps, (count) => progress.update(count, count));
+  const left = signal === null ? null : stopped(done);
+  if (signal === null || left === null) return done;
+  throw stoppedBy(signal, left, "Run the command again to complete it.");
 }
 
 function draw(share: number, seconds: number): string {
