@@ -164,3 +164,58 @@ export function deleteOldFiles(folder: string, keepDays: number, nowMs: number):
     }
   }
 }
+
+/** An archived file is watched for this time after its import. */
+const watchedMs = 24 * 3_600_000;
+
+interface ArchivedFile {
+  readonly name: string;
+  readonly ino: number;
+  readonly version: string;
+  readonly sinceMs: number;
+  /** The time of the next look. */
+  nextMs: number;
+}
+
+/** Watches the files in done/ and failed/. A stalled upload may go on there, and a failed file may be corrected there. */
+export function watchArchived(folder: string) {
+  const files = new Map<string, ArchivedFile>();
+
+  function add(path: string, name: string, sinceMs: number): void {
+    const now = entryAt(path);
+    if (now?.isFile()) files.set(path, { name, ino: now.ino, version: versionOf(now), sinceMs, nextMs: sinceMs });
+  }
+
+  /** Adds the files that were archived before this start. */
+  let addEarlier: ((nowMs: number) => void) | null = (nowMs) => {
+    for (const own of [doneFolder, failedFolder]) {
+      for (const name of namesIn(join(folder, own))) {
+        const path = join(folder, own, name);
+        const isReason = own === failedFolder && name.endsWith(".txt");
+        if (!isReason && nowMs - (entryAt(path)?.ctimeMs ?? 0) < watchedMs) add(path, name, nowMs);
+      }
+    }
+    addEarlier = null;
+  };
+
+  return {
+    add,
+    /** Moves files that have changed back to where they were dropped, and returns their names. */
+    bringBack(nowMs: number): string[] {
+      addEarlier?.(nowMs);
+      const due = [...files].filter(([, { nextMs, sinceMs }]) => nowMs >= nextMs || nowMs < sinceMs);
+      return due.flatMap(([path, file]) => {
+        const { name, ino, version, sinceMs } = file;
+        // An upload that goes on does so soon: the older a file is, the less often it is looked at, up to once a minute.
+        file.nextMs = nowMs + Math.min((nowMs - sinceMs) / 10, 60_000);
+        const [now, dropped] = [entryAt(path), join(folder, name)];
+        // Editors replace it with another file: that is no upload.
+        const isSame = now?.ino === ino && now.isFile();
+        const isChanged = isSame && versionOf(now) !== version && entryAt(dropped) === undefined;
+        if (isChanged) renameSync(path, dropped);
+        if (isChanged || !isSame || nowMs - sinceMs > watchedMs) files.delete(path);
+        return isChanged ? [name] : [];
+      });
+    },
+  };
+}

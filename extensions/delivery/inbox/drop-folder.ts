@@ -1,23 +1,60 @@
 /** One folder into which files are dropped: finds those that are complete, and imports and archives each. */
-import { readdirSync, renameSync, type Stats } from "node:fs";
+import { readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
+import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { codeOf } from "../../../src/db/failure.ts";
 import {
   archive,
   divide,
   entryAt,
   type FileSource,
-  failedFolder,
-  namesIn,
   type Outcome,
   obstacleIn,
   ownFolders,
   rejectsDraft,
   versionOf,
+  watchArchived,
 } from "./archive.ts";
 
 /** Imports a file, and writes the rows that it rejects to another one. */
 export type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
+
+/** The parts of an inbox that each of its folders needs. */
+export interface FolderParts {
+  /** Returns the import of the files of a folder, or why they cannot be imported. */
+  readonly importOf: (name: string, path: string) => ImportFile | { readonly fault: string };
+  readonly source: FileSource;
+  readonly now: () => number;
+  /** Called with a line for each file that was imported or failed, and for each that waits. */
+  readonly say: (line: string) => void;
+  /** Called with the outcome of files. */
+  readonly count?: (kind: Outcome["kind"], files: number) => void;
+}
+
+/** What keeps files from being imported. A problem is reported once, until it is over. */
+export class Problems {
+  #before: ReadonlySet<string> = new Set();
+  #current = new Set<string>();
+
+  constructor(readonly parts: Pick<FolderParts, "say" | "count">) {}
+
+  /** Begins another look. A problem is over unless it is reported again, or kept. */
+  begin(): void {
+    [this.#before, this.#current] = [this.#current, new Set()];
+  }
+
+  /** Keeps the problems of the last look, until all files are looked at again. */
+  keep(): void {
+    for (const line of this.#before) this.#current.add(line);
+  }
+
+  report(line: string, files = 1): void {
+    this.#current.add(line);
+    if (this.#before.has(line)) return;
+    this.parts.count?.("later", files);
+    this.parts.say(line);
+  }
+}
 
 /** One version of a file, and the time at which it was seen first. */
 interface SeenFile {
@@ -42,72 +79,109 @@ const maxPauseMs = 60_000;
 
 /** A folder into which files are dropped. It remembers the files that it has seen. */
 export class DropFolder {
+  readonly #problems: Problems;
   readonly #archived: ReturnType<typeof watchArchived>;
   #seen: ReadonlyMap<string, SeenFile> = new Map();
   /** No file is imported during this time: each try would, for example, fill the disk again. */
   #pause: { readonly sinceMs: number; readonly ms: number } | null = null;
+  /** The number of files that may still be written to. */
+  waiting = 0;
 
   constructor(
     readonly name: string,
     readonly path: string,
-    readonly source: FileSource,
-    readonly now: () => number,
+    readonly parts: FolderParts,
   ) {
     this.#archived = watchArchived(path);
+    this.#problems = new Problems(parts);
+  }
+
+  /** Imports what is complete. Yields before each file, so that folders take turns. What is temporarily wrong stops no others. */
+  async *importFiles(): AsyncGenerator<void, void> {
+    try {
+      yield* this.#importFiles();
+    } catch (cause) {
+      const trouble = temporaryTrouble(cause);
+      if (trouble === null) throw cause;
+      this.#problems.report(`${this.name}/: its files are tried again: ${trouble}`);
+    }
+  }
+
+  async *#importFiles(): AsyncGenerator<void, void> {
+    const { name, path, parts } = this;
+    const problems = this.#problems;
+    this.waiting = 0;
+    if (this.#isPaused) return;
+    problems.begin();
+    const pending = readdirSync(path).filter(isDropped);
+    const importFile = pending.length === 0 ? null : parts.importOf(name, path);
+    if (importFile !== null && "fault" in importFile) {
+      problems.report(`${name}/: ${importFile.fault}`, pending.length);
+      return;
+    }
+    const complete = this.#look();
+    if (importFile === null) return;
+    for (const file of complete) {
+      yield;
+      const outcome = await this.#take(file, importFile);
+      const line = `${name}/${file.name}: ${sentenceOf(outcome, this.#isPaused)}`;
+      // The next file would meet the same trouble.
+      if (outcome.kind === "later") return problems.report(line);
+      parts.count?.(outcome.kind, 1);
+      parts.say(line);
+    }
   }
 
   /** True after an import that failed for a reason that is not the file. A clock that was set back ends the pause. */
-  get isPaused(): boolean {
-    const pausedMs = this.#pause === null ? -1 : this.now() - this.#pause.sinceMs;
+  get #isPaused(): boolean {
+    const pausedMs = this.#pause === null ? -1 : this.parts.now() - this.#pause.sinceMs;
     return pausedMs >= 0 && pausedMs < (this.#pause?.ms ?? 0);
   }
 
-  /** The names of entries that may be files to import. */
-  names(): string[] {
-    return readdirSync(this.path).filter(isDropped);
-  }
-
-  /**
-   * Looks at all entries. Returns the complete files, the oldest first; the number of those that may still be written to; the
-   * files that have changed in done/ or failed/, to be imported again; and the reasons why other entries are not imported.
-   */
-  look() {
-    const nowMs = this.now();
-    const broughtBack = this.#archived.bringBack(nowMs);
+  /** Looks at all entries, and says what keeps some from being imported. Returns the complete files, the oldest first. */
+  #look(): SeenFile[] {
+    const { name, path, parts } = this;
+    const nowMs = parts.now();
+    for (const file of this.#archived.bringBack(nowMs)) parts.say(`${name}/${file}: ${hasChanged}`);
     const unusual = new Map<string, string>();
-    const files = this.names().flatMap((name): SeenFile[] => {
-      const found = fileIn(this.path, name, unusual);
-      if (found === undefined) return [];
-      const [version, before] = [versionOf(found), this.#seen.get(name)];
-      // A clock that was set back starts the time again.
-      if (before?.version === version && before.sinceMs <= nowMs) return [before];
-      return [{ name, version, mtimeMs: found.mtimeMs, sinceMs: nowMs, outcome: null }];
-    });
+    const files = readdirSync(path)
+      .filter(isDropped)
+      .flatMap((file): SeenFile[] => {
+        const found = fileIn(path, file, unusual);
+        if (found === undefined) return [];
+        const [version, before] = [versionOf(found), this.#seen.get(file)];
+        // A clock that was set back starts the time again.
+        if (before?.version === version && before.sinceMs <= nowMs) return [before];
+        return [{ name: file, version, mtimeMs: found.mtimeMs, sinceMs: nowMs, outcome: null }];
+      });
     this.#seen = new Map(files.map((file) => [file.name, file]));
     const complete = files
-      .filter((file) => this.source === "deliveries" || isStill(file, nowMs))
+      .filter((file) => parts.source === "deliveries" || isStill(file, nowMs))
       .sort((one, other) => one.mtimeMs - other.mtimeMs || (one.name < other.name ? -1 : 1));
-    return { complete, waiting: files.length - complete.length, broughtBack, unusual };
+    this.waiting = files.length - complete.length;
+    // A file that changed while it was imported settles again, and may change again.
+    if (this.waiting > 0) this.#problems.keep();
+    for (const [file, why] of unusual) this.#problems.report(`${name}/${file}: ${why}`);
+    return complete;
   }
 
   /** Imports a file and archives it. If it is killed in between, the file is imported again, which changes nothing. */
-  async take(file: SeenFile, importFile: ImportFile): Promise<Outcome> {
-    const { name, version } = file;
-    const path = join(this.path, name);
-    const obstacle = obstacleIn(this.path, name);
+  async #take(file: SeenFile, importFile: ImportFile): Promise<Outcome> {
+    const { path, parts } = this;
+    const obstacle = obstacleIn(path, file.name);
     if (obstacle !== null) return { kind: "later", reason: obstacle };
-    const imported = file.outcome ?? (await this.#import(name, importFile));
+    const imported = file.outcome ?? (await this.#import(file.name, importFile));
     // Each pause is twice as long as the last one.
     const ms = this.#pause === null ? firstPauseMs : Math.min(2 * this.#pause.ms, maxPauseMs);
-    this.#pause = imported.kind === "later" ? { sinceMs: this.now(), ms } : null;
+    this.#pause = imported.kind === "later" ? { sinceMs: parts.now(), ms } : null;
     // The file may have other content by now. To move it away would lose that.
-    const outcome = versionOf(entryAt(path)) === version ? imported : changedDuringImport;
+    const outcome = versionOf(entryAt(join(path, file.name))) === file.version ? imported : changedDuringImport;
     file.outcome = outcome.kind === "later" ? null : outcome;
     // During the import a folder may have become a link.
-    const newObstacle = outcome.kind === "later" ? null : obstacleIn(this.path, name);
+    const newObstacle = outcome.kind === "later" ? null : obstacleIn(path, file.name);
     if (newObstacle !== null) return { kind: "later", reason: newObstacle };
-    const archived = archive(this.path, name, outcome, this.source);
-    if (archived !== null) this.#archived.add(archived, name, this.now());
+    const archived = archive(path, file.name, outcome, parts.source);
+    if (archived !== null) this.#archived.add(archived, file.name, parts.now());
     return outcome;
   }
 
@@ -115,10 +189,15 @@ export class DropFolder {
   async #import(name: string, importFile: ImportFile): Promise<Outcome> {
     const outcome = await importFile(join(this.path, name), rejectsDraft(this.path, name));
     const isLate = outcome.kind === "failed" && outcome.isLate === true;
-    if (!isLate || this.source === "uploads" || !divide(this.path, name)) return outcome;
+    if (!isLate || this.parts.source === "uploads" || !divide(this.path, name)) return outcome;
     return { kind: "later", reason: `${outcome.reason} Its deliveries are imported in two parts.` };
   }
 }
+
+const hasChanged =
+  "it changed after its import, and is imported again. If the upload had stalled, the last row may be a lead that is cut " +
+  "off. Upload the file as .part, then rename it: then it is not taken too early.";
+const changedDuringImport: Outcome = { kind: "later", reason: "It was changed or replaced while it was imported." };
 
 /** A time of the last write that is in the future says nothing: then only what was seen counts. */
 function isStill({ sinceMs, mtimeMs }: SeenFile, nowMs: number): boolean {
@@ -140,66 +219,23 @@ function fileIn(folder: string, name: string, unusual: Map<string, string>): Sta
   return undefined;
 }
 
-const changedDuringImport: Outcome = { kind: "later", reason: "It was changed or replaced while it was imported." };
-
 /** Returns whether a file may hold leads: no options, no hidden file, no copy under way, and no backup of an editor. */
 export function isDropped(name: string): boolean {
   if (name === optionsFile || name.startsWith(".") || ownFolders.has(name)) return false;
   return !/(?:\.(?:part|partial|tmp|crdownload|filepart|sw[a-p])|~|^#.*#)$/i.test(name);
 }
 
-/** An archived file is watched for this time after its import. */
-const watchedMs = 24 * 3_600_000;
-
-interface ArchivedFile {
-  readonly name: string;
-  readonly ino: number;
-  readonly version: string;
-  readonly sinceMs: number;
-  /** The time of the next look. */
-  nextMs: number;
+/** Returns the message of a temporary failure, after which the file is tried again; null for any other failure. */
+function temporaryTrouble(cause: unknown): string | null {
+  if (cause instanceof DatabaseUnavailable) return cause.sentence;
+  if (cause instanceof Error && "syscall" in cause) return cause.message;
+  // A bug of Leadfile that one file has triggered. The files of others must not wait for the fix.
+  const isBug = cause instanceof RangeError || cause instanceof TypeError;
+  return isBug ? `Leadfile failed (${cause.name}: ${cause.message})` : null;
 }
 
-/** Watches the files in done/ and failed/. A stalled upload may go on there, and a failed file may be corrected there. */
-function watchArchived(folder: string) {
-  const files = new Map<string, ArchivedFile>();
-  let isStarted = false;
-
-  function add(path: string, name: string, sinceMs: number): void {
-    const now = entryAt(path);
-    if (now?.isFile()) files.set(path, { name, ino: now.ino, version: versionOf(now), sinceMs, nextMs: sinceMs });
-  }
-
-  /** Adds the files that were archived before this start. */
-  function addEarlier(nowMs: number): void {
-    for (const own of ["done", failedFolder]) {
-      for (const name of namesIn(join(folder, own))) {
-        const path = join(folder, own, name);
-        const isReason = own === failedFolder && name.endsWith(".txt");
-        if (!isReason && nowMs - (entryAt(path)?.ctimeMs ?? 0) < watchedMs) add(path, name, nowMs);
-      }
-    }
-  }
-
-  return {
-    add,
-    /** Moves files that have changed back to where they were dropped, and returns their names. */
-    bringBack(nowMs: number): string[] {
-      if (!isStarted) addEarlier(nowMs);
-      isStarted = true;
-      const due = [...files].filter(([, { nextMs, sinceMs }]) => nowMs >= nextMs || nowMs < sinceMs);
-      return due.flatMap(([path, file]) => {
-        const { name, ino, version, sinceMs } = file;
-        // An upload that goes on does so soon: the older a file is, the less often it is looked at, up to once a minute.
-        file.nextMs = nowMs + Math.min((nowMs - sinceMs) / 10, 60_000);
-        const [now, dropped] = [entryAt(path), join(folder, name)];
-        // Editors replace it with another file: that is no upload.
-        const isSame = now?.ino === ino && now.isFile();
-        const isChanged = isSame && versionOf(now) !== version && entryAt(dropped) === undefined;
-        if (isChanged) renameSync(path, dropped);
-        if (isChanged || !isSame || nowMs - sinceMs > watchedMs) files.delete(path);
-        return isChanged ? [name] : [];
-      });
-    },
-  };
+function sentenceOf(outcome: Outcome, isPaused: boolean): string {
+  if (outcome.kind === "failed") return `moved to failed/, with what to do in the .txt next to it: ${outcome.reason}`;
+  if (outcome.kind === "later") return `it is tried again${isPaused ? " within a minute" : ""}: ${outcome.reason}`;
+  return ["done", ...(outcome.remarks ?? []).map((remark) => remark.replace(/\.$/, ""))].join("; ");
 }
