@@ -114,7 +114,8 @@ First steps:
   ${adminCommand} key create acme --label "my client"
   ${startCommand}
 
-The database is ${readDatabasePath()} (DATABASE_PATH). Commands can run while the server runs, except restore.`;
+Commands can run while the server runs, except restore. The database is
+${readDatabasePath()} (DATABASE_PATH).`;
 }
 
 /** Returns a command and all commands below it. */

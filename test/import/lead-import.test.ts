@@ -50,6 +50,14 @@ test("warnings count dropped and changed values", async () => {
   ]);
 });
 
+test.each([
+  ["Name,Email\nDana,d@example.com\n", "Emial=email", 'Did you mean "Email"? Its columns are Name, Email.'],
+  ["Dana,d@example.com\nLee,l@example.com\n", "Dano=name", "The first line looks like data, not like a header."],
+])("suggests a column for a mistyped one in --map, but no value: %j", async (text, map, says) => {
+  const { status, stderr } = await anAdmin().import(text, ...px, "--map", map);
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`the file has no such column. ${says}`)]);
+});
+
 test("--json prints the counts as one value, and everything else goes to standard error", async () => {
   const { json, stderr, status } = await anAdmin().import(two, ...px);
   expect(Object.keys(json).join()).toBe(shape);

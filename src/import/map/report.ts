@@ -98,7 +98,12 @@ function offeredField({ names, meaning, strange }: Column): Target | null {
 
 /** Returns the option that keeps a column as a field, to paste into a shell. */
 export function mapOption(name: string, target: Target | "person"): string {
+  const part = mapPart(name, target);
+  return `--map ${/^[\w.=-]+$/.test(part) ? part : `'${part.replaceAll("'", "'\\''")}'`}`;
+}
+
+/** Returns a part of the value of --map, quoted like CSV. */
+export function mapPart(name: string, target: Target | "person"): string {
   const part = `${name}=${target}`;
-  const quoted = /[,"]/.test(part) ? `"${part.replaceAll('"', '""')}"` : part;
-  return `--map ${/^[\w.=-]+$/.test(quoted) ? quoted : `'${quoted.replaceAll("'", "'\\''")}'`}`;
+  return /[,"]/.test(part) ? `"${part.replaceAll('"', '""')}"` : part;
 }

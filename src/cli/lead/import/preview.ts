@@ -1,5 +1,6 @@
 /** Shows the columns of a file, some leads, and the changes before the first lead is stored. If a file looks wrong, it asks. */
 import { type Lead, leadFields } from "../../../contract/lead.ts";
+import { closestTo } from "../../../contract/similar.ts";
 import { formatTime } from "../../../contract/time.ts";
 import type { Columns } from "../../../import/map/columns.ts";
 import { emptyRow } from "../../../import/map/lead.ts";
@@ -30,7 +31,11 @@ export function announceColumns({ columns, file }: ImportRun, report: ColumnRepo
     : `Its columns are ${names.slice(0, shownColumns).map(shownName).join(", ")}.`;
   const [missing] = columns.missing();
   if (format.kind === "csv" && missing !== undefined) {
-    throw new UserError(`--map names the column ${JSON.stringify(missing)}, but the file has no such column.`, said);
+    // A first line that looks like data may name a person.
+    const near = isRow ? null : closestTo(missing, names.slice(0, shownColumns));
+    const meant = near === null ? "" : `Did you mean ${JSON.stringify(near)}? `;
+    const what = `--map names the column ${JSON.stringify(missing)}, but the file has no such column.`;
+    throw new UserError(what, `${meant}${said}`);
   }
   if (format.kind === "csv" && report.fields.size === 0) {
     throw new UserError("No column of the file was recognized.", `${said} ${adviceFor(names, isRow)}`);

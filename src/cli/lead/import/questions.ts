@@ -1,13 +1,12 @@
 /** Asks at a terminal what the first rows of a file leave open. Without a terminal, the flags to pass are an error. */
-import type { aliases } from "../../../import/map/fields.ts";
 import type { Questions, TimeColumn, UnknownPerson } from "../../../import/map/questions.ts";
-import { mapOption } from "../../../import/map/report.ts";
+import { mapOption, mapPart } from "../../../import/map/report.ts";
 import { readNumeric } from "../../../import/map/values/times.ts";
 import type { Undecided } from "../../../import/map/visit-time.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { printable, UserError } from "../../../runtime/user-error.ts";
 import { grouped } from "../../terminal/numbers.ts";
-import { ask } from "../../terminal/prompt.ts";
+import { ask as askPerson } from "../../terminal/prompt.ts";
 import { pad, table } from "../../terminal/table.ts";
 import type { ImportRequest, ImportRun } from "./options.ts";
 
@@ -20,12 +19,19 @@ export class Answered extends Error {
 
 const maxExampleWidth = 40;
 
+/** A question with numbered answers, each of them options of an import. `none` is the answer 0. */
+interface Question {
+  readonly text: string;
+  readonly answers: readonly (readonly [line: string, options: Partial<ImportRequest>])[];
+  readonly none?: readonly [line: string, options: Partial<ImportRequest>];
+}
+
 /**
  * Asks each question that is open, and throws Answered with the options that the answers are. Nobody can answer without a
  * terminal: throws a UserError with the flags if the time of the visit is in doubt.
  */
 export async function askAbout(found: Questions, run: ImportRun): Promise<void> {
-  const { output, request, isAttended, file } = run;
+  const { output, request, isAttended, file, pixels } = run;
   // What --map names is not asked.
   const time = request.map?.includes("=identified_at") === true ? null : found.time;
   if (found.people !== null) output.say(peopleText(found.people));
@@ -33,69 +39,76 @@ export async function askAbout(found: Questions, run: ImportRun): Promise<void> 
     if (time !== null) throw unknownTime(time, run);
     return;
   }
-  const answers: Partial<ImportRequest>[] = [];
-  if (found.people !== null) answers.push(await askPerson(found.people));
-  if (time !== null) answers.push(await askTime(time));
-  if (found.order !== null && time === null) answers.push(await askOrder(found.order));
-  if (found.lacksPixel) answers.push(await askPixel(run.pixels));
-  const given = answers.filter((answer) => Object.keys(answer).length > 0);
-  if (given.length > 0) throw new Answered(joined(request, given));
+  const given: Partial<ImportRequest>[] = [];
+  if (found.people !== null) given.push(await ask(aboutPerson(found.people)));
+  if (time !== null) given.push(await ask(aboutTime(time)));
+  if (found.order !== null && time === null) given.push(await ask(aboutOrder(found.order)));
+  if (found.lacksPixel) given.push(await askPixel(pixels));
+  if (given.every((answer) => Object.keys(answer).length === 0)) return;
+  // Several answers may add to --map.
+  const maps = [request.map, ...given.map(({ map }) => map)].filter((map) => map !== undefined);
+  throw new Answered({ ...Object.assign({}, ...given), ...(maps.length > 0 ? { map: maps.join(",") } : {}) });
 }
 
-/** Joins answers, of which several may add to --map. */
-function joined({ map }: ImportRequest, answers: readonly Partial<ImportRequest>[]): Partial<ImportRequest> {
-  const maps = [map, ...answers.map((answer) => answer.map)].filter((part) => part !== undefined);
-  return { ...Object.assign({}, ...answers), ...(maps.length > 0 ? { map: maps.join(",") } : {}) };
+function aboutPerson(people: readonly UnknownPerson[]): Question {
+  const offered = people.filter(({ isRepresentative }) => !isRepresentative);
+  return {
+    text: "Which object is the visitor?",
+    answers: offered.map(({ path }) => [path, { map: mapPart(path, "person") }]),
+    none: ["none of them", {}],
+  };
 }
 
-async function askTime(columns: readonly TimeColumn[]): Promise<Partial<ImportRequest>> {
+function aboutTime(columns: readonly TimeColumn[]): Question {
   const width = Math.max(...columns.map(({ title }) => Bun.stringWidth(printable(title))));
-  const lines = columns.map(({ title, example }) => `${pad(printable(title), Math.min(width, 30))}  ${shown(example)}`);
-  const number = await askNumber("Which column is the time of the visit?", lines, "none: leads get the time of import");
-  const column = columns[number - 1];
-  return column === undefined ? { stamp: "arrival" } : { map: mapPart(column.title, "identified_at") };
+  return {
+    text: "Which column is the time of the visit?",
+    answers: columns.map(({ title, example }) => [
+      `${pad(printable(title), Math.min(width, 30))}  ${shown(example)}`,
+      { map: mapPart(title, "identified_at") },
+    ]),
+    none: ["none: leads get the time of import", { stamp: "arrival" }],
+  };
 }
 
-async function askOrder({ column, text }: Undecided): Promise<Partial<ImportRequest>> {
+function aboutOrder({ column, text }: Undecided): Question {
   const date = readNumeric(text);
   const inWords = (ms: number | null | undefined) =>
     ms == null ? "" : new Date(ms).toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
-  const lines = [`day first:    ${inWords(date?.["day first"])}`, `month first:  ${inWords(date?.["month first"])}`];
-  const question = `Which date is ${shown(text)} in the column ${printable(column)}?`;
-  return (await askNumber(question, lines, null)) === 1 ? { dayFirst: true } : { monthFirst: true };
+  return {
+    text: `Which date is ${shown(text)} in the column ${printable(column)}?`,
+    answers: [
+      [`day first:    ${inWords(date?.["day first"])}`, { dayFirst: true }],
+      [`month first:  ${inWords(date?.["month first"])}`, { monthFirst: true }],
+    ],
+  };
+}
+
+/** Asks until a number of an answer is given. Throws a UserError if none is. */
+async function ask({ text, answers, none }: Question): Promise<Partial<ImportRequest>> {
+  const numbered = new Map([...answers.entries()].map(([index, answer]) => [String(index + 1), answer]));
+  if (none !== undefined) numbered.set("0", none);
+  const lines = [...numbered].map(([number, [line]]) => `  ${number}  ${printable(line)}`);
+  const range = [none === undefined ? 1 : 0, answers.length] as const;
+  for (let tries = 0; tries < 3; tries++) {
+    const typed = await askPerson(`${text}\n${lines.join("\n")}\nNumber (${range.join("-")}):`);
+    const options = numbered.get(typed)?.[1];
+    if (options !== undefined) return options;
+    if (typed === "") break;
+  }
+  throw new UserError("Nothing was changed.", `Answer with a number from ${range.join(" to ")}.`);
 }
 
 async function askPixel(pixels: ReadonlySet<string>): Promise<Partial<ImportRequest>> {
   const known = [...pixels].slice(0, 20);
   const lines = ["No row names a pixel. Which pixel saw these visits?", ...known.map((id) => `  ${printable(id)}`)];
-  const answer = await ask(`${lines.join("\n")}\nID of the pixel (a new one is created):`);
+  const answer = await askPerson(`${lines.join("\n")}\nID of the pixel (a new one is created):`);
   if (answer === "") throw new UserError("Nothing was changed.", "Add --pixel ID --create-pixels.");
   return { pixel: answer, ...(pixels.has(answer) ? {} : { createPixels: true }) };
 }
 
-async function askPerson(people: readonly UnknownPerson[]): Promise<Partial<ImportRequest>> {
-  const offered = people.filter(({ isRepresentative }) => !isRepresentative);
-  const lines = offered.map(({ path }) => printable(path));
-  const number = await askNumber("Which object is the visitor?", lines, "none of them");
-  const chosen = offered[number - 1];
-  return chosen === undefined ? {} : { map: mapPart(chosen.path, "person") };
-}
-
-/** Asks for one of some lines, or for none of them. */
-async function askNumber(question: string, lines: readonly string[], none: string | null): Promise<number> {
-  const first = none === null ? 1 : 0;
-  const listed = [...lines.map((line, index) => `  ${index + 1}  ${line}`), ...(none === null ? [] : [`  0  ${none}`])];
-  const text = `${question}\n${listed.join("\n")}\nNumber (${first}-${lines.length}):`;
-  for (let tries = 0; tries < 3; tries++) {
-    const answer = await ask(text);
-    if (/^\d{1,4}$/.test(answer) && Number(answer) >= first && Number(answer) <= lines.length) return Number(answer);
-    if (answer === "") break;
-  }
-  throw new UserError("Nothing was changed.", `Answer with a number from ${first} to ${lines.length}.`);
-}
-
 /** Says which unknown objects name somebody, and how one of them is made the visitor. */
-export function peopleText(people: readonly UnknownPerson[]): string {
+function peopleText(people: readonly UnknownPerson[]): string {
   const rows = people.map(({ path, has, rows }) => [path, has.join(", "), grouped(rows)]);
   const offered = people.filter(({ isRepresentative }) => !isRepresentative);
   const others = people.filter(({ isRepresentative }) => isRepresentative);
@@ -143,10 +156,4 @@ export const acceptedTimes =
 function shown(text: string): string {
   const one = printable(text);
   return one.length > maxExampleWidth ? `${one.slice(0, maxExampleWidth)}…` : one;
-}
-
-/** A part of --map, quoted like CSV. */
-function mapPart(name: string, target: keyof typeof aliases | "person"): string {
-  const part = `${name}=${target}`;
-  return /[,"]/.test(part) ? `"${part.replaceAll('"', '""')}"` : part;
 }

@@ -8,7 +8,7 @@ import type { MergeProgress } from "../../../import/write/import-record.ts";
 import type { Passed } from "../../../privacy/sent/missed.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { printable } from "../../../runtime/user-error.ts";
-import { grouped, leadsText } from "../../terminal/numbers.ts";
+import { counted, grouped, leadsText } from "../../terminal/numbers.ts";
 import { labelled } from "../../terminal/table.ts";
 import type { ImportRequest } from "./options.ts";
 import { acceptedTimes } from "./questions.ts";
@@ -111,6 +111,5 @@ function overlapText(seconds: number): string {
     ["second", 1],
   ] as const;
   const [name, length] = units.find(([, length]) => seconds >= 2 * length) ?? ["second", 1];
-  const count = Math.ceil(seconds / length);
-  return `${grouped(count)} ${name}${count === 1 ? "" : "s"}`;
+  return counted(name)(Math.ceil(seconds / length));
 }
