@@ -2,9 +2,6 @@
  * The time of the majority of the nodes. A machine whose clock is wrong would expire keys, erase leads, and raise alerts at the
  * wrong time.
  */
-import { listMembers, withinDistance } from "./members.ts";
-import type { RqliteNode } from "./node.ts";
-import { askPosition } from "./transaction.ts";
 
 /** A reading of both clocks of the machine. */
 export interface Clocks {
@@ -16,6 +13,11 @@ export interface Clocks {
 
 /** Reads the clocks of this machine. */
 export const readClocks = (): Clocks => ({ monotonicMs: performance.now(), wallMs: Date.now() });
+
+/** Returns the time between two readings, by the clock that shows more. */
+export function timeBetween(before: Clocks, after: Clocks): number {
+  return Math.max(after.monotonicMs - before.monotonicMs, Math.abs(after.wallMs - before.wallMs));
+}
 
 /** Smaller differences are measurement noise. Correcting them would move the time back and forth. */
 const minStepMs = 1_000;
@@ -29,8 +31,12 @@ export function createMajorityClock(read = readClocks) {
       const { monotonicMs, wallMs } = read();
       return offsetMs === null ? wallMs : Math.round(monotonicMs + offsetMs);
     },
-    /** Corrects the time, given how far the clock of this machine is behind that of the majority. */
-    correct(offMs: number): void {
+    /**
+     * Corrects the time, given how far the clock of this machine is behind that of the majority, by the answers of some other
+     * nodes. One other clock proves nothing: then the time goes on as it was.
+     */
+    correct({ clockOffMs: offMs, others }: { readonly clockOffMs: number; readonly others: readonly unknown[] }): void {
+      if (others.length < 2) return;
       const { monotonicMs, wallMs } = read();
       const measuredMs = wallMs - monotonicMs + offMs;
       if (offsetMs !== null && Math.abs(measuredMs - offsetMs) < minStepMs) return;
@@ -47,17 +53,4 @@ export function disagreementOf(others: readonly number[]): number {
   const sorted = [0, ...others].toSorted((one, other) => one - other);
   const middle = [sorted[Math.floor((sorted.length - 1) / 2)] ?? 0, sorted[Math.floor(sorted.length / 2)] ?? 0];
   return middle.toSorted((one, other) => Math.abs(other) - Math.abs(one))[0] ?? 0;
-}
-
-/** The time limit for reaching a node, so that an unreachable one does not delay every command. */
-const reachWithinMs = 300;
-/** The time limit for the answer of a node. A busy machine needs it: without an answer, a wrong clock goes undetected. */
-const timeoutMs = 1_000;
-
-/** Asks the other nodes how far the clock of this machine is behind that of the majority; null if none answers. */
-export async function measureClock(node: RqliteNode): Promise<number | null> {
-  const others = (await listMembers(node, reachWithinMs)).filter(({ name }) => name !== node.name);
-  const asking = others.map((one) => askPosition(one, null, withinDistance(node, timeoutMs)).catch(() => null));
-  const offMs = (await Promise.all(asking)).flatMap((state) => state?.clockOffMs ?? []);
-  return offMs.length === 0 ? null : disagreementOf(offMs);
 }

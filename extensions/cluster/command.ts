@@ -11,8 +11,9 @@ import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
 import { problemsOf } from "./findings.ts";
 import { nodeAt, type RqliteNode } from "./node.ts";
 import { openNodeFile } from "./node-file.ts";
-import { initCluster, migrateCluster, rejoinNode, removeNode } from "./nodes.ts";
-import { type Restarting, scrubNode } from "./scrub.ts";
+import { initCluster, migrateCluster, removeNode } from "./nodes.ts";
+import { type Restarting, rejoinNode } from "./rejoin.ts";
+import { scrubNode } from "./scrub.ts";
 import { askCluster, type ClusterStatus, type NodeStatus } from "./status.ts";
 
 export function clusterCommand(context: CommandContext): Command {
@@ -99,45 +100,44 @@ function migrateCommand(context: CommandContext): Command {
     });
 }
 
-/** A command that stops and starts the local node. Its supervisor does that. */
-function restartCommand(name: string, description: string): Command {
-  const example = `cluster ${name} --stop "docker stop n1" --start "docker start n1"`;
+/** A command that works while the local node is stopped. `work` returns the result, and says what was done. */
+function restartCommand(
+  { output }: CommandContext,
+  name: string,
+  description: string,
+  work: (database: ClusterDatabase, restarting: Restarting) => Promise<readonly [result: object, said: string]>,
+): Command {
   return jsonCommand(name)
     .description(description)
     .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "the command that starts it again")
-    .examples(example);
-}
-
-/** The commands that stop and start the node. */
-function restartingWith({ stop, start }: { readonly stop: string; readonly start: string }): Restarting {
-  // A signal must not leave the node stopped.
-  stopSignal();
-  return { stop: () => run(stop), start: () => run(start) };
+    .examples(`cluster ${name} --stop "docker stop n1" --start "docker start n1"`)
+    .action(async ({ stop, start }: { readonly stop: string; readonly start: string }) => {
+      // A signal must not leave the node stopped.
+      stopSignal();
+      const restarting = { stop: () => run(stop), start: () => run(start) };
+      output.result(...(await withDatabase((database) => work(database, restarting))));
+    });
 }
 
 function scrubCommand(context: CommandContext): Command {
   const description = "remove the residual bytes of erased persons from the local node, which is stopped briefly";
-  return restartCommand("scrub", description).action(async (options: { stop: string; start: string }) => {
-    const restarting = restartingWith(options);
-    const { node, bytesBefore, bytesAfter, awayMs } = await withDatabase((database) => scrubNode(database, restarting));
-    context.output.result(
+  return restartCommand(context, "scrub", description, async (database, restarting) => {
+    const { node, bytesBefore, bytesAfter, awayMs } = await scrubNode(database, restarting);
+    return [
       { node, bytes_before: bytesBefore, bytes_after: bytesAfter, away_ms: awayMs },
       `The log of ${node} had ${grouped(bytesBefore)} bytes and now has ${grouped(bytesAfter)}. ` +
         `The node was stopped for ${(awayMs / 1000).toFixed(1)} s.`,
-    );
+    ];
   });
 }
 
 function rejoinCommand(context: CommandContext): Command {
   const description = "have the local node copy all data from the others, as after its disk was full";
-  return restartCommand("rejoin", description).action(async (options: { stop: string; start: string }) => {
-    const restarting = restartingWith(options);
-    const name = await withDatabase(async (database) => {
-      await rejoinNode(database, restarting);
-      return database.node.name;
-    });
-    context.output.result({ node: name }, `${name} has all data of the cluster.`);
+  return restartCommand(context, "rejoin", description, async (database, restarting) => {
+    await rejoinNode(database, restarting);
+    const { name } = database.node;
+    return [{ node: name }, `${name} has all data of the cluster.`];
   });
 }
 

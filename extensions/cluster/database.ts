@@ -5,63 +5,63 @@
 import { sql } from "drizzle-orm";
 import {
   DatabaseUnavailable,
+  type LeadDatabase,
   type NextBatch,
   type Statement,
   tryToWrite,
   WriteRefused,
   type WriteScope,
 } from "../../src/db/connection.ts";
-import { residues } from "../../src/db/schema.ts";
 import { nextSize } from "../../src/db/steps.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
-import { createMajorityClock, measureClock } from "./clock.ts";
-import { clockMarginMs, leaseMs, maxClockOffMs } from "./lease/lease.ts";
-import { type Member, openMembers, withinDistance } from "./members.ts";
-import { NoAnswer, query, type RqliteNode } from "./node.ts";
+import { createMajorityClock } from "./clock.ts";
+import { type Answers, clockMarginMs, leaseMs, maxClockOffMs } from "./lease/lease.ts";
+import { ask } from "./lease/questions.ts";
+import { listMembers, type Member, withinDistance } from "./members.ts";
+import { execute, NoAnswer, query, type RqliteNode } from "./node.ts";
 import type { NodeFile } from "./node-file.ts";
-import { nodes, writes } from "./tables.ts";
-import { askPosition, incrementRevision, send, transactionId } from "./transaction.ts";
+import { askPosition, incrementRevision, listServers, transactionId, transactionOf } from "./transactions.ts";
 
 export type ClusterDatabase = ReturnType<typeof openClusterDatabase>;
 
 const behind = "The local rqlite node has not caught up with the cluster.";
 const notShown = "The write is applied, but the local rqlite node has not caught up with it.";
 
+/** The time limit for reaching a node, so that an unreachable one does not delay every command. */
+const reachWithinMs = 300;
 const measureEveryMs = 10_000;
+/** The number of leads in a batch, and the durations between which it stays the same. */
+const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };
 
 /** Applies transactions, and brings the local file up to those of others. */
 function openTransactions(file: NodeFile, node: RqliteNode) {
-  const retry = createRetry(node);
+  const retry = createRetry();
   const clock = createMajorityClock();
-  let measuredMs = Number.NEGATIVE_INFINITY;
+  let askedMs = Number.NEGATIVE_INFINITY;
   const isShown = (id: string) => file.current().chainOf(id) !== undefined;
 
-  /** Corrects the clock. Returns how far that of this machine is behind; null if no other node answers. */
-  async function measure(): Promise<number | null> {
-    measuredMs = performance.now();
-    const offMs = await measureClock(node).catch(() => null);
-    if (offMs !== null) clock.correct(offMs);
-    return offMs;
+  async function askMajority(timeoutMs: number): Promise<Answers> {
+    askedMs = performance.now();
+    const members = await listMembers(node, reachWithinMs);
+    const answers = await ask(node, members, { level: "linearizable", timeoutMs });
+    clock.correct(answers);
+    return answers;
   }
 
   /** Returns the time of the majority. A process that runs for long, such as one that sends alerts, measures it again. */
   function now(): number {
-    if (performance.now() - measuredMs > measureEveryMs) void measure();
+    if (performance.now() - askedMs > measureEveryMs) askMajority(firstTimeoutMs).catch(() => {});
     return clock.now();
   }
 
   async function catchUp(withinMs?: number): Promise<void> {
-    const ask = (ms: number) => askPosition(node, null, ms, "linearizable");
-    const measuring = measure();
-    const { last, clockOffMs } = await retry("read", ask, withinMs);
-    // If no other node has answered the measurement, the answer of the leader is the only other clock.
-    const offMs = (await measuring) ?? clockOffMs;
-    if (Math.abs(offMs) > maxClockOffMs) throw wrongClock(offMs);
-    if (last === null) return;
+    const { leading, clockOffMs } = await retry("read", askMajority, withinMs);
+    refuseWrongClock(clockOffMs);
+    if (leading === null) return;
     // A command that does not depend on it, such as doctor, must not wait long for a node that is behind.
     const shownMs = withinMs === undefined ? patienceMs.inProgress : patienceMs.behind;
-    if ((await untilShown(file, last.id, behind, shownMs)) === last.chain) return;
-    throw new NodesDiffer(
+    if ((await untilShown(file, leading.id, behind, shownMs)) === leading.chain) return;
+    throw new NotTrusted(
       "The local rqlite node and the leader of the cluster differ: one of them lacks writes, as after a full disk.",
       `Run ${adminCommand} cluster status to see which one, and then ${adminCommand} cluster rejoin on its machine.`,
     );
@@ -69,11 +69,12 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
 
   /** Resolves when the local file shows the transaction. Throws like `write`. Can be repeated with the same ID. */
   async function apply(id: string, statements: readonly Statement[], withinMs?: number): Promise<void> {
+    const transaction = transactionOf(id, statements);
     try {
-      await retry("write", (ms) => send(node, id, statements, ms), withinMs);
+      await retry("write", (ms) => execute(node, transaction, withinDistance(node, ms)), withinMs);
     } catch (cause) {
       if (!(cause instanceof WriteRefused)) throw cause;
-      // A leader that lacks writes may have refused it. Then the local file has it from an earlier try.
+      // It was applied before, and the answer was lost. Or a leader that lacks writes has refused what others have.
       await catchUp();
       if (!isShown(id)) throw cause;
     }
@@ -83,67 +84,64 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
   return { catchUp, apply, isShown, now };
 }
 
-/** The number of leads in a batch, and the durations between which it stays the same. */
-const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };
-
 /** Opens the database of a node. `onUnreachable` is called with the nodes that did not confirm a write in time. */
 export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreachable = (_: readonly string[]) => {}) {
   const transactions = openTransactions(file, node);
-  const list = openMembers(node);
 
-  /** Writes statements for all nodes. Returns the names of those that do not show them in time. */
-  async function writeEverywhere(statements: readonly Statement[]): Promise<string[]> {
+  async function writeEverywhere(statements: readonly Statement[]): Promise<void> {
     const id = transactionId();
     // Requested now, because a node that hangs delays the list. If this fails, it is requested again after the write.
-    const listing = list(reachWithinMs).catch(() => null);
+    const listing = listMembers(node, reachWithinMs).catch(() => null);
     await transactions.apply(id, [...statements, incrementRevision]);
-    return await waitForAll(file, node, id, list, (await listing) ?? (await list()));
+    const members = (await listing) ?? (await listMembers(node));
+    // A server without a row yet asks the majority after the write.
+    const unreachable = await waitForAll(node, id, members, [...members, ...listServers(file.current().connection)]);
+    if (unreachable.length > 0) onUnreachable(unreachable);
   }
 
   return {
     path: file.path,
     node,
     file,
+    ...transactions,
     get read() {
       return file.current().connection;
     },
     async write(statements: readonly Statement[], scope: WriteScope = "local"): Promise<void> {
-      if (scope === "local") return await transactions.apply(transactionId(), statements);
-      const unreachable = await writeEverywhere(statements);
-      if (unreachable.length > 0) onUnreachable(unreachable);
+      if (scope === "everywhere") await writeEverywhere(statements);
+      else await transactions.apply(transactionId(), statements);
     },
-    /** Other programs may write between two batches. A batch that their writes made outdated is built again. */
-    async *writeBatches(next: NextBatch) {
-      let [leads, fromMs, size] = [0, Number.MIN_SAFE_INTEGER, steps.min];
-      for (;;) {
-        const startedMs = performance.now();
-        const batch = next(file.current().connection, fromMs, size);
-        if (batch === null) return leads;
-        if (!(await tryToWrite(this, batch.statements))) continue;
-        fromMs = batch.lastMs;
-        const tookMs = performance.now() - startedMs;
-        size = nextSize(size, tookMs, steps);
-        yield (leads += batch.leads);
-        // Other writers get their turn.
-        await Bun.sleep(tookMs / 4);
-      }
+    writeBatches(next: NextBatch) {
+      return writeBatches(this, next);
     },
-    ...transactions,
-    /** Waits until every node shows all writes so far. Returns the names of the nodes that do not in time. */
-    findBehind: () => writeEverywhere([]),
     async removeResidualBytes() {
       // Nothing erased is served any more, but the logs of all nodes hold it until they are scrubbed.
-      await transactions.apply(transactionId(), [sql`DELETE FROM ${residues}`]);
-      return (await list()).map(({ name }) => name);
+      await transactions.apply(transactionId(), [sql`DELETE FROM residues`]);
+      return (await listMembers(node)).map(({ name }) => name);
     },
     close: () => file.release(),
   };
 }
 
+/** Other programs may write between two batches. A batch that their writes made outdated is built again. */
+async function* writeBatches(database: LeadDatabase, next: NextBatch): AsyncGenerator<number, number> {
+  let [leads, fromMs, size] = [0, Number.MIN_SAFE_INTEGER, steps.min];
+  for (;;) {
+    const startedMs = performance.now();
+    const batch = next(database.read, fromMs, size);
+    if (batch === null) return leads;
+    if (!(await tryToWrite(database, batch.statements))) continue;
+    fromMs = batch.lastMs;
+    const tookMs = performance.now() - startedMs;
+    size = nextSize(size, tookMs, steps);
+    yield (leads += batch.leads);
+    // Other writers get their turn.
+    await Bun.sleep(tookMs / 4);
+  }
+}
+
 /** The time between two looks at a node. */
 const lookMs = 5;
-/** The first list must be there soon. A node that is missing from it is found by the next one. */
-const reachWithinMs = 300;
 const listEveryMs = 500;
 /** The timeout for a node, to which withinDistance adds the round trips. */
 const nodeTimeoutMs = 1_000;
@@ -151,23 +149,21 @@ const nodeTimeoutMs = 1_000;
 const maxApplyMs = 30_000;
 
 /**
- * Waits until each node shows a transaction. A node that cannot be asked is waited for until any lease has ended that began
- * before a majority showed the transaction. Returns the names of these nodes.
+ * Waits until each of some nodes shows a transaction. A node that cannot be asked is waited for until any lease has ended that
+ * began before a majority showed the transaction. Returns the names of these nodes.
  */
 async function waitForAll(
-  file: NodeFile,
   node: RqliteNode,
   id: string,
-  list: ReturnType<typeof openMembers>,
   listed: readonly Member[],
+  some: readonly { readonly name: string }[],
+  withinMs = maxApplyMs,
 ): Promise<string[]> {
-  const question = sql`SELECT count(*) FROM ${writes} WHERE id = ${id}`;
+  const question = sql`SELECT count(*) FROM cluster_writes WHERE id = ${id}`;
   const voters = listed.filter(({ isVoter }) => isVoter).map(({ name }) => name);
-  // A server without a row yet asks the majority after the write.
-  const servers = file.current().connection.select({ name: nodes.name }).from(nodes).all();
-  const missing = new Set([...listed, ...servers].map(({ name }) => name));
+  const missing = new Set(some.map(({ name }) => name));
   let members = listed;
-  let endMs = performance.now() + maxApplyMs;
+  let endMs = performance.now() + withinMs;
   let isKnownToMajority = false;
   const isLeft = () => missing.size > 0 && performance.now() < endMs;
 
@@ -187,12 +183,25 @@ async function waitForAll(
 
   /** Keeps the list up to date. The last list is good enough until the next one. */
   async function refresh(): Promise<void> {
-    for (; isLeft(); await Bun.sleep(listEveryMs)) members = await list(nodeTimeoutMs).catch(() => members);
+    for (; isLeft(); await Bun.sleep(listEveryMs))
+      members = await listMembers(node, nodeTimeoutMs).catch(() => members);
   }
 
   if (listed.some(({ isReachable }) => !isReachable)) void refresh();
   await Promise.all([...missing].map(follow));
   return [...missing];
+}
+
+/** The time that nodes have to catch up. */
+const catchUpMs = 5_000;
+
+/**
+ * Returns the names of those of some nodes that do not show all that was committed when it was called. Asks through one of the
+ * nodes, and none needs a local file.
+ */
+export async function findBehind(via: RqliteNode, some: readonly Member[]): Promise<string[]> {
+  const last = await createRetry()("read", async (ms) => (await askPosition(via, ms, "strong")).last);
+  return last === null ? [] : await waitForAll(via, last.id, some, some, catchUpMs);
 }
 
 /** Waits until the file shows a transaction, and returns its chain. */
@@ -208,14 +217,13 @@ async function untilShown(file: NodeFile, id: string, otherwise: string, withinM
   throw new DatabaseUnavailable(otherwise, `Run ${adminCommand} cluster status to see how far each node is.`);
 }
 
-/** The local node or the leader lacks writes, so that neither can be trusted. */
-class NodesDiffer extends DatabaseUnavailable {}
+/** This machine cannot be trusted, and waiting does not help. */
+class NotTrusted extends DatabaseUnavailable {}
 
-/** The clock of this machine is wrong: what is written with it may be erased too early, or served too long. */
-class WrongClock extends DatabaseUnavailable {}
-
-function wrongClock(offMs: number): WrongClock {
-  return new WrongClock(
+/** What is written with a wrong clock may be erased too early, or served too long. */
+function refuseWrongClock(offMs: number): void {
+  if (Math.abs(offMs) <= maxClockOffMs) return;
+  throw new NotTrusted(
     `The clock of this machine differs from that of the other nodes by ${Math.round(Math.abs(offMs) / 1_000)} s.`,
     "Set the clock, or run the command on another node.",
   );
@@ -227,8 +235,7 @@ export async function reasonFor(work: Promise<unknown>): Promise<string | null> 
     await work;
     return null;
   } catch (cause) {
-    if (cause instanceof NodesDiffer || cause instanceof WrongClock || !(cause instanceof DatabaseUnavailable))
-      throw cause;
+    if (cause instanceof NotTrusted || !(cause instanceof DatabaseUnavailable)) throw cause;
     return cause.message;
   }
 }
@@ -243,7 +250,7 @@ const patienceMs = { inProgress: 30_000, unanswered: 8_000, behind: 5_000 };
 const firstTimeoutMs = 1_000;
 
 /** Makes a function that tries until there is a result, each time with a longer timeout, while a cluster has no leader. */
-function createRetry(node: RqliteNode) {
+function createRetry() {
   let patience = patienceMs.unanswered;
 
   /** Throws DatabaseUnavailable with the last reason. */
@@ -256,13 +263,12 @@ function createRetry(node: RqliteNode) {
     let wasSent = false;
     for (let timeoutMs = firstTimeoutMs; ; timeoutMs = Math.min(10_000, timeoutMs * 1.5)) {
       try {
-        const result = await attempt(Math.round(withinDistance(node, timeoutMs)));
+        const result = await attempt(timeoutMs);
         patience = patienceMs.inProgress;
         return result;
       } catch (cause) {
         // Waiting does not help against a missing permission.
         if (!(cause instanceof NoAnswer) || cause.kind === "not allowed") throw cause;
-        // If no rqlite node listens at the address, nothing is sent.
         wasSent ||= cause.kind !== "unsent";
         if (performance.now() > endMs) {
           patience = patienceMs.unanswered;
@@ -275,15 +281,16 @@ function createRetry(node: RqliteNode) {
 }
 
 function gaveUp(last: NoAnswer, what: "read" | "write", wasSent: boolean): DatabaseUnavailable {
+  // If no rqlite node listens at the address, nothing was sent.
   if (!wasSent) return last;
-  if (what === "write") {
-    return new DatabaseUnavailable(
-      `The write timed out (${last.reason}) and may still be applied.`,
-      `Run ${adminCommand} cluster status, then repeat the command.`,
-    );
-  }
-  return new DatabaseUnavailable(
-    `No majority of the cluster answers (${last.reason}), so nothing can be written.`,
-    `Run ${adminCommand} cluster status to see which nodes are unreachable.`,
-  );
+  const status = `Run ${adminCommand} cluster status`;
+  return what === "write"
+    ? new DatabaseUnavailable(
+        `The write timed out (${last.reason}) and may still be applied.`,
+        `${status}, then repeat the command.`,
+      )
+    : new DatabaseUnavailable(
+        `No majority of the cluster answers (${last.reason}), so nothing can be written.`,
+        `${status} to see which nodes are unreachable.`,
+      );
 }

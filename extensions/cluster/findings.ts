@@ -6,7 +6,7 @@ import { checkDisk, mayWrite } from "../../src/cli/doctor/storage.ts";
 import { sizeOf } from "../../src/db/database-files.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
-import { checkLocalNode, maxRoundTripMs } from "./members.ts";
+import { checkLocalNode, maxRoundTripMs, refuseAlone } from "./members.ts";
 import { nodeAt, type RqliteNode } from "./node.ts";
 import { openNodeFile } from "./node-file.ts";
 import { askCluster, type ClusterStatus, type NodeStatus } from "./status.ts";
@@ -38,6 +38,7 @@ function checkNodeFolder(path: string): Finding[] {
 async function checkNodes(path: string, node: RqliteNode, nowMs: number): Promise<Finding[]> {
   try {
     await checkLocalNode(node, path);
+    await refuseAlone(node);
     using file = openNodeFile(path);
     const status = await askCluster(node, file.current().connection, nowMs);
     const isMember = status.nodes.some(({ name }) => name === node.name);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { and, eq, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { AccountNumber } from "../../src/db/accounts.ts";
-import { assertInTransaction, DatabaseUnavailable, type Statement, WriteRefused } from "../../src/db/connection.ts";
+import { assertInTransaction, DatabaseUnavailable, type Statement, tryToWrite } from "../../src/db/connection.ts";
 import { insertPixel } from "../../src/db/pixels.ts";
 import { placeholder } from "../../src/db/placeholder.ts";
 import { pixels, leads as stored } from "../../src/db/schema.ts";
@@ -16,10 +16,11 @@ import type { Work } from "../../src/db/transactions.ts";
 import { ImportInterrupted, type NewLead } from "../../src/import/new-lead.ts";
 import { beginImport, type Importer } from "../../src/import/write/import.ts";
 import { type Destination, openDestination } from "../../src/import/write/lead-writer.ts";
+import type { ImportTarget } from "../../src/import/write/merge.ts";
 import { nextNumber, type Placed, type StoredLeads } from "../../src/import/write/stored-leads.ts";
 import type { ClusterDatabase } from "./database.ts";
-import { type NodeFile, type Opening, openReadOnly } from "./node-file.ts";
-import { revision } from "./tables.ts";
+import { type Opening, openReadOnly } from "./node-file.ts";
+import { revisionNow } from "./transactions.ts";
 
 /**
  * A small step takes most of its time on the way to the nodes and their disks. All nodes serve under their leases while they
@@ -34,25 +35,39 @@ const maxPlans = 200;
 /** Returns what imports into the cluster. */
 export function clusterImporter(database: ClusterDatabase): Importer {
   return (account, options, origin) => {
-    const { open, write } = openPlans(database, account.number);
-    // The folder of temporary tables is not that of rqlite.
-    const [read, folder] = [database.read, tmpdir()];
-    // A dry run reads the tables of the file by its name.
-    const ofFile = () => ({ connection: openReadOnly(database.path), attach() {}, detach() {} });
-    const { connection, attach, detach } = options.dryRun ? ofFile() : openStagingPlace(database.path);
-    const target = {
-      connection,
+    let statements: () => Statement[] = () => [];
+    const place = options.dryRun ? openDryPlace(database.path) : openStagingPlace(database.path);
+    const target: ImportTarget = {
+      read: database.read,
+      connection: place.connection,
+      // The folder of temporary tables is not that of rqlite.
+      folder: tmpdir(),
       async catchUp() {
         await database.catchUp();
-        attach();
+        place.attach();
       },
-      transactions(work: Work) {
-        detach();
-        return inSteps(work, write);
+      open(nowMs) {
+        const plan = openPlan(database.file.current(), account.number, nowMs);
+        statements = plan.statements;
+        return plan.destination;
+      },
+      async *transactions(work) {
+        place.detach();
+        try {
+          yield* inSteps(work, () => tryToWrite(database, statements()));
+        } catch (cause) {
+          if (!(cause instanceof DatabaseUnavailable)) throw cause;
+          throw interrupted(`. ${cause.message}`, "Run the same command again, here or on another node", cause);
+        }
       },
     };
-    return beginImport({ ...target, read, folder, open }, account, options, origin);
+    return beginImport(target, account, options, origin);
   };
+}
+
+/** Opens the file of the node, whose tables a dry run reads by their names. */
+function openDryPlace(path: string) {
+  return { connection: openReadOnly(path), attach() {}, detach() {} };
 }
 
 /**
@@ -76,85 +91,39 @@ function openStagingPlace(path: string) {
   };
 }
 
-/** Runs each step of the work as one transaction of the cluster, planned again if another write came first. */
-async function* inSteps(work: Work, write: ReturnType<typeof openPlans>["write"]): AsyncGenerator<void> {
-  let size = steps.min;
+/** Runs each step of the work as one transaction of the cluster, which is planned again if another write came first. */
+async function* inSteps(work: Work, tryToWritePlan: () => Promise<boolean>): AsyncGenerator<void> {
+  let [size, plans] = [steps.min, 0];
   for (let isLeft = true; isLeft; ) {
     const startedMs = performance.now();
-    isLeft = await write(
-      () => {
-        work.begin();
-        const isMoreLeft = work.step(size);
-        work.end(!isMoreLeft);
-        return isMoreLeft;
-      },
-      () => work.rollBack(),
-    );
-    size = nextSize(size, performance.now() - startedMs, steps);
-    yield;
-  }
-}
-
-/** Opens the plans of an import. `write` does work with the plan that it opens, and writes the plan. */
-function openPlans(database: Pick<ClusterDatabase, "file" | "write">, account: AccountNumber) {
-  let statements: () => Statement[] = () => [];
-  return {
-    open(nowMs: number): Destination {
-      const plan = openPlan(database.file.current(), account, nowMs);
-      statements = plan.statements;
-      return plan.destination;
-    },
-    /** Does the work again, after `rollBack`, until there was no other write since it began. */
-    async write<Result>(work: () => Result, rollBack = () => {}): Promise<Result> {
-      for (let plans = 0; plans < maxPlans; plans++) {
-        try {
-          await untilReadable(database.file);
-          const result = work();
-          await database.write(statements());
-          return result;
-        } catch (cause) {
-          if (cause instanceof DatabaseUnavailable) throw interruptedBy(cause);
-          if (!(cause instanceof WriteRefused)) throw cause;
-          rollBack();
-        }
-      }
-      throw new ImportInterrupted(
-        "The import was interrupted by other writes to the same account. Leads that were added before are kept.",
-        "Import the file again: only the missing leads are added.",
-        null,
-      );
-    },
-  };
-}
-
-/** A node that restarts is back within this time, or needs help. */
-const maxRestartMs = 30_000;
-
-/** Waits while the local node rebuilds its file. */
-async function untilReadable(file: Pick<NodeFile, "current">): Promise<void> {
-  for (const endMs = performance.now() + maxRestartMs; ; await Bun.sleep(100)) {
-    try {
-      return void file.current();
-    } catch (cause) {
-      if (performance.now() > endMs) throw cause;
+    work.begin();
+    const isMoreLeft = work.step(size);
+    work.end(!isMoreLeft);
+    if (await tryToWritePlan()) {
+      [isLeft, plans] = [isMoreLeft, 0];
+      size = nextSize(size, performance.now() - startedMs, steps);
+      yield;
+    } else {
+      if (++plans === maxPlans) throw interrupted(" by other writes to the same account.", "Import the file again");
+      work.rollBack();
     }
   }
 }
 
-function interruptedBy(cause: DatabaseUnavailable): ImportInterrupted {
+function interrupted(by: string, again: string, cause: unknown = null): ImportInterrupted {
   return new ImportInterrupted(
-    `The import was interrupted. ${cause.message} Leads that were added before are kept.`,
-    "Run the same command again, here or on another node: only the missing leads are added.",
+    `The import was interrupted${by} Leads that were added before are kept.`,
+    `${again}: only the missing leads are added.`,
     cause,
   );
 }
 
 /** A destination that collects the statements of a transaction. */
-export function openPlan({ connection, revision: revisionNow }: Opening, account: AccountNumber, nowMs: number) {
+export function openPlan({ connection, revision }: Opening, account: AccountNumber, nowMs: number) {
   const file = openDestination(connection, account, nowMs);
   // The first statement fails if the plan is outdated, and the transaction with it.
   const statements = [
-    assertInTransaction(isPlannedOn(revisionNow(), file.leads.newest()?.at ?? Number.MIN_SAFE_INTEGER, account)),
+    assertInTransaction(isPlannedOn(revision(), file.leads.newest()?.at ?? Number.MIN_SAFE_INTEGER, account)),
   ];
   const run: Destination["run"] = (statement) => void statements.push(statement);
   const { leads, isFull, insertStatements } = planLeads(file, account);
@@ -176,7 +145,7 @@ export function openPlan({ connection, revision: revisionNow }: Opening, account
  */
 function isPlannedOn(revisionThen: number, newestMs: number, account: AccountNumber): SQL {
   const newer = sql`SELECT 1 FROM ${stored} WHERE account = ${account} AND identified_at > ${newestMs}`;
-  return sql`(SELECT coalesce(max(count), 0) FROM ${revision}) = ${revisionThen} AND NOT EXISTS (${newer})`;
+  return sql`${revisionNow} = ${revisionThen} AND NOT EXISTS (${newer})`;
 }
 
 function planPixels(file: Destination, account: AccountNumber, nowMs: number, run: Destination["run"]) {

@@ -1,8 +1,10 @@
 /** The nodes of a cluster: their list, the state that each reports, and whether the local one is the configured one. */
 import { statSync } from "node:fs";
+import { sql } from "drizzle-orm";
 import { walOf } from "../../src/db/database-files.ts";
+import { orElse } from "../../src/db/failure.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
-import { NoAnswer, parseAnswer, type RqliteNode, request } from "./node.ts";
+import { NoAnswer, parseAnswer, query, type RqliteNode, request } from "./node.ts";
 
 const timeoutMs = 3_000;
 
@@ -12,8 +14,8 @@ export const maxRoundTripMs = 300;
 const roundTripsPerRequest = 4;
 
 /** Adds the measured round trips to a time limit, which is meant for nodes with no network delay. */
-export function withinDistance({ distance }: RqliteNode, ms: number): number {
-  return ms + roundTripsPerRequest * Math.min(distance.roundTripMs, maxRoundTripMs);
+export function withinDistance({ known }: RqliteNode, ms: number): number {
+  return Math.round(ms + roundTripsPerRequest * Math.min(known.roundTripMs, maxRoundTripMs));
 }
 
 /**
@@ -23,7 +25,13 @@ export function withinDistance({ distance }: RqliteNode, ms: number): number {
 const patienceMs = 1_000;
 const brokenConnection = /broken pipe|connection reset|EOF/;
 
-export type Member = Awaited<ReturnType<typeof listMembers>>[number];
+/** A node of the cluster, and its role. */
+export interface Member extends RqliteNode {
+  readonly isLeader: boolean;
+  readonly isVoter: boolean;
+  /** True if the local node reaches it. */
+  readonly isReachable: boolean;
+}
 
 /** A node as rqlite lists it. */
 interface ListedNode {
@@ -41,38 +49,44 @@ interface ListedNode {
  * Lists all nodes, with and without a vote, and measures their distance. The local node waits for each other one up to
  * `reachWithinMs`, and longer at a distance. Throws NoAnswer if it does not answer itself.
  */
-export async function listMembers(node: RqliteNode, reachWithinMs = 2_000) {
+export async function listMembers(node: RqliteNode, reachWithinMs = 2_000): Promise<Member[]> {
+  const { known } = node;
   const endMs = performance.now() + patienceMs;
   let listed: readonly ListedNode[];
   do {
-    const path = `/nodes?nonvoters&ver=2&timeout=${Math.round(withinDistance(node, reachWithinMs))}ms`;
+    const path = `/nodes?nonvoters&ver=2&timeout=${withinDistance(node, reachWithinMs)}ms`;
     const text = await request(node, "GET", path, withinDistance(node, timeoutMs));
     listed = parseAnswer<{ readonly nodes: readonly ListedNode[] }>(text).nodes;
   } while (listed.some(({ error }) => brokenConnection.test(error ?? "")) && performance.now() < endMs);
   const times = listed.flatMap(({ error, time = 0 }) => (error === undefined ? time * 1_000 : []));
-  node.distance.roundTripMs = Math.round(Math.max(0, ...times));
+  known.roundTripMs = Math.round(Math.max(0, ...times));
   const scheme = node.url.slice(0, node.url.indexOf("//"));
-  return listed.map(({ id, api_addr: address = "", leader, voter }) => ({
-    name: id,
-    // rqlite does not give the address of an unreachable node. A request to it fails, as it should.
-    url: address.includes("://") ? address : `${scheme}//${address || "0.0.0.0:1"}`,
-    authorization: node.authorization,
-    distance: node.distance,
-    isLeader: leader === true,
-    isVoter: voter === true,
-    /** True if the local node reaches it. If not, its address is unknown. */
-    isReachable: address !== "",
-  }));
+  return listed.map(({ id: name, api_addr: address = "", leader, voter }) => {
+    if (address !== "") known.urls.set(name, address.includes("://") ? address : `${scheme}//${address}`);
+    // rqlite does not give the address of an unreachable node. A request to one that was never reached fails, as it should.
+    const url = known.urls.get(name) ?? `${scheme}//0.0.0.0:1`;
+    return { ...node, name, url, isLeader: leader === true, isVoter: voter === true, isReachable: address !== "" };
+  });
 }
 
-/** Returns a function that lists the members like `listMembers`. A node that was reachable before keeps its address. */
-export function openMembers(node: RqliteNode): (reachWithinMs?: number) => Promise<Member[]> {
-  const urls = new Map<string, string>();
-  return async (reachWithinMs) => {
-    const listed = await listMembers(node, reachWithinMs);
-    for (const { name, url, isReachable } of listed) if (isReachable) urls.set(name, url);
-    return listed.map((member) => ({ ...member, url: urls.get(member.name) ?? member.url }));
-  };
+/** Returns the nodes with a vote but one. */
+export function otherVoters(members: readonly Member[], name: string): Member[] {
+  return members.filter((member) => member.isVoter && member.name !== name);
+}
+
+/** Returns true if a node has no data and is a cluster by itself, as one that was started with an empty folder and without -join. */
+export async function isEmptyAlone(node: RqliteNode): Promise<boolean> {
+  const isAlone = (await listMembers(node)).length === 1;
+  return isAlone && Number(await query(node, sql`SELECT count(*) FROM sqlite_schema`, "none", timeoutMs)) === 0;
+}
+
+/** Throws a UserError if a node should have joined a cluster, and has begun its own. */
+export async function refuseAlone(node: RqliteNode): Promise<void> {
+  if (!(await isEmptyAlone(node))) return;
+  throw new UserError(
+    `${node.name} has no data and is a cluster by itself, because it was started without -join.`,
+    "Stop it, delete its folder, and start it with -join. To begin a cluster with it, run cluster init.",
+  );
 }
 
 /** The fields of rqlite's /status that are read here. Each one may be missing. */
@@ -88,7 +102,6 @@ export interface NodeState {
       readonly state?: string;
       readonly commit_index?: number;
       readonly applied_index?: number;
-      readonly last_log_index?: number;
       readonly log_size?: number;
     };
   };
@@ -143,20 +156,13 @@ async function hasOtherFile(node: RqliteNode, path: string): Promise<boolean> {
     const after = writtenNs(path);
     if (reported === undefined || before === 0n || after === 0n) return false;
     const reportedNs = Temporal.Instant.from(reported.last_modified).epochNanoseconds;
-    if (reportedNs === before || reportedNs === after) return isOtherFileHere(path, reported.path);
+    // In a container, the path of the node leads to nothing here, or into a folder that may not be read.
+    const isOtherHere = () => statSync(reported.path).ino !== statSync(path).ino;
+    if (reportedNs === before || reportedNs === after) return orElse(isOtherHere, false);
     if (before === after) return true;
     await Bun.sleep(500);
   }
   return false;
-}
-
-/** Returns false too if the path of the node leads to nothing on this machine, or into a folder that may not be read. */
-function isOtherFileHere(path: string, pathOfNode: string): boolean {
-  try {
-    return statSync(pathOfNode).ino !== statSync(path).ino;
-  } catch {
-    return false; // The node runs in a container or on another machine.
-  }
 }
 
 /** The time of the last write to the file or its log; 0 if both are missing. */

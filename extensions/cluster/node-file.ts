@@ -10,7 +10,7 @@ import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openReader } from "../../src/db/reader.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
-import { openShownWrites } from "./transaction.ts";
+import { openShownWrites } from "./transactions.ts";
 
 /** The inodes are compared no more often than this. Until then, requests read the old file under its lease. */
 const compareEveryMs = 5;
@@ -69,7 +69,9 @@ function inodesOf(path: string): string {
 
 function open(path: string, inodes: string, number: number) {
   const connection = openReadOnly(path);
-  const close = () => connection.$client.close();
+  // At once, with all of its statements. SQLite shares the WAL index between the connections of a process to one file, so one
+  // that remains open would keep a deleted index in use for all later ones.
+  const close = () => connection.$client.close(true);
   let serving: Serving | null = null;
   try {
     const shown = openShownWrites(connection);
@@ -103,29 +105,9 @@ function openServing(connection: Connection, path: string) {
   return { reader, usage: openUsageReader(connection) };
 }
 
-/**
- * A connection that is closed at once, with all of its statements. SQLite shares the WAL index between the connections
- * of a process to one file, so one that remains open would keep a deleted index in use for all later ones.
- */
-class ReadOnlyDatabase extends Database {
-  /** By their text. A statement that only the garbage collector finalizes would keep the connection open until then. */
-  readonly #statements = new Map<string, ReturnType<Database["prepare"]>>();
-
-  // biome-ignore lint/suspicious/noExplicitAny: this is the signature of Bun.
-  override prepare(text: string): any {
-    return this.#statements.getOrInsertComputed(text, () => super.prepare(text));
-  }
-
-  override close(): void {
-    for (const statement of this.#statements.values()) statement.finalize();
-    this.#statements.clear();
-    super.close();
-  }
-}
-
 /** Opens a file that rqlite writes, for reading only. One process must have only one such connection to a file. */
 export function openReadOnly(path: string): Connection {
-  const client = new ReadOnlyDatabase(path, { readonly: true });
+  const client = new Database(path, { readonly: true });
   // Reads never wait for the writer, but rqlite may lock the file briefly when it replaces it.
   client.run("PRAGMA busy_timeout = 100");
   // Sorting must not leave personal data in a folder of temporary files.

@@ -10,19 +10,19 @@ export interface RqliteNode {
   readonly url: string;
   /** The value of the header Authorization; null if the node requires none. */
   readonly authorization: string | null;
-  /** The distance of the other nodes, which all nodes of a cluster share. */
-  readonly distance: Distance;
-}
-
-/** The longest round trip to another node, as it was measured last; 0 before. */
-export interface Distance {
-  roundTripMs: number;
+  /** What the last lists have shown of the cluster, which all of its nodes share. */
+  readonly known: {
+    /** The longest round trip to another node; 0 before it is measured. */
+    roundTripMs: number;
+    /** The addresses of the nodes that were reachable, by their names. */
+    readonly urls: Map<string, string>;
+  };
 }
 
 /** Returns the node that the settings name. */
 export function nodeAt({ name, url, credentials }: ClusterConfig): RqliteNode {
   const authorization = credentials === null ? null : `Basic ${Buffer.from(credentials).toString("base64")}`;
-  return { name, url, authorization, distance: { roundTripMs: 0 } };
+  return { name, url, authorization, known: { roundTripMs: 0, urls: new Map() } };
 }
 
 /**

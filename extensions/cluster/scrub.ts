@@ -9,7 +9,7 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { eq, inArray, sql } from "drizzle-orm";
+import { inArray, sql } from "drizzle-orm";
 import { lastAct } from "../../src/db/audit.ts";
 import type { Connection } from "../../src/db/connection.ts";
 import { createDraftFolder, raftLogOf, sync } from "../../src/db/database-files.ts";
@@ -17,21 +17,14 @@ import { takeLock } from "../../src/db/locks.ts";
 import { type Act, audit } from "../../src/db/schema.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import type { ClusterDatabase } from "./database.ts";
-import { checkLocalNode, stateOf, untilReady } from "./members.ts";
-import { NoAnswer, query, type RqliteNode, reasonOf, request } from "./node.ts";
+import { checkLocalNode, listMembers } from "./members.ts";
+import { query, type RqliteNode, reasonOf, request } from "./node.ts";
 import { copyUsedPages } from "./raft-log.ts";
-import { locks } from "./tables.ts";
+import { type Restarting, refuseBehind, whileStopped } from "./rejoin.ts";
 
 const patienceMs = 60_000;
 /** The time for a large file, which depends on the disk. Another node may take the lock of a scrub after that. */
 const maxMs = 3_600_000;
-const pauseMs = 50;
-
-/** Stops and starts the local node, which its supervisor does. */
-export interface Restarting {
-  stop(): Promise<void>;
-  start(): Promise<void>;
-}
 
 /** The number of bytes that a file takes on the disk. */
 const diskBytesOf = (path: string) => statSync(path).blocks * 512;
@@ -48,7 +41,7 @@ export async function scrubNode(database: ClusterDatabase, restarting: Restartin
     try {
       return await scrub(database, log, restarting);
     } finally {
-      await database.write([sql`DELETE FROM ${locks} WHERE name = 'scrub' AND holder = ${database.node.name}`]);
+      await database.write([sql`DELETE FROM cluster_locks WHERE name = 'scrub' AND holder = ${database.node.name}`]);
     }
   } finally {
     release();
@@ -60,42 +53,37 @@ async function lockCluster(database: ClusterDatabase): Promise<void> {
   const { name } = database.node;
   const nowMs = database.now();
   await database.write([
-    sql`INSERT INTO ${locks} (name, holder, expires_at) VALUES ('scrub', ${name}, ${nowMs + maxMs})
+    sql`INSERT INTO cluster_locks (name, holder, expires_at) VALUES ('scrub', ${name}, ${nowMs + maxMs})
       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
       WHERE holder = excluded.holder OR expires_at < ${nowMs}`,
   ]);
-  const holder = database.read.select({ name: locks.holder }).from(locks).where(eq(locks.name, "scrub")).get()?.name;
-  if (holder !== undefined && holder !== name) {
-    throw new UserError(
-      `Node ${holder} is being scrubbed.`,
-      `Run the command again when that has finished. If it was killed, scrub that node first.`,
-    );
-  }
+  const [[holder] = [name]] = database.read.values<[string]>(
+    sql`SELECT holder FROM cluster_locks WHERE name = 'scrub'`,
+  );
+  if (holder === name) return;
+  throw new UserError(
+    `Node ${holder} is being scrubbed.`,
+    "Run the command again when that has finished. If it was killed, scrub that node first.",
+  );
 }
 
 async function scrub(database: ClusterDatabase, log: string, restarting: Restarting) {
   const { node } = database;
-  refuseBehind(await database.findBehind());
+  const members = await listMembers(node);
+  await refuseBehind(node, members);
   const upTo = lastAct(database.read)?.number ?? 0;
   const isDue = (await scrubbedUpTo(node)) < lastErasing(database.read);
   // This entry remains in the log.
   await database.write([]);
   await truncateLog(node);
-
   const bytesBefore = diskBytesOf(log);
   const stoppedMs = performance.now();
-  try {
-    // A leader hands its role over before it stops.
-    await restarting.stop();
-    await untilStopped(node);
+  await whileStopped(node, restarting, () => {
     replace(dirname(log), log, (draft) => copyUsedPages(log, draft));
     if (isDue) vacuumSnapshot(dirname(log), upTo);
-  } finally {
-    await restarting.start();
-  }
-  await untilReady(node);
+  });
   const awayMs = Math.round(performance.now() - stoppedMs);
-  refuseBehind(await database.findBehind());
+  await refuseBehind(node, members);
   if ((await scrubbedUpTo(node)) < lastErasing(database.read)) {
     throw new UserError(
       `${node.name} received the file of a node that is not scrubbed, or persons were erased during the scrub.`,
@@ -116,15 +104,6 @@ export function lastErasing(database: Connection): number {
 /** Asks a node for the last act whose residual bytes it does not have any more. */
 export async function scrubbedUpTo(node: RqliteNode, withinMs = patienceMs): Promise<number> {
   return Number(await query(node, sql`SELECT user_version FROM pragma_user_version`, "none", withinMs));
-}
-
-/** Throws a UserError if there is a node that is behind. */
-export function refuseBehind(behind: readonly string[]): void {
-  if (behind.length === 0) return;
-  throw new UserError(
-    `These nodes are unreachable or behind: ${behind.join(", ")}.`,
-    "Wait until cluster status shows that they have caught up, then run the command again.",
-  );
 }
 
 /** Has the node make a snapshot, which removes all entries of its log but the last. */
@@ -154,9 +133,8 @@ function vacuumSnapshot(folder: string, upTo: number): void {
   });
   const description = join(snapshots, name.slice(0, -".db".length), "meta.json");
   const meta: object = JSON.parse(readFileSync(description, "utf8"));
-  replace(folder, description, (draft) =>
-    writeFileSync(draft, JSON.stringify({ ...meta, Size: statSync(snapshot).size })),
-  );
+  const text = JSON.stringify({ ...meta, Size: statSync(snapshot).size });
+  replace(folder, description, (draft) => writeFileSync(draft, text));
 }
 
 /** Records in a vacuumed file that it has no residual bytes of an act or an earlier one. */
@@ -179,11 +157,4 @@ function replace(nodeFolder: string, path: string, make: (draft: string) => void
   renameSync(draft, path);
   // After a power cut, the old file must not come back under this name.
   sync(dirname(path));
-}
-
-/** Waits until a node does not answer any more. Throws NoAnswer. */
-export async function untilStopped(node: RqliteNode): Promise<void> {
-  for (const endMs = performance.now() + patienceMs; (await stateOf(node)) !== null; await Bun.sleep(pauseMs)) {
-    if (performance.now() > endMs) throw new NoAnswer("it did not stop");
-  }
 }

@@ -2,7 +2,7 @@
  * The store of a server next to an rqlite node. Requests read the node's file under a lease. Only usage counts and the ledger
  * of what was sent are sent to the cluster.
  */
-import { eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { version } from "../../package.json";
 import type { StoreGauge } from "../../src/api/request-store.ts";
 import { randomText } from "../../src/contract/key.ts";
@@ -10,73 +10,71 @@ import { publicPaths } from "../../src/contract/paths.ts";
 import { DatabaseUnavailable, type Statement } from "../../src/db/connection.ts";
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";
+import { startStatements, stopStatement } from "../../src/privacy/sent/gaps.ts";
 import { createOutbox } from "../../src/privacy/sent/outbox.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import type { ServedStore } from "../../src/server/store.ts";
 import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
+import { createFlush } from "./flush.ts";
 import type { Lease } from "./lease/lease.ts";
 import { openLeasedFile } from "./lease/leased-file.ts";
 import { checkLocalNode } from "./members.ts";
 import { query, type RqliteNode } from "./node.ts";
 import { openNodeFile, type Serving } from "./node-file.ts";
-import { openNodeLedger } from "./node-ledger.ts";
-import { nodes } from "./tables.ts";
-import { createTables } from "./transaction.ts";
-import { createFlush } from "./usage-flush.ts";
+import { createTables, listServers } from "./transactions.ts";
 
 /** Opens the store of a server next to a node. `keepsLedger` is whether what is sent is recorded. */
 export function openClusterStore(path: string, node: RqliteNode, keepsLedger: boolean): ServedStore {
   const file = openNodeFile(path);
   const database = openClusterDatabase(file, node);
   const process = randomText(16);
-  const leased = openLeasedFile(file, node, process);
+  const { lease, now, version: versionOfFile, reading: readingFile, end } = openLeasedFile(file, node, process);
   const serving = () => file.current().serving();
   const outbox = createOutbox({ between: (...asked) => serving().usage.between(...asked) });
-  const ledger = openNodeLedger(node.name, keepsLedger, () => file.current().connection, leased.now);
-  const flush = createFlush(node.name, { outbox, ledger }, database, leased.now);
+  const flush = createFlush(node.name, outbox, database, now);
   const reading = <Asked extends unknown[], Answer>(readOf: (serving: Serving) => (...asked: Asked) => Answer) =>
-    leased.reading((opening, ...asked: Asked) => readOf(opening.serving())(...asked));
+    readingFile((opening, ...asked: Asked) => readOf(opening.serving())(...asked));
   let isClosed = false;
   return {
-    version: leased.version,
-    now: leased.now,
+    version: versionOfFile,
+    now,
     keys: { find: reading(({ reader }) => reader.keys.find) },
     pixels: { list: reading(({ reader }) => reader.pixels.list), has: reading(({ reader }) => reader.pixels.has) },
     leads: { page: reading(({ reader }) => reader.leads.page) },
     usage: { count: outbox.count, of: reading(() => flush.of) },
     sent: keepsLedger ? outbox : { note: () => undefined },
-    gauges: gaugesOf(leased.lease),
+    gauges: gaugesOf(lease),
     probe() {
-      leased.version();
+      versionOfFile();
       return serving().reader.probe();
     },
     sizes: (nowMs) => serving().reader.sizes(nowMs),
-    flush() {
-      flush.begin();
-      return "done";
-    },
-    fsync: flush.fsync,
+    // What is pending is sent by `fsync`, which follows.
+    flush: () => "done",
+    fsync: flush.send,
     async applyRetention() {
-      await untilValid(leased.lease, () => isClosed);
-      const nowMs = leased.now();
-      if (!isRetentionDue(file.current().connection, nowMs)) return { erased: 0, waiting: [] };
-      return await applyRetention(database, nowMs);
+      await untilValid(lease, () => isClosed);
+      if (!isRetentionDue(database.read, now())) return { erased: 0, waiting: [] };
+      return await applyRetention(database, now());
     },
     async listening(url) {
-      const statements = () => [registrationOf(node.name, process, url, leased.now()), ...ledger.startStatements()];
       // What is recorded at the start has the time of the majority.
-      const isAnswered = () => leased.lease.answers().voters > 0;
-      await register(database, url, statements, { isAnswered, isOver: () => isClosed });
-      ledger.begin();
+      await register(database, url, { isTimeKnown: lease.isTimeKnown, isOver: () => isClosed }, async () => {
+        const registration = registrationOf(node.name, process, url, now());
+        const started = startStatements(keepsLedger, now(), node.name);
+        await database.write([registration, ...started, endOfUpgrade(now())]);
+        flush.begin();
+      });
     },
     async close() {
       isClosed = true;
-      leased.end();
+      end();
       try {
         await flush.finish().catch((cause) => {
           throw lastCountsLost(innermost(cause));
         });
-        await database.write([ledger.stopStatement()]);
+        // A server that was never registered ends no gap of the one before.
+        if (flush.isBegun()) await database.write([stopStatement(keepsLedger, now(), node.name)]);
       } finally {
         file.release();
       }
@@ -102,7 +100,7 @@ function gaugesOf({ answers, ageSeconds, ...lease }: Lease): StoreGauge[] {
   return [
     gauge("lease_age_seconds", "Time since the answers on which the lease is based; it ends after 4 s.", ageSeconds),
     gauge("serving", "1 while this server has a lease.", () => Number(lease.isValid())),
-    gauge("lag_transactions", "Transactions that the local node has not applied yet.", () => answers().lag),
+    gauge("lag_transactions", "Transactions that the local node has not applied yet.", lease.lag),
     gauge("missing_writes", "1 if the local node lacks writes that a majority has.", () => Number(lease.lacksWrites())),
     gauge("leader", "1 if the local node is the leader.", () => Number(answers().isLeader)),
     gauge("members", "Nodes with a vote.", () => answers().voters),
@@ -115,8 +113,14 @@ function gaugesOf({ answers, ageSeconds, ...lease }: Lease): StoreGauge[] {
 
 /** Registers a server, so that commands wait for it. At most one process is registered for a node. */
 function registrationOf(name: string, process: string, url: string, nowMs: number): Statement {
-  return sql`INSERT OR REPLACE INTO ${nodes} (name, url, version, process, started_at, leaving)
+  return sql`INSERT OR REPLACE INTO cluster_nodes (name, url, version, process, started_at, leaving)
     VALUES (${name}, ${url}, ${version}, ${process}, ${nowMs}, 0)`;
+}
+
+/** The earlier version, which kept another record, may still serve from another node. */
+function endOfUpgrade(nowMs: number): Statement {
+  return sql`UPDATE ledger_gaps SET ends_at = max(${nowMs}, begins_at) WHERE reason = 'upgrade' AND ends_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM cluster_nodes WHERE version <> ${version})`;
 }
 
 /**
@@ -125,22 +129,22 @@ function registrationOf(name: string, process: string, url: string, nowMs: numbe
  * another name or another file: a command would wait for the wrong node.
  */
 async function register(
-  { node, file, write }: ClusterDatabase,
+  database: ClusterDatabase,
   url: string,
-  statements: () => readonly Statement[],
-  { isAnswered, isOver }: { readonly isAnswered: () => boolean; readonly isOver: () => boolean },
+  { isTimeKnown, isOver }: { readonly isTimeKnown: () => boolean; readonly isOver: () => boolean },
+  write: () => Promise<void>,
 ): Promise<void> {
+  const { node } = database;
   for (; !isOver(); await Bun.sleep(1_000)) {
-    await checkLocalNode(node, file.path);
+    await checkLocalNode(node, database.path);
     try {
       // Before `cluster init`, this throws NoAnswer: the node must remain empty.
       await query(node, sql`SELECT 1 FROM __drizzle_migrations LIMIT 1`, "none", 1_000);
       // This server may be started before `cluster migrate`.
       await createTables(node);
-      for (; !isAnswered(); await Bun.sleep(20)) if (isOver()) return;
-      const own = eq(nodes.name, node.name);
-      const registered = file.current().connection.select({ url: nodes.url }).from(nodes).where(own).get()?.url ?? url;
-      if (registered === url || (await healthOf(registered)) === null) return await write(statements());
+      for (; !isTimeKnown(); await Bun.sleep(20)) if (isOver()) return;
+      const registered = listServers(database.read).find(({ name }) => name === node.name)?.url ?? url;
+      if (registered === url || (await healthOf(registered)) === null) return await write();
       // Each of two servers would grant the rate limit.
       throw new UserError(
         `Another server, ${registered}, already serves the node ${node.name}.`,

@@ -3,10 +3,9 @@
  * the file and the lease once before it reads.
  */
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
-import { type Clocks, createMajorityClock } from "../clock.ts";
+import { type Clocks, createMajorityClock, timeBetween } from "../clock.ts";
 import { handOverLeadership, type RqliteNode, reasonOf } from "../node.ts";
 import type { NodeFile, Opening } from "../node-file.ts";
-import type { Position } from "../transaction.ts";
 import { clockMarginMs, createLease, type Lease } from "./lease.ts";
 import { openQuestions } from "./questions.ts";
 
@@ -23,11 +22,10 @@ export function openLeasedFile(file: NodeFile, node: RqliteNode, process: string
   const [lease, clock] = [createLease(), createMajorityClock()];
   const reads = readUnderLease(file, lease);
   function see(): void {
-    const { others, clockOffMs } = lease.answers();
-    if (others.length > 0) clock.correct(clockOffMs);
+    clock.correct(lease.answers());
     reads.see();
   }
-  return { ...reads, lease, now: clock.now, end: keepLease(node, process, lease, { ...reads, see }) };
+  return { ...reads, lease, now: clock.now, end: keepLease(node, process, lease, see) };
 }
 
 /** Returns the reads of a file under a lease. */
@@ -68,7 +66,6 @@ export function readUnderLease(file: NodeFile, lease: Lease) {
   return {
     reading,
     see,
-    lastPosition: reading((opening) => opening.lastPosition()),
     /** Returns the version of the file. Throws DatabaseUnavailable without a lease. */
     version(): number {
       const version = see();
@@ -78,14 +75,11 @@ export function readUnderLease(file: NodeFile, lease: Lease) {
   };
 }
 
-/** The local file. `see` updates the lease with its state. Both throw while rqlite rebuilds it. */
-interface SeenFile {
-  see(): void;
-  lastPosition(): Position | null;
-}
-
-/** Starts to ask twice a second, and keeps the lease with the answers. Returns the function that stops it. */
-export function keepLease(node: RqliteNode, process: string, lease: Lease, file: SeenFile): () => void {
+/**
+ * Starts to ask twice a second, and keeps the lease with the answers. `see` updates the lease with the state of the file. Returns
+ * the function that stops it.
+ */
+export function keepLease(node: RqliteNode, process: string, lease: Lease, see: () => void): () => void {
   const questions = openQuestions(node, process);
   let isOver = false;
   let last: Clocks | null = null;
@@ -96,16 +90,16 @@ export function keepLease(node: RqliteNode, process: string, lease: Lease, file:
     const question = lease.begin();
     // A leader that was paused may take the late answer to an old heartbeat for its majority, and answer with its state
     // before the pause. Through the log of the cluster, only the current leader gets an answer.
-    const isContinuous = last !== null && lastAnswered === last && gapBetween(last, question) <= maxGapMs;
+    const isContinuous = last !== null && lastAnswered === last && timeBetween(last, question) <= maxGapMs;
     last = question;
     try {
-      const answers = await questions.ask(file.lastPosition(), isContinuous ? "linearizable" : "strong");
+      const answers = await questions.ask(isContinuous ? "linearizable" : "strong");
       if (isOver) return;
       lastAnswered = question;
       answeredMs = performance.now();
       lease.answered(question, answers);
       // If the file lags behind these answers, the next request or question finds that it has caught up.
-      file.see();
+      see();
       // The answers of a leader that lacks writes would hold up all other nodes.
       if (lease.lacksWrites() && answers.isLeader) await handOverLeadership(node);
     } catch (cause) {
@@ -117,15 +111,11 @@ export function keepLease(node: RqliteNode, process: string, lease: Lease, file:
   void ask();
   // A question that a lost leader does not answer must not delay the next one.
   const asking = setInterval(() => {
-    void questions.relieveLeader(performance.now() - answeredMs);
+    void questions.watchLeader(performance.now() - answeredMs);
     void ask();
   }, askEveryMs);
   return () => {
     isOver = true;
     clearInterval(asking);
   };
-}
-
-function gapBetween(before: Clocks, next: Clocks): number {
-  return Math.max(next.monotonicMs - before.monotonicMs, Math.abs(next.wallMs - before.wallMs));
 }

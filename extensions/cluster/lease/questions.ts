@@ -1,9 +1,9 @@
-/** The questions to the leader and to the other nodes with a vote, on whose answers the lease is based. */
+/** The questions to the leader and to the other nodes with a vote: how far they are, and what time it is. */
 import { sql } from "drizzle-orm";
 import { disagreementOf } from "../clock.ts";
-import { type Member, openMembers, withinDistance } from "../members.ts";
+import { listMembers, type Member, otherVoters, withinDistance } from "../members.ts";
 import { handOverLeadership, query, type RqliteNode } from "../node.ts";
-import { askPosition, type Position } from "../transaction.ts";
+import { askPosition } from "../transactions.ts";
 import type { Answers } from "./lease.ts";
 
 /** The time limit of a question, to which withinDistance adds the round trips. A longer one would leave little of a lease. */
@@ -19,87 +19,85 @@ const listEveryMs = 5_000;
  */
 const relieveAfterMs = { local: 1_000, other: 1_750 };
 
-/** Opens the list of the members, which is refreshed while it is used. */
-function watchMembers(node: RqliteNode) {
-  const list = openMembers(node);
-  let members: readonly Member[] = [];
-  let listedMs = Number.NEGATIVE_INFINITY;
-  let leader: Member | undefined;
-  let leaderSinceMs = 0;
+interface Question {
+  readonly level: "strong" | "linearizable";
+  readonly timeoutMs: number;
+  /** The process that serves. */
+  readonly process?: string;
+}
 
-  async function refresh(): Promise<void> {
-    listedMs = performance.now();
-    members = await list();
-    const listed = members.find(({ isLeader }) => isLeader);
-    if (listed?.name !== leader?.name) leaderSinceMs = performance.now();
-    leader = listed;
-  }
-
+/** Asks the leader, through a node, and all others with a vote at once. Throws if the leader does not answer. */
+export async function ask(
+  node: RqliteNode,
+  members: readonly Member[],
+  { level, timeoutMs, process }: Question,
+): Promise<Answers> {
+  const others = otherVoters(members, node.name);
+  const isVoter = members.some(({ name, isVoter }) => isVoter && name === node.name);
+  const voters = others.length + Number(isVoter);
+  const limitMs = withinDistance(node, timeoutMs);
+  const asking = others.map((other) => askPosition(other, limitMs));
+  const [ofLeader, answered] = await Promise.all([
+    // Only the answer of the leader counts for the process: its registration may not have reached the others yet.
+    askPosition(node, limitMs, level, process),
+    majorityOf(asking, Math.floor(voters / 2) + 1 - Number(isVoter), withinDistance(node, graceMs)),
+  ]);
   return {
-    refresh,
-    async voters(): Promise<readonly Member[]> {
-      if (members.length === 0) await refresh();
-      // If the refresh fails, the previous list is used until the next attempt.
-      else if (performance.now() - listedMs > listEveryMs) refresh().catch(() => {});
-      return members.filter(({ isVoter }) => isVoter);
-    },
-    /** The leader, and for how long it is known to be the leader. */
-    leader: () => ({ leader, leadsMs: performance.now() - leaderSinceMs }),
+    voters,
+    isVoter,
+    isLeader: members.some(({ name, isLeader }) => isLeader && name === node.name),
+    isListed: ofLeader.isListed,
+    leading: ofLeader.last,
+    others: answered,
+    // If no other node has answered, the leader has the only other clock.
+    clockOffMs: disagreementOf((answered.length > 0 ? answered : [ofLeader]).map(({ clockOffMs }) => clockOffMs)),
   };
 }
 
 /** Opens the questions, on behalf of the process that serves. */
 export function openQuestions(node: RqliteNode, process: string) {
-  const members = watchMembers(node);
+  let members: readonly Member[] = [];
+  let listedMs = Number.NEGATIVE_INFINITY;
+  let leader: Member | undefined;
+  let leadsSinceMs = 0;
   let isRelieving = false;
 
+  async function list(): Promise<void> {
+    listedMs = performance.now();
+    members = await listMembers(node);
+    const listed = members.find(({ isLeader }) => isLeader);
+    if (listed?.name !== leader?.name) leadsSinceMs = performance.now();
+    leader = listed;
+  }
+
+  /**
+   * Makes another node the leader if the leader is reachable but has answered nothing for some time. A program that reads its
+   * file blocks the checkpoint of its WAL, and until then the leader applies nothing.
+   */
+  async function relieveLeader(unansweredMs: number): Promise<void> {
+    await list();
+    const patienceMs = leader?.name === node.name ? relieveAfterMs.local : relieveAfterMs.other;
+    if (leader === undefined || Math.min(unansweredMs, performance.now() - leadsSinceMs) < patienceMs) return;
+    // A leader that is down is replaced without this, and one that answers here is not the reason of the silence.
+    await query(leader, sql`SELECT 1`, "none", withinDistance(node, timeoutMs));
+    const answer = query(leader, sql`SELECT 1`, "linearizable", relieveAfterMs.local);
+    if ((await answer.catch(() => null)) === null) await handOverLeadership(leader, "of this node");
+  }
+
   return {
-    /** Asks all at once. Throws if the leader does not answer. */
-    async ask(own: Position | null, level: "strong" | "linearizable"): Promise<Answers> {
-      const voters = await members.voters();
-      const limitMs = withinDistance(node, timeoutMs);
-      const isVoter = voters.some((voter) => voter.name === node.name);
-      const asking = voters.filter(({ name }) => name !== node.name).map((voter) => askPosition(voter, own, limitMs));
-      const [ofLeader, others] = await Promise.all([
-        // Only the answer of the leader counts for this process: its registration may not have reached the others yet.
-        askPosition(node, own, limitMs, level, process),
-        majorityOf(asking, Math.floor(voters.length / 2) + 1 - Number(isVoter), withinDistance(node, graceMs)),
-      ]);
-      const all = [ofLeader, ...others];
-      return {
-        revision: Math.max(...all.map((state) => state.revision)),
-        voters: voters.length,
-        isVoter,
-        isListed: ofLeader.isListed,
-        own,
-        others,
-        clockOffMs: disagreementOf(others.map((state) => state.clockOffMs)),
-        isLeader: members.leader().leader?.name === node.name,
-        lag: Math.max(0, Math.max(...all.map(({ last }) => last?.number ?? 0)) - (own?.number ?? 0)),
-      };
+    async ask(level: Question["level"]): Promise<Answers> {
+      if (members.length === 0) await list();
+      // If the list cannot be read again, the previous one is used until the next attempt.
+      else if (performance.now() - listedMs > listEveryMs) list().catch(() => {});
+      return await ask(node, members, { level, timeoutMs, process });
     },
-    /**
-     * Makes another node the leader if the leader is reachable but has answered nothing for some time. A program that reads its
-     * file blocks the checkpoint of its WAL, and until then the leader applies nothing.
-     */
-    async relieveLeader(unansweredMs: number): Promise<void> {
+    /** Must be called all the time, with the time since the last answer. */
+    async watchLeader(unansweredMs: number): Promise<void> {
       if (unansweredMs < relieveAfterMs.local || isRelieving) return;
       isRelieving = true;
-      try {
-        await members.refresh();
-        const { leader, leadsMs } = members.leader();
-        const patienceMs = leader?.name === node.name ? relieveAfterMs.local : relieveAfterMs.other;
-        if (leader === undefined || Math.min(unansweredMs, leadsMs) < patienceMs) return;
-        // A leader that is down is replaced without this, and one that answers here is not the reason of the silence.
-        await query(leader, sql`SELECT 1`, "none", withinDistance(node, timeoutMs));
-        const answer = query(leader, sql`SELECT 1`, "linearizable", relieveAfterMs.local);
-        if (await answer.catch(() => null)) return;
-        await handOverLeadership(leader, "of this node");
-      } catch {
-        // It is tried again.
-      } finally {
-        isRelieving = false;
-      }
+      // It is tried again after a failure.
+      await relieveLeader(unansweredMs).catch(() => {});
+      isRelieving = false;
     },
   };
 }
@@ -118,7 +116,6 @@ async function majorityOf<Answer>(
     if (answers.length >= needed) enough.resolve();
   });
   if (needed <= 0) enough.resolve();
-  const ended = Promise.all(all);
-  await Promise.race([ended, Promise.all([enough.promise, Bun.sleep(withinMs)])]);
+  await Promise.race([Promise.all(all), Promise.all([enough.promise, Bun.sleep(withinMs)])]);
   return [...answers];
 }

@@ -2,7 +2,6 @@
 import { expect, onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/members.ts";
-import type { Distance } from "../../../extensions/cluster/node.ts";
 import type { Lead } from "../../../src/contract/lead.ts";
 import { type Admin, anAdmin, type Ended } from "../../support/admin.ts";
 import { aKey, anAccount, openTestDatabase } from "../../support/database.ts";
@@ -34,7 +33,7 @@ export type Cluster = Awaited<ReturnType<typeof aCluster>>;
 export async function aCluster(
   leads: readonly Lead[] = [],
   settings: Readonly<Record<string, string>> = {},
-  distance: Distance | null = null,
+  distance: { readonly roundTripMs: number } | null = null,
 ) {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
@@ -70,7 +69,7 @@ type StartOne = (node: LocalNode, others?: readonly LocalNode[]) => RunningNode;
 const startNear: StartOne = (node, others = []) => watched(startNode(node, { others }));
 
 /** Starts nodes that reach each other only through proxies, which delay everything by half of a round trip. */
-function startersFar(distance: Distance): StartOne {
+function startersFar(distance: { readonly roundTripMs: number }): StartOne {
   const proxies = new Map<string, string>();
   const far = (address: string) =>
     proxies.getOrInsertComputed(address, () => delayed(address, () => distance.roundTripMs / 2));

@@ -13,7 +13,7 @@ import { standIn } from "./nodes.ts";
 test("a time limit grows with the measured round trip, up to the longest supported one", () => {
   const node = standIn(() => new Response());
   const limits = [0, 100, 300, 2_000].map((roundTripMs) =>
-    withinDistance({ ...node, distance: { roundTripMs } }, 1_000),
+    withinDistance({ ...node, known: { ...node.known, roundTripMs } }, 1_000),
   );
   expect(limits).toEqual([1_000, 1_400, 2_200, 2_200]);
 });

@@ -11,7 +11,7 @@ import { execute, NoAnswer, query, textAndValues } from "../../../extensions/clu
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
 import { openClusterStore } from "../../../extensions/cluster/served-store.ts";
 import { askCluster } from "../../../extensions/cluster/status.ts";
-import { tableStatements } from "../../../extensions/cluster/tables.ts";
+import { tableStatements } from "../../../extensions/cluster/transactions.ts";
 import { WriteRefused } from "../../../src/db/connection.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { anAdmin } from "../../support/admin.ts";
@@ -64,13 +64,17 @@ test("a statement has all values in one JSON text, so that no text is read as by
   expect(JSON.parse(json)).toEqual(["x'41'", 7, null, "4142"]);
 });
 
+/** The list of a node without others. */
+const alone = { nodes: [{ id: "n1", voter: true, leader: true }] };
+
 test("a read after an abandoned write is tried with longer timeouts until there is an answer", async () => {
   let isUp = false;
-  const node = standIn(async () => {
+  const node = standIn(async ({ url }) => {
     if (!isUp) return new Response("leader not found", { status: 503 });
+    if (url.includes("/nodes")) return Response.json(alone);
     // Longer than the first timeout.
     await Bun.sleep(1_200);
-    return Response.json({ results: [{ values: [[JSON.stringify([0, null, null, Date.now(), 0])]] }] });
+    return Response.json({ results: [{ values: [[JSON.stringify([null, null, Date.now(), 0])]] }] });
   });
   const database = openClusterDatabase(openNodeFile(""), node);
   await expect(database.apply("one", [], 0)).rejects.toThrow("The write timed out (leader not found)");
@@ -92,6 +96,16 @@ test("a server that was started before cluster migrate creates the tables of its
   expect(server.usage.of(1, noonMs)).toEqual({ today: 1, month: 1 });
   expect(file.read.$client.query("SELECT requests FROM usage").all()).toEqual([{ requests: 1 }]);
   await server.close();
+  file.close();
+});
+
+test("a server that stops before it is registered keeps the gap of the one that was killed before", async () => {
+  const path = join(aFolder(), "db.sqlite");
+  const file = openTestDatabase(path);
+  for (const statement of tableStatements) file.read.run(statement);
+  file.read.run("INSERT INTO ledger_gaps (node, begins_at, reason) VALUES ('n1', 1, 'stop')");
+  await openClusterStore(path, aSimulatedNode(file.read.$client), true).close();
+  expect(file.read.$client.query("SELECT begins_at, ends_at FROM ledger_gaps").values()).toEqual([[1, null]]);
   file.close();
 });
 
@@ -136,7 +150,7 @@ test("the time limits of nodes grow with the round trip that their list has meas
     return Response.json({ nodes: [{ ...far, id: "n1", time: 0.001 }, far, { id: "n3", error: "timeout", time: 2 }] });
   });
   for (const _ of ["near", "measured"]) await listMembers(node, 300);
-  expect([asked, node.distance]).toEqual([["300ms", "1100ms"], { roundTripMs: 200 }]);
+  expect([asked, node.known.roundTripMs]).toEqual([["300ms", "1100ms"], 200]);
 });
 
 test.each([
@@ -150,7 +164,7 @@ test.each([
       if (request.url.includes("/nodes")) return Response.json({ nodes: listed });
       if (request.url.includes("/status")) return Response.json({});
       const isForClock = (await request.text()).includes("unixepoch");
-      const value = isForClock ? JSON.stringify([0, null, null, Date.now() + off]) : "[]";
+      const value = isForClock ? JSON.stringify([null, null, Date.now() + off]) : "[]";
       return Response.json({ results: [{ values: [[value]] }] });
     }),
   );
@@ -174,7 +188,8 @@ test("a signal ends a backup of a cluster while the node still sends it, and no 
   const send = (controller: ReadableStreamDefaultController) => controller.enqueue(half);
   const node = standIn(({ url }) => {
     if (url.includes("/db/backup")) return new Response(new ReadableStream({ start: send }));
-    return Response.json({ results: [{ values: [[JSON.stringify([0, null, null, Date.now(), 0])]] }] });
+    if (url.includes("/nodes")) return Response.json(alone);
+    return Response.json({ results: [{ values: [[JSON.stringify([null, null, Date.now(), 0])]] }] });
   });
   const admin = anAdmin([], { CLUSTER: node.url, NODE_NAME: "n1", DATABASE_PATH: file });
   const filesIn = () => readdirSync(admin.folder).filter((name) => !/^\.bun|-(?:wal|shm)$/.test(name));

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { stateOf, untilReady } from "../../../extensions/cluster/members.ts";
-import type { RqliteNode } from "../../../extensions/cluster/node.ts";
+import { nodeAt, type RqliteNode } from "../../../extensions/cluster/node.ts";
 import { initCluster } from "../../../extensions/cluster/nodes.ts";
 import { answering } from "../../support/answering.ts";
 
@@ -51,15 +51,7 @@ export function placeNodes(parent: string, names: readonly string[], host = "127
     mkdirSync(folder, { recursive: true, mode: 0o750 });
     const port = firstPort + 2 * place;
     const [url, raftAddress] = [`http://${host}:${port}`, `${host}:${port + 1}`];
-    return {
-      name,
-      folder,
-      path: join(folder, "db.sqlite"),
-      url,
-      raftAddress,
-      authorization: null,
-      distance: { roundTripMs: 0 },
-    };
+    return { ...nodeAt({ name, url, credentials: null }), folder, path: join(folder, "db.sqlite"), raftAddress };
   });
 }
 
@@ -130,5 +122,5 @@ export async function printedBy<Value>(
 
 /** A server that answers in the place of a node, until the test ends. */
 export function standIn(fetch: (request: Request) => Response | Promise<Response>): RqliteNode {
-  return { name: "n1", url: answering(fetch), authorization: null, distance: { roundTripMs: 0 } };
+  return nodeAt({ name: "n1", url: answering(fetch), credentials: null });
 }

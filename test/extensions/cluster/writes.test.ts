@@ -4,15 +4,18 @@ import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
+import { createFlush } from "../../../extensions/cluster/flush.ts";
 import { openPlan } from "../../../extensions/cluster/import.ts";
 import { textAndValues } from "../../../extensions/cluster/node.ts";
 import { openNodeFile } from "../../../extensions/cluster/node-file.ts";
-import { tableStatements } from "../../../extensions/cluster/tables.ts";
-import { incrementRevision, transactionId, transactionOf } from "../../../extensions/cluster/transaction.ts";
-import { createFlush } from "../../../extensions/cluster/usage-flush.ts";
+import {
+  incrementRevision,
+  tableStatements,
+  transactionId,
+  transactionOf,
+} from "../../../extensions/cluster/transactions.ts";
 import type { Statement } from "../../../src/db/connection.ts";
-import { usageStatement } from "../../../src/db/usage.ts";
-import { createOutbox, type OutboxPart } from "../../../src/privacy/sent/outbox.ts";
+import { createOutbox } from "../../../src/privacy/sent/outbox.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { aLead, newLead, noonMs } from "../../support/builders.ts";
 import { anAccount, documentsOf, importLeads, openTestDatabase, writeLeads } from "../../support/database.ts";
@@ -93,10 +96,11 @@ function aFlush(
   countsInFile = () => [] as { day: string; requests: number }[],
 ) {
   const counted = createOutbox({ between: countsInFile });
-  const ledger = {
-    statements: (part: OutboxPart | null) => (part === null ? [] : [usageStatement(part.day, [[1, 1]])]),
-  };
-  return { counted, flush: createFlush("n1", { outbox: counted, ledger }, { apply, isShown }, () => noonMs) };
+  const { opened } = aNodeFile();
+  const { connection: read } = opened.current();
+  const flush = createFlush("n1", counted, { apply, isShown, read }, () => noonMs);
+  flush.begin();
+  return { counted, flush };
 }
 
 test("a request is counted once, even if the file shows its count while the counts are read", () => {
@@ -112,7 +116,7 @@ test("a request is counted once, even if the file shows its count while the coun
   };
   const { counted, flush } = aFlush(apply, () => isShown, countsInFile);
   for (let request = 0; request < 3; request++) counted.count(1, noonMs);
-  flush.begin();
+  void flush.send();
   expect(flush.of(1, noonMs)).toEqual({ today: 3, month: 3 });
 });
 
@@ -124,8 +128,7 @@ test("a flush sends what was pending when it began in one transaction, although 
   };
   const { counted, flush } = aFlush(apply, () => sent > 0);
   for (const key of [1, 2]) counted.count(key, noonMs);
-  flush.begin();
-  await flush.fsync();
+  await flush.send();
   expect(sent).toBe(1);
   // A request that came in between is pending, and counted.
   expect(flush.of(1, noonMs).today).toBe(1);
@@ -137,10 +140,7 @@ test("a flush that is sent again after a day in which its node was cut off is ap
   const apply = async (id: string, statements: readonly Statement[]) => void sent.push(transactionOf(id, statements));
   const { counted, flush } = aFlush(apply, () => false);
   counted.count(1, noonMs);
-  for (const _ of ["its answer is lost", "again"]) {
-    flush.begin();
-    await flush.fsync();
-  }
+  for (const _ of ["its answer is lost", "again"]) await flush.send();
   const [first = [], again = []] = sent;
   run(database, first);
   database.run("INSERT INTO cluster_writes (number, id, chain) VALUES (1000000, 'of a day', 1)");
