@@ -1,7 +1,7 @@
 /** The attacks. */
 import { clusterImports } from "./attacks/cluster/imports.ts";
 import { clusterKills } from "./attacks/cluster/kills.ts";
-import { clusterCutOff, clusterFullDisk, clusterRevocations } from "./attacks/cluster/revocations.ts";
+import { clusterFullDisk, clusterRevocations } from "./attacks/cluster/revocations.ts";
 import { clusterRolling } from "./attacks/cluster/rolling.ts";
 import { killFollow } from "./attacks/follow/follow.ts";
 import { ledger } from "./attacks/privacy/ledger.ts";
@@ -21,7 +21,7 @@ export const faultsIn = {
   privacy: [ledger, restores],
   requests: [revocation, hostile, slowClients],
   year: [year],
-  cluster: [clusterRevocations, clusterCutOff, clusterFullDisk, clusterKills, clusterImports, clusterRolling],
+  cluster: [clusterRevocations, clusterFullDisk, clusterKills, clusterImports, clusterRolling],
   lines: [mutations],
 } satisfies Readonly<Record<string, readonly Fault[]>>;
 

@@ -20,9 +20,9 @@ export const clusterKills: Fault = {
   breakages: [
     broken(
       "a flush that is counted each time it is sent",
-      "extensions/cluster/transaction.ts",
-      "const remember = sql`INSERT INTO",
-      "const remember = sql`INSERT OR REPLACE INTO",
+      "extensions/cluster/transactions.ts",
+      "sql`INSERT INTO cluster_writes",
+      "sql`INSERT OR REPLACE INTO cluster_writes",
       { times: 6 },
     ),
   ],
