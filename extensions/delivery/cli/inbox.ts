@@ -93,6 +93,9 @@ async function run(context: CommandContext, named: string, options: InboxOptions
       counts[kind] += files;
     },
   });
+  if (options.once !== true && process.stderr.isTTY) {
+    context.output.say(`Watching ${dir} until Ctrl-C. A file is imported when it has not changed for 30 seconds.`);
+  }
   try {
     await lookOn(inbox, imports, context, stopSignal(), options.once);
   } finally {

@@ -1,8 +1,14 @@
 /** bun admin source: addresses at which vendors deliver leads. A token can only write, and is shown once. */
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
-import { type ImportRequest, prepareReading, withTimeOptions } from "../../../src/cli/lead/import/options.ts";
+import {
+  type ImportRequest,
+  prepareReading,
+  requestOf,
+  settingsOf,
+  withImportOptions,
+} from "../../../src/cli/lead/import/options.ts";
 import { columnsText, sampleText } from "../../../src/cli/lead/import/preview.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
 import { confirm, readAll } from "../../../src/cli/terminal/prompt.ts";
@@ -28,7 +34,7 @@ import { readFile } from "../../../src/import/reading.ts";
 import { adminCommand } from "../../../src/runtime/program-name.ts";
 import { printable, UserError } from "../../../src/runtime/user-error.ts";
 import { receiveOrigin } from "../../../src/server/listen-address.ts";
-import { checkSettings, requestOf, settingsOf } from "../inbox/settings.ts";
+import { checkSettings } from "../inbox/settings.ts";
 import { readVisits } from "../webhooks/body.ts";
 import { defaultSignatureHeader } from "../webhooks/signature.ts";
 
@@ -51,27 +57,16 @@ export function sourceCommand(context: CommandContext): Command {
 }
 
 function createCommand(context: CommandContext): Command {
-  return withTimeOptions(
-    jsonCommand("create")
-      .description("create the webhook URL of a vendor, and print it once")
-      .argument("<ACCOUNT>", "ID or exact name")
-      .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
-      .option("--pixel <ID>", "the pixel of visits without one")
-      .option("--create-pixels", "create the pixels that visits name")
-      .option("--map <THEIRS=OURS,…>", "map names to fields, or an object to person; NAME=- ignores a name")
-      .option("--vendor <NAME>", "read payloads with the profile of this vendor, or without a profile (none)")
-      .option("--secret <SECRET>", "take only deliveries that are signed with it; - reads it from standard input")
-      .option(
-        "--signature-header <NAME>",
-        `the header with the HMAC-SHA256 of the body (default: ${defaultSignatureHeader})`,
-      )
-      .option("--identity <FIELDS>", "identify visits without an ID by these fields only")
-      .addOption(
-        new Option("--stamp <WHOSE>", "use the time of arrival, or the time in the payload")
-          .choices(["arrival", "source"])
-          .default("arrival"),
-      ),
-  )
+  const command = jsonCommand("create")
+    .description("create the webhook URL of a vendor, and print it once")
+    .argument("<ACCOUNT>", "ID or exact name")
+    .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
+    .option("--secret <SECRET>", "take only deliveries that are signed with it; - reads it from standard input")
+    .option(
+      "--signature-header <NAME>",
+      `the header with the HMAC-SHA256 of the body (default: ${defaultSignatureHeader})`,
+    );
+  return withImportOptions(command, { stamp: "arrival" }, "on-duplicate")
     .addHelpText(
       "after",
       `

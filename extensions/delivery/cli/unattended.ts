@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { accountOf } from "../../../src/cli/arguments.ts";
 import type { CommandContext } from "../../../src/cli/command.ts";
 import { importFile } from "../../../src/cli/lead/import/import-file.ts";
-import { prepareReading } from "../../../src/cli/lead/import/options.ts";
+import { type ImportSettings, prepareReading, requestOf } from "../../../src/cli/lead/import/options.ts";
 import { passedText, warningText } from "../../../src/cli/lead/import/report.ts";
 import { grouped, leadsText, rowsText } from "../../../src/cli/terminal/numbers.ts";
 import type { Output } from "../../../src/cli/terminal/output.ts";
@@ -13,7 +13,6 @@ import { inOneLine, UserError } from "../../../src/runtime/user-error.ts";
 import { type FileSource, type Outcome, rejectedFolder } from "../inbox/archive.ts";
 import type { ImportFile } from "../inbox/drop-folder.ts";
 import type { ImportNews, ImportOrder, ImportProcess } from "../inbox/import-process.ts";
-import { type ImportSettings, requestOf } from "../inbox/settings.ts";
 
 /** The inbox says what became of a file in one line. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };

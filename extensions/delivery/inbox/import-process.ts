@@ -3,11 +3,11 @@
  * fault of Leadfile or of the file, costs nothing but itself.
  */
 import { statSync } from "node:fs";
+import type { ImportSettings } from "../../../src/cli/lead/import/options.ts";
 import { processEnvironment } from "../../../src/config.ts";
 import { codeOf } from "../../../src/db/failure.ts";
 import { commandOf } from "../../../src/server/child-process.ts";
 import type { FileSource, Outcome } from "./archive.ts";
-import type { ImportSettings } from "./settings.ts";
 
 /** The import of one file. */
 export interface ImportOrder {

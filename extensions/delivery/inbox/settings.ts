@@ -1,46 +1,10 @@
 /** The settings of a folder or a source: the options of lead import by their long names. Those of a folder are in import.json. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { ImportRequest } from "../../../src/cli/lead/import/options.ts";
+import { ImportSettings } from "../../../src/cli/lead/import/options.ts";
 import { codeOf } from "../../../src/db/failure.ts";
 import { optionsFile } from "./drop-folder.ts";
-
-const ImportSettings = Type.Partial(
-  Type.Object(
-    {
-      map: Type.String(),
-      vendor: Type.String(),
-      pixel: Type.String(),
-      "create-pixels": Type.Boolean(),
-      identity: Type.String(),
-      "on-duplicate": Type.Union([Type.Literal("skip"), Type.Literal("replace")]),
-      stamp: Type.Union([Type.Literal("source"), Type.Literal("arrival")]),
-      timezone: Type.String(),
-      "day-first": Type.Boolean(),
-      "month-first": Type.Boolean(),
-    },
-    { additionalProperties: false },
-  ),
-);
-export type ImportSettings = Static<typeof ImportSettings>;
-
-/** The name that the command has for a setting, such as dayFirst for day-first. */
-const optionOf = (name: string) => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-/** Returns the options of an import. */
-export function requestOf(settings: ImportSettings): ImportRequest {
-  const given = Object.fromEntries(Object.entries(settings).map(([name, value]) => [optionOf(name), value]));
-  return { stamp: "source", timezone: "UTC", onDuplicate: "skip", ...given };
-}
-
-/** Picks the settings of an import out of the options of a command. Drops other options. */
-export function settingsOf(options: object): ImportSettings {
-  const all = new Map(Object.entries(options));
-  const names = Object.keys(ImportSettings.properties).filter((name) => all.get(optionOf(name)) !== undefined);
-  return Object.fromEntries(names.map((name) => [name, all.get(optionOf(name))]));
-}
 
 /** Returns whether a folder belongs to an account, by its ID or name. File systems write accented letters in two ways. */
 export function isFolderOf({ id, name }: { readonly id: string; readonly name: string }, folder: string): boolean {

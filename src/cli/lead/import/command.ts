@@ -1,5 +1,5 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { pathFromShell } from "../../../config.ts";
 import type { Passed } from "../../../privacy/sent/missed.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
@@ -7,33 +7,17 @@ import { listenForSignals } from "../../../runtime/signals.ts";
 import { printable } from "../../../runtime/user-error.ts";
 import { type CommandContext, jsonCommand } from "../../command.ts";
 import { importFile } from "./import-file.ts";
-import { type ImportRequest, withTimeOptions } from "./options.ts";
+import { type ImportRequest, withImportOptions } from "./options.ts";
 import { passedText, summaryText } from "./report.ts";
 
 /** Stores nothing before the whole file was read and checked. Ends with 3 if it completed but rejected rows. */
 export function importCommand(context: CommandContext): Command {
-  return withTimeOptions(
-    jsonCommand("import")
-      .description("import a vendor's export: CSV, JSON, or NDJSON, which can be gzipped")
-      .argument("<ACCOUNT>", "ID or exact name")
-      .argument("<FILE>", "the export; - reads standard input")
-      .option("--map <THEIRS=OURS,…>", "map columns to fields, or an object to person; COLUMN=- ignores a column")
-      .option("--vendor <NAME>", "read the file with the profile of this vendor, or without a profile (none)")
-      .option("--pixel <ID>", "the pixel of rows without one")
-      .option("--create-pixels", "create the pixels that the file names")
-      .option("--rejects <FILE>", "write rejected rows to this file, with line and reason")
-      .option("--identity <FIELDS>", "identify rows without an ID by these fields only, such as email,page_url")
-      .addOption(
-        new Option("--on-duplicate <WHAT>", "what to do with a lead that is already stored")
-          .choices(["skip", "replace"])
-          .default("skip"),
-      )
-      .addOption(
-        new Option("--stamp <WHOSE>", "use the time in the file, or the time of the import")
-          .choices(["source", "arrival"])
-          .default("source"),
-      ),
-  )
+  const command = jsonCommand("import")
+    .description("import a vendor's export: CSV, JSON, or NDJSON, which can be gzipped")
+    .argument("<ACCOUNT>", "ID or exact name")
+    .argument("<FILE>", "the export; - reads standard input");
+  return withImportOptions(command)
+    .option("--rejects <FILE>", "write rejected rows to this file, with line and reason")
     .option("--yes", "import without the question about a new kind of file")
     .option("--dry-run", "show three leads as they would be served, and change nothing")
     .addHelpText(

@@ -3,7 +3,8 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFi
 import { join } from "node:path";
 import type { Outcome } from "../../../../extensions/delivery/inbox/archive.ts";
 import { Inbox } from "../../../../extensions/delivery/inbox/inbox.ts";
-import { type ImportSettings, settingsIn } from "../../../../extensions/delivery/inbox/settings.ts";
+import { settingsIn } from "../../../../extensions/delivery/inbox/settings.ts";
+import type { ImportSettings } from "../../../../src/cli/lead/import/options.ts";
 import type { Admin } from "../../../support/admin.ts";
 import { aFolder } from "../../../support/folder.ts";
 
