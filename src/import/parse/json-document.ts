@@ -21,109 +21,243 @@ const maxNames = 4;
 const maxDepth = 4;
 /** The maximum length of the text around a list of records, which is kept to find out whether it is one. */
 const maxAroundLength = maxRecordLength;
-/** The approximate number of rows that are kept at a time. */
+/** The approximate number of rows that are kept at a time: those of a piece may be several times as large as it. */
 const rowsAtOnce = 2000;
 /** The memory that a member takes in addition to its letters. */
 const lengthOfMember = 64;
 
-/** A step of the reading, which ends where more text is needed, or rows are to be taken. Rows are added to the text: to yield each would take long. */
-type Reading<Result = void> = Generator<void, Result>;
+const [quote, backslash] = [34, 92];
+/** The change of the depth at each ASCII character. */
+const changes = new Int8Array(128);
+for (const [sign, change] of Object.entries({ "{": 1, "[": 1, "}": -1, "]": -1 })) changes[sign.charCodeAt(0)] = change;
+const listOfObjects = /\[\s*[{[]/y;
+const afterWord = /[\s,\]}]/g;
+
+/** A part of the reading. It pauses where more text is needed, and where many rows are to be taken. */
+type Reading<Result = void> = Generator<"needs text" | "has rows", Result>;
+
+/** The members of an object that is entered. The items of its list of records are two empty objects. */
+interface Around {
+  readonly root: Record<string, unknown>;
+  /** The items of the list of records; null until it is found. */
+  list: readonly unknown[] | null;
+  /** The number of objects that have begun and not ended. */
+  open: number;
+  length: number;
+}
 
 /** Reads values that follow one another. */
 export class DocumentReader {
-  private readonly text: JsonText;
-  private readonly reading: Reading;
+  /** The text that is not read yet begins at an offset. */
+  private text = "";
+  private at = 0;
+  private isLast = false;
+  private line = 1;
+  private rows: ReadRow[] = [];
+  private readonly reading = this.readValues();
 
-  constructor(rules: ValueRules, line = 1) {
-    this.text = new JsonText(line);
-    this.reading = readValues(this.text, rules);
-  }
+  constructor(private readonly rules: ValueRules) {}
 
   /**
    * Yields the rows that are complete with the next piece, some at a time. Throws a UserError if the text is no JSON, or no list of
    * records.
    */
   *read(piece: string, isLast: boolean): Generator<ReadRow[]> {
-    const { text } = this;
-    text.append(piece, isLast);
-    for (let isDone = false; !isDone && !text.isWaiting; ) {
-      isDone = this.reading.next().done === true;
-      yield text.takeRows();
-    }
-  }
-}
-
-/** The text that is not read yet, and where it is in the file. */
-class JsonText {
-  text = "";
-  at = 0;
-  isLast = false;
-  /** True if more text is needed. */
-  isWaiting = false;
-  private rows: ReadRow[] = [];
-  /** The next line end; it is looked for once. */
-  private lineEnd = -1;
-
-  constructor(public line: number) {}
-
-  append(piece: string, isLast: boolean): void {
-    const kept = this.text.length - this.at;
-    const lineEnd = this.lineEnd === -1 ? piece.indexOf("\n") : this.lineEnd - this.at;
-    this.lineEnd = this.lineEnd === -1 && lineEnd !== -1 ? kept + lineEnd : lineEnd;
     this.text = this.text.slice(this.at) + piece;
     this.at = 0;
     this.isLast = isLast;
-    this.isWaiting = false;
+    for (;;) {
+      const { done, value } = this.reading.next();
+      const { rows } = this;
+      this.rows = [];
+      yield rows;
+      if (done === true || value === "needs text") return;
+    }
   }
 
-  /** True if the rows should be taken first: those of a piece may be several times as large as it. */
-  get isFull(): boolean {
-    return this.rows.length >= rowsAtOnce;
+  private *readValues(): Reading {
+    while (yield* this.isMore()) yield* this.readValue(0, []);
   }
 
-  addRows(rows: Iterable<ReadRow>): void {
-    for (const row of rows) this.rows.push(row);
+  /** Reads a value as a whole. One that is larger than a record is a list of records, or has one. */
+  private *readValue(depth: number, parents: readonly string[]): Reading {
+    yield* this.isMore();
+    const { line } = this;
+    const text = yield* this.wholeValue();
+    const value = text === null ? undefined : parseJson(text);
+    // The items of a damaged document are read one by one, so that those that are JSON are not lost.
+    const isDamaged = value === undefined && depth === 0 && /[[{]/.test(this.next);
+    if (text !== null && !isDamaged) {
+      this.moveOver(text);
+      for (const row of this.rules.rowsOf(value, text, line, parents)) this.rows.push(row);
+    } else if (depth === maxDepth) throw new NoList(this.line);
+    else if (this.next === "[") yield* this.readList(depth + 1, parents);
+    else if (this.next === "{") yield* this.readObject(depth + 1);
+    else {
+      yield* this.skip(0);
+      this.rows.push({ line, reason: tooLarge, source: "" });
+    }
   }
 
-  takeRows(): ReadRow[] {
-    const { rows } = this;
-    this.rows = [];
-    return rows;
+  /** Reads each item of a list. */
+  private *readList(depth: number, parents: readonly string[]): Reading {
+    this.at++;
+    if (!(yield* this.isMore())) throw this.damaged();
+    let isEnd = this.next === "]";
+    while (!isEnd) {
+      yield* this.readValue(depth, parents);
+      if (this.rows.length >= rowsAtOnce) yield "has rows";
+      isEnd = (yield* this.expect(",]")) === "]";
+      if (!isEnd) this.at++;
+    }
+    this.at++;
   }
 
-  get next(): string {
+  /**
+   * Reads the list of records in an object. An item of a list that has none is a record, and rejected. Throws a UserError for any
+   * other object that has none.
+   */
+  private *readObject(depth: number): Reading {
+    const { line } = this;
+    const around: Around = { root: {}, list: null, open: 0, length: 0 };
+    try {
+      yield* this.readMembers(around, around.root, depth);
+      const list = this.listIn(around.root);
+      if (list === null || list.items !== around.list) throw new NoList(this.line);
+    } catch (cause) {
+      // The items that were read already may be no records.
+      const isRecord = cause instanceof NoList && depth > 1 && around.list === null;
+      if (!isRecord) throw cause;
+      if (around.open > 0) yield* this.skip(around.open);
+      this.rows.push({ line, reason: tooLarge, source: "" });
+    }
+  }
+
+  private *readMembers(around: Around, object: Record<string, unknown>, depth: number): Reading {
+    around.open++;
+    this.at++;
+    for (let sign = yield* this.expect('"}'); sign !== "}"; sign = yield* this.expect('"')) {
+      const text = (yield* this.wholeValue()) ?? "";
+      const name = parseJson(text);
+      if (typeof name !== "string") throw this.damaged();
+      this.moveOver(text);
+      yield* this.expect(":");
+      this.at++;
+      if (!(yield* this.isMore())) throw this.damaged();
+      yield* this.readMember(around, object, name, depth);
+      if ((yield* this.expect(",}")) === "}") break;
+      this.at++;
+    }
+    this.at++;
+    around.open--;
+  }
+
+  /** Keeps a member, which may say that the object is a record. One that is too large or damaged is entered. */
+  private *readMember(around: Around, object: Record<string, unknown>, name: string, depth: number): Reading {
+    const text = yield* this.wholeValue();
+    const value = text === null ? undefined : parseJson(text);
+    if (text !== null && value !== undefined) {
+      this.moveOver(text);
+      around.length += name.length + text.length + lengthOfMember;
+      if (around.length > maxAroundLength) throw new NoList(this.line);
+      object[name] = value;
+    } else if (this.next === "{" && around.open < maxNames) {
+      const inner = {};
+      object[name] = inner;
+      yield* this.readMembers(around, inner, depth);
+    } else {
+      const items = this.beginsListOfObjects() ? [{}, {}] : null;
+      object[name] = items;
+      const list = items === null ? null : this.listIn(around.root);
+      if (list !== null && list.items === items) {
+        around.list = items;
+        yield* this.readList(depth + 1, list.parents);
+        return;
+      }
+      // What is no list of records says nothing of one, such as the objects that are included in it.
+      object[name] = null;
+      yield* this.skip(0);
+    }
+  }
+
+  /** Returns the list of records in an object. Throws a UserError if it has several. */
+  private listIn(root: object): Page | null {
+    const found = this.rules.pageOf(root);
+    if (found === null || "items" in found) return found;
+    throw new UserError(
+      `The document has several lists of records: ${found.lists.join(", ")}.`,
+      "Export one of them, so that it is clear which records are the leads. Nothing was imported.",
+    );
+  }
+
+  /** Returns the text of the next value without moving; null if it is larger than a record. */
+  private *wholeValue(): Reading<string | null> {
+    const length = yield* this.findEnd(0, maxRecordLength);
+    if (length === 0) throw this.damaged();
+    return length === null ? null : this.text.slice(this.at, this.at + length);
+  }
+
+  /** Moves past the next value, or to the end of open objects, without keeping it. */
+  private *skip(open: number): Reading {
+    const length = yield* this.findEnd(open, null);
+    this.moveOver(this.text.slice(this.at, this.at + (length ?? 0)));
+  }
+
+  /**
+   * Returns the length of the next value, or of the rest of open objects; null if it is more than a maximum. Without a maximum, the
+   * text that was searched is dropped.
+   */
+  private *findEnd(open: number, maxLength: number | null): Reading<number | null> {
+    if (!(yield* this.isMore())) throw this.damaged();
+    const endIn = open === 0 && !/["{[]/.test(this.next) ? endOfWord : endInside(open);
+    for (let length = 0; ; ) {
+      const end = endIn(this.text, this.at + length, this.isLast);
+      length = (end ?? this.text.length) - this.at;
+      if (maxLength !== null && length > maxLength) return null;
+      if (end !== null) return length;
+      if (this.isLast) throw this.damaged();
+      if (maxLength === null) {
+        this.moveOver(this.text.slice(this.at));
+        length = 0;
+      }
+      yield "needs text";
+    }
+  }
+
+  private get next(): string {
     return this.text[this.at] ?? "";
   }
 
-  beginsListOfObjects(): boolean {
+  private beginsListOfObjects(): boolean {
     listOfObjects.lastIndex = this.at;
     return listOfObjects.test(this.text);
   }
 
-  moveTo(offset: number): void {
-    while (this.lineEnd !== -1 && this.lineEnd < offset) {
-      this.line++;
-      this.lineEnd = this.text.indexOf("\n", this.lineEnd + 1);
+  private moveOver(text: string): void {
+    this.at += text.length;
+    this.line += text.split("\n").length - 1;
+  }
+
+  /** Moves to the next sign that is no blank. Returns false at the end of the file. */
+  private *isMore(): Reading<boolean> {
+    for (;;) {
+      for (; this.at < this.text.length; this.at++) {
+        const code = this.text.charCodeAt(this.at);
+        if (code > 32) return true;
+        if (code === 10) this.line++;
+      }
+      if (this.isLast) return false;
+      yield "needs text";
     }
-    this.at = offset;
   }
 
-  /** Moves back to the beginning of the value that was taken last. */
-  moveBack(length: number, line: number): void {
-    this.at -= length;
-    this.line = line;
-    this.lineEnd = this.text.indexOf("\n", this.at);
+  /** Moves to the next sign, which must be one of some, and returns it. */
+  private *expect(signs: string): Reading<string> {
+    if (!(yield* this.isMore()) || !signs.includes(this.next)) throw this.damaged();
+    return this.next;
   }
 
-  /** Moves to the next sign that is no blank. Returns false at the end of the text so far. */
-  skipBlanks(): boolean {
-    let offset = this.at;
-    while (offset < this.text.length && this.text.charCodeAt(offset) <= 32) offset++;
-    this.moveTo(offset);
-    return offset < this.text.length;
-  }
-
-  damaged(): UserError {
+  private damaged(): UserError {
     return new UserError(
       `The JSON is damaged or ends too early: see the value that begins on line ${this.line.toLocaleString("en-US")}.`,
       "Download the file again, or correct it there. Nothing was imported.",
@@ -131,261 +265,45 @@ class JsonText {
   }
 }
 
-const listOfObjects = /\[\s*[{[]/y;
+/** Returns the offset after the end of a value; null if it is not in this text. */
+type EndIn = (text: string, from: number, isLast: boolean) => number | null;
 
-function* readValues(text: JsonText, rules: ValueRules): Reading {
-  while (yield* isMore(text)) yield* readValue(text, rules, 0, []);
+/** The place of a character: between values, in a text, or after a backslash in one. */
+type Place = "outside" | "text" | "escaped";
+
+function placeAfter(code: number, place: Place): Place {
+  if (place === "escaped") return "text";
+  if (code === quote) return place === "text" ? "outside" : "text";
+  return place === "text" && code === backslash ? "escaped" : place;
 }
 
-/** Waits for the next piece. */
-function* wait(text: JsonText): Reading {
-  text.isWaiting = true;
-  yield;
-}
-
-/** Moves to the next sign. Returns false at the end of the file. */
-function* isMore(text: JsonText): Reading<boolean> {
-  while (!text.skipBlanks()) {
-    if (text.isLast) return false;
-    yield* wait(text);
-  }
-  return true;
-}
-
-/** Moves to the next sign, which must be one of some, and returns it. */
-function* expect(text: JsonText, signs: string): Reading<string> {
-  if (!(yield* isMore(text)) || !signs.includes(text.next)) throw text.damaged();
-  return text.next;
-}
-
-/** Reads a value as a whole. One that is larger than a record is a list of records, or has one. */
-function* readValue(text: JsonText, rules: ValueRules, depth: number, parents: readonly string[]): Reading {
-  yield* isMore(text);
-  const { line } = text;
-  const whole = yield* takeValue(text);
-  const value = whole === null ? undefined : parseJson(whole);
-  // The items of a damaged document are read one by one, so that those that are JSON are not lost.
-  const isDamaged = whole !== null && value === undefined && depth === 0 && /^[[{]/.test(whole);
-  if (isDamaged) text.moveBack(whole.length, line);
-  if (whole !== null && !isDamaged) text.addRows(rules.rowsOf(value, whole, line, parents));
-  else if (depth === maxDepth) throw new NoList(text);
-  else if (text.next === "[") yield* readList(text, rules, depth + 1, parents);
-  else if (text.next === "{") yield* readObject(text, rules, depth + 1);
-  else {
-    yield* skipValue(text);
-    text.addRows([{ line, reason: tooLarge, source: "" }]);
-  }
-}
-
-/** Takes the next value, unless it is larger than a record. */
-function* takeValue(text: JsonText): Reading<string | null> {
-  if (!(yield* isMore(text))) throw text.damaged();
-  const scan = new Scan(text.next);
-  while (!scan.advance(text) && scan.length <= maxRecordLength) {
-    if (text.isLast) throw text.damaged();
-    yield* wait(text);
-  }
-  if (scan.length > maxRecordLength) return null;
-  if (scan.length === 0) throw text.damaged();
-  const value = text.text.slice(text.at, text.at + scan.length);
-  text.moveTo(text.at + scan.length);
-  return value;
-}
-
-/** Moves past the next value, whatever its size, without keeping it. */
-function* skipValue(text: JsonText): Reading {
-  yield* skip(text, new Scan(text.next));
-}
-
-function* skip(text: JsonText, scan: Scan): Reading {
-  for (let isEnd = false; !isEnd; ) {
-    isEnd = scan.advance(text);
-    text.moveTo(text.at + scan.length);
-    scan.length = 0;
-    if (!isEnd && text.isLast) throw text.damaged();
-    if (!isEnd) yield* wait(text);
-  }
-}
-
-const [quote, backslash] = [34, 92];
-const afterWord = /[\s,\]}]|$/g;
-
-/** The change of the depth at each ASCII character. */
-const changes = new Int8Array(128);
-for (const [character, change] of Object.entries({ "{": 1, "[": 1, "}": -1, "]": -1 }))
-  changes[character.charCodeAt(0)] = change;
-
-/** Searches for the end of a value, across several pieces of text. */
-class Scan {
-  /** The number of characters from the position of the text to that of the search. */
-  length = 0;
-  private isText = false;
-  private readonly isWord: boolean;
-
-  /** Begins at the first character of a value, or inside `depth` open objects and lists. */
-  constructor(
-    first: string,
-    private depth = first === "{" || first === "[" ? 1 : 0,
-  ) {
-    this.isText = first === '"';
-    this.isWord = depth === 0 && !this.isText;
-    if (first !== "" && !this.isWord) this.length = 1;
-  }
-
-  /** Continues the search. Returns whether the end was found. */
-  advance({ text, at, isLast }: JsonText): boolean {
-    let offset = at + this.length;
-    if (this.isWord) {
-      afterWord.lastIndex = offset;
-      offset = afterWord.exec(text)?.index ?? text.length;
-      this.length = offset - at;
-      return isLast || offset < text.length;
-    }
-    let { depth, isText } = this;
-    for (; offset < text.length && (depth > 0 || isText); offset++) {
+/** Returns a search for the end of a text, an object, or a list, or of some open ones, across several pieces of text. */
+function endInside(open: number): EndIn {
+  let depth = open;
+  let place: Place = "outside";
+  return (text, from) => {
+    for (let offset = from; offset < text.length; offset++) {
       const code = text.charCodeAt(offset);
-      if (code === quote) isText = !isText;
-      else if (!isText) depth += changes[code] ?? 0;
-      // The character after a backslash may be in the next piece.
-      else if (code === backslash && ++offset === text.length) {
-        offset--;
-        break;
-      }
+      if (place === "outside") depth += changes[code] ?? 0;
+      place = placeAfter(code, place);
+      if (depth === 0 && place === "outside") return offset + 1;
     }
-    this.length = offset - at;
-    this.depth = depth;
-    this.isText = isText;
-    return depth === 0 && !isText;
-  }
+    return null;
+  };
 }
 
-/** Reads each item of a list. */
-function* readList(text: JsonText, rules: ValueRules, depth: number, parents: readonly string[]): Reading {
-  text.moveTo(text.at + 1);
-  if (!(yield* isMore(text))) throw text.damaged();
-  let isEnd = text.next === "]";
-  while (!isEnd) {
-    yield* readValue(text, rules, depth, parents);
-    if (text.isFull) yield;
-    isEnd = (yield* expect(text, ",]")) === "]";
-    if (!isEnd) text.moveTo(text.at + 1);
-  }
-  text.moveTo(text.at + 1);
-}
-
-/** The members of an object that is entered. The items of its list of records are two empty objects. */
-interface Around {
-  [name: string]: unknown;
-}
-
-/**
- * Reads the list of records in an object. An item of a list that has none is a record, and rejected. Throws a UserError for any
- * other object that has none.
- */
-function* readObject(text: JsonText, rules: ValueRules, depth: number): Reading {
-  const { line } = text;
-  const reader = new ObjectReader(text, rules, depth);
-  try {
-    yield* reader.readMembers(reader.root, 1);
-    reader.check();
-  } catch (cause) {
-    // The items that were read already may be no records.
-    const isRecord = cause instanceof NoList && depth > 1 && reader.list === null;
-    if (!isRecord) throw cause;
-    yield* skip(text, new Scan("", reader.open));
-    text.addRows([{ line, reason: tooLarge, source: "" }]);
-  }
-}
-
-class ObjectReader {
-  readonly root: Around = {};
-  /** The items of the list of records; null until it is found. */
-  list: readonly unknown[] | null = null;
-  /** The number of objects that have begun and not ended. */
-  open = 0;
-  private length = 0;
-
-  constructor(
-    private readonly text: JsonText,
-    private readonly rules: ValueRules,
-    private readonly depth: number,
-  ) {}
-
-  /** Throws a UserError unless the list that was read is that of the records. */
-  check(): void {
-    const found = this.rules.pageOf(this.root);
-    if (found !== null && "lists" in found) throw severalLists(found.lists);
-    if (this.list === null || found?.items !== this.list) throw new NoList(this.text);
-  }
-
-  *readMembers(around: Around, names: number): Reading {
-    const { text } = this;
-    this.open++;
-    text.moveTo(text.at + 1);
-    for (let sign = yield* expect(text, '"}'); sign !== "}"; sign = yield* expect(text, '"')) {
-      const name = parseJson((yield* takeValue(text)) ?? "");
-      if (typeof name !== "string") throw text.damaged();
-      yield* expect(text, ":");
-      text.moveTo(text.at + 1);
-      if (!(yield* isMore(text))) throw text.damaged();
-      yield* this.readMember(around, name, names);
-      if ((yield* expect(text, ",}")) === "}") break;
-      text.moveTo(text.at + 1);
-    }
-    text.moveTo(text.at + 1);
-    this.open--;
-  }
-
-  /** Keeps a member, which may say that the object is a record. One that is too large or damaged is entered. */
-  private *readMember(around: Around, name: string, names: number): Reading {
-    const { text } = this;
-    const whole = yield* takeValue(text);
-    const value = whole === null ? undefined : parseJson(whole);
-    if (whole !== null && value === undefined) text.moveBack(whole.length, text.line - lineEndsIn(whole));
-    if (whole === null || value === undefined) return yield* this.enter(around, name, names);
-    this.length += name.length + whole.length + lengthOfMember;
-    if (this.length > maxAroundLength) throw new NoList(text);
-    around[name] = value;
-  }
-
-  private *enter(around: Around, name: string, names: number): Reading {
-    const { text, rules } = this;
-    if (text.next === "{" && names < maxNames) {
-      const inner: Around = {};
-      around[name] = inner;
-      return yield* this.readMembers(inner, names + 1);
-    }
-    if (text.beginsListOfObjects()) {
-      const items = [{}, {}];
-      around[name] = items;
-      const found = rules.pageOf(this.root);
-      if (found !== null && "lists" in found) throw severalLists(found.lists);
-      this.list = found?.items === items ? items : this.list;
-      if (found?.items === items) return yield* readList(text, rules, this.depth + 1, found.parents);
-    }
-    // What is no list of records says nothing of one, such as the objects that are included in it.
-    around[name] = null;
-    yield* skipValue(text);
-  }
-}
-
-function lineEndsIn(text: string): number {
-  return text.split("\n").length - 1;
-}
+/** Finds the end of a number or of a word. */
+const endOfWord: EndIn = (text, from, isLast) => {
+  afterWord.lastIndex = from;
+  return afterWord.exec(text)?.index ?? (isLast ? text.length : null);
+};
 
 /** The refusal of an object that is larger than a record, and has no list of records. */
 class NoList extends UserError {
-  constructor({ line }: JsonText) {
+  constructor(line: number) {
     super(
       `Up to line ${line.toLocaleString("en-US")}, this JSON is one record that is larger than 1 MiB.`,
       "A file is one record per line, a list of records, or one object with a list of records. Nothing was imported.",
     );
   }
-}
-
-function severalLists(lists: readonly string[]): UserError {
-  return new UserError(
-    `The document has several lists of records: ${lists.join(", ")}.`,
-    "Export one of them, so that it is clear which records are the leads. Nothing was imported.",
-  );
 }

@@ -1,17 +1,14 @@
 /** JSON to rows: one object a line, or one document. Either may be a page of records. */
-import { UserError } from "../../runtime/user-error.ts";
 import { type Columns, maxColumns } from "../map/columns.ts";
 import { readRecord } from "../map/record.ts";
 import { maxPageLength, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
 import { linesOf } from "./encoding.ts";
-import { DocumentReader, type ValueRules } from "./json-document.ts";
+import { DocumentReader } from "./json-document.ts";
 import { readPage } from "./json-pages.ts";
 import { isObject, parseJson } from "./json-value.ts";
 
 /** A row has its text and its cells: all rows of a page would be several times the page. */
 const rowsAtOnce = 2000;
-/** A long line is read in pieces of this length. */
-const pieceLength = maxRecordLength / 4;
 /** Pages that were joined are in a list, or in a page of pages. */
 const maxPageDepth = 4;
 
@@ -32,15 +29,13 @@ export async function* readLines(texts: AsyncIterable<string>, columns: Columns)
  * in one list.
  */
 export async function* readDocuments(texts: AsyncIterable<string>, columns: Columns): AsyncGenerator<ReadRow[]> {
-  const reader = new DocumentReader(rulesWith(columns));
+  const reader = new DocumentReader({
+    pageOf: (value) => readPage(value, columns.isChosen),
+    rowsOf: (value, text, line, parents) => rowsOfValue(value, text, line, columns, parents),
+  });
   for await (const text of texts) yield* reader.read(text, false);
   yield* reader.read("", true);
 }
-
-const rulesWith = (columns: Columns): ValueRules => ({
-  pageOf: (value) => readPage(value, columns.isChosen),
-  rowsOf: (value, text, line, parents) => rowsOfValue(value, text, line, columns, parents),
-});
 
 function* inGroups(rows: Iterable<ReadRow>): Generator<ReadRow[]> {
   let group: ReadRow[] = [];
@@ -59,36 +54,10 @@ export function arrivalLine(arrivedMs: number, records: string): string {
 
 const arrivalStart = '{"arrived_ms":';
 
-function* readArrival(value: Record<string, unknown>, line: number, columns: Columns): Generator<ReadRow> {
-  const { arrived_ms: arrivedMs, records } = value;
-  if (typeof arrivedMs !== "number" || !Array.isArray(records)) return yield* rowsOf(value, null, line, columns);
-  for (const record of records) {
-    for (const row of rowsOf(record, null, line, columns)) yield "reason" in row ? row : { ...row, arrivedMs };
-  }
-}
-
 function readLine(text: string, line: number, columns: Columns): Iterable<ReadRow> {
   if (text === "") return [];
-  if (text.length > maxRecordLength) return readLongLine(text, line, columns);
+  if (text.length > maxPageLength) return [{ line, reason: "it is larger than 8 MiB", source: text }];
   return rowsOfValue(parseJson(text), text, line, columns, []);
-}
-
-/** Reads a line that is larger than a record: a page. Its rows would be several times the line. */
-function* readLongLine(text: string, line: number, columns: Columns): Generator<ReadRow> {
-  if (text.length > maxPageLength) return yield { line, reason: "it is larger than 8 MiB", source: text };
-  const reader = new DocumentReader(rulesWith(columns), line);
-  let rows = 0;
-  try {
-    for (let at = 0; at < text.length; at += pieceLength) {
-      for (const some of reader.read(text.slice(at, at + pieceLength), at + pieceLength >= text.length)) {
-        rows += some.length;
-        yield* some;
-      }
-    }
-  } catch (cause) {
-    if (!(cause instanceof UserError) || rows > 0) throw cause;
-    yield { line, reason: text.startsWith("{") ? tooLarge : "it is not a JSON object", source: text };
-  }
 }
 
 /** Returns the rows of a value with its text: a line, or an item of a list. */
@@ -99,14 +68,18 @@ function rowsOfValue(
   columns: Columns,
   parents: readonly string[],
 ): Iterable<ReadRow> {
-  if (isObject(value) && text.startsWith(arrivalStart)) return readArrival(value, line, columns);
+  if (!isObject(value)) return rowsOf(value, text, line, columns, parents);
+  const { row, arrived_ms: arrivedMs, records } = value;
   // A line of a rejects file holds the line that was rejected.
-  if (isObject(value) && "reject_reason" in value && typeof value["row"] === "string") {
-    return readLine(value["row"], line, columns);
+  if (typeof row === "string" && "reject_reason" in value) return readLine(row, line, columns);
+  if (text.startsWith(arrivalStart) && typeof arrivedMs === "number" && Array.isArray(records)) {
+    const rows = records.flatMap((record) => [...rowsOf(record, null, line, columns)]);
+    return rows.map((row) => ("reason" in row ? row : { ...row, arrivedMs }));
   }
   // Only a list can hold more records than one, and most records have none.
-  if (isObject(value) && !text.includes("[")) return [rowOf(value, text, line, columns, parents)];
-  return rowsOf(value, text, line, columns, parents);
+  return text.includes("[")
+    ? rowsOf(value, text, line, columns, parents)
+    : [rowOf(value, text, line, columns, parents)];
 }
 
 /**
