@@ -6,6 +6,7 @@ import { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
 import { inodeOf, shmOf, walOf } from "../../src/db/database-files.ts";
+import { type CommitWatch, watchCommits } from "../../src/db/file-watch.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openReader } from "../../src/db/reader.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
@@ -69,10 +70,14 @@ function inodesOf(path: string): string {
 
 function open(path: string, inodes: string, number: number) {
   const connection = openReadOnly(path);
-  // At once, with all of its statements. SQLite shares the WAL index between the connections of a process to one file, so one
-  // that remains open would keep a deleted index in use for all later ones.
-  const close = () => connection.$client.close(true);
+  let commits: CommitWatch | null = null;
   let serving: Serving | null = null;
+  const close = () => {
+    // At once, with all of its statements. SQLite shares the WAL index between the connections of a process to one file, so one
+    // that remains open would keep a deleted index in use for all later ones.
+    connection.$client.close(true);
+    commits?.close();
+  };
   try {
     const shown = openShownWrites(connection);
     // A node that starts has a file without tables at first, until it has restored its snapshot.
@@ -85,7 +90,7 @@ function open(path: string, inodes: string, number: number) {
       number,
       inodes,
       /** Prepares the reads of requests. Throws if the schema of the file is too old for them. */
-      serving: () => (serving ??= openServing(connection, path)),
+      serving: () => (serving ??= openServing(connection, path, (commits ??= watchCommits(path)))),
     };
   } catch (cause) {
     close();
@@ -93,13 +98,13 @@ function open(path: string, inodes: string, number: number) {
   }
 }
 
-function openServing(connection: Connection, path: string) {
+function openServing(connection: Connection, path: string, commits: CommitWatch) {
   // A newer schema can also be read, as long as it has what this version needs.
   if (pendingMigrations(connection).length > 0) {
     throw new DatabaseUnavailable("The cluster has the schema of an earlier version.", "Run cluster migrate.");
   }
   // The inodes are compared here.
-  const reader = openReader(connection, path, { assertSame() {}, close() {} });
+  const reader = openReader(connection, path, { ...commits, assertSame() {} });
   // Each commit of rqlite, of which there are several per second, empties the cache. A large one costs more than it saves.
   connection.$client.run(`PRAGMA cache_size = -${4 * 1024}`);
   return { reader, usage: openUsageReader(connection) };

@@ -17,13 +17,14 @@ export type Reader = ReturnType<typeof openReader>;
 /** A key as a request needs it. */
 export type KnownKey = NonNullable<ReturnType<Reader["keys"]["find"]>>;
 
-/** Opens what requests read from the file at a path, over a connection to it. `file` notices that it is not there any more. */
+/** Opens what requests read from the file at a path, over a connection to it. `file` notices commits, and that it is not there any more. */
 export function openReader(database: Connection, path: string, file = watchFile(path)) {
   // With SQLite's default of 2 MB, a page deep down read four pages of the file from the system.
   database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
   const anyAccount = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
   // Another number when another connection has committed something, in this program or another.
   const dataVersion = database.$client.prepare<{ data_version: number }, []>("PRAGMA data_version");
+  let version = Number.NaN;
   return {
     /**
      * Returns a number that changes if others have written, so that what was read before may be stale. Call it before a
@@ -31,8 +32,12 @@ export function openReader(database: Connection, path: string, file = watchFile(
      */
     version(): number {
       file.assertSame();
-      // SQLite always has one. NaN equals nothing, so that nothing that was kept would be served.
-      return dataVersion.get()?.data_version ?? Number.NaN;
+      if (file.mayHaveCommits()) {
+        // NaN equals nothing: if SQLite cannot tell, nothing is served that was kept.
+        version = Number.NaN;
+        version = dataVersion.get()?.data_version ?? version;
+      }
+      return version;
     },
     keys: { find: openKeyFinder(database) },
     pixels: openPixelReader(database),

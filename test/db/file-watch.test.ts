@@ -2,12 +2,17 @@
 import { Database } from "bun:sqlite";
 import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
 import { digestOf } from "../../src/contract/key.ts";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { isDatabaseFailure } from "../../src/db/failure.ts";
+import { openDatabase } from "../../src/db/open.ts";
+import { openReader } from "../../src/db/reader.ts";
 import { openServedStore } from "../../src/server/store.ts";
 import { aLead, someLeads } from "../support/builders.ts";
 import { eventually } from "../support/eventually.ts";
+import { aFolder } from "../support/folder.ts";
 import { serve } from "../support/harness.ts";
 
 test("the version changes after other programs write, but not after the server's own counts", async () => {
@@ -19,6 +24,54 @@ test("the version changes after other programs write, but not after the server's
   expect(store.version()).toBe(before);
   importMore([aLead()]);
   expect(store.version()).not.toBe(before);
+});
+
+test("the version changes whenever SQLite says that others have written, whatever they do to the file and its log", () => {
+  const path = join(aFolder(), "leadfile.db");
+  const [ours, asked, theirs] = [openDatabase(path), openDatabase(path), openDatabase(path)];
+  theirs.$client.run("CREATE TABLE notes (text TEXT)");
+  const reader = openReader(ours, path);
+  // Asks SQLite each time.
+  const asking = openReader(asked, path, { assertSame() {}, mayHaveCommits: () => true, close() {} });
+  onTestFinished(() => {
+    for (const connection of [ours, asked, theirs]) connection.$client.close(true);
+    reader.close();
+  });
+  const insert = (bytes: number) => `INSERT INTO notes VALUES ('${"a".repeat(bytes)}')`;
+  const acts: Readonly<Record<string, () => unknown>> = {
+    nothing: () => {},
+    commit: () => theirs.$client.run(insert(10)),
+    "large commit": () => theirs.$client.run(insert(200_000)),
+    // It is larger than the cache, so that SQLite writes to the log before.
+    rollback: () => theirs.$client.run(`BEGIN; ${insert(3_000_000)}; ROLLBACK`),
+    read: () => theirs.$client.run("SELECT count(*) FROM notes"),
+    checkpoint: () => theirs.$client.run("PRAGMA wal_checkpoint(PASSIVE)"),
+    restart: () => theirs.$client.run("PRAGMA wal_checkpoint(RESTART)"),
+    truncation: () => theirs.$client.run("PRAGMA wal_checkpoint(TRUNCATE)"),
+    vacuum: () => theirs.$client.run("VACUUM"),
+  };
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...Object.keys(acts)), { minLength: 1, maxLength: 12 }), (names) => {
+      for (const name of names) {
+        const before = [reader.version(), asking.version()];
+        acts[name]?.();
+        const after = [reader.version(), asking.version()];
+        expect({ name, isNew: after[0] !== before[0] }).toEqual({ name, isNew: after[1] !== before[1] });
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("nothing that was kept is served after SQLite could not tell the version", () => {
+  const path = join(aFolder(), "leadfile.db");
+  const database = openDatabase(path);
+  let commits = 1;
+  const reader = openReader(database, path, { assertSame() {}, mayHaveCommits: () => commits-- > 0, close() {} });
+  // It finalizes all statements.
+  database.$client.close(true);
+  expect(() => reader.version()).toThrow();
+  expect(reader.version()).toBeNaN();
 });
 
 test("a file that is moved away and back is served again", async () => {
