@@ -14,6 +14,7 @@ import { childOption } from "./runtime/program-name.ts";
 
 const machineClock: Clock = {
   now: Date.now,
+  speaks: async () => true,
   // An abort ends the wait early. The caller looks at the signal.
   sleep: (ms, stop) => sleep(ms, undefined, { signal: stop }).catch(() => undefined),
 };
@@ -27,7 +28,7 @@ export async function runCommand(
   const startedMs = performance.now();
   if (words.includes(childOption)) (await import("./server/child-process.ts")).lowerPriority();
   const path = readDatabasePath();
-  const { openDatabase, now } = await prepareDatabase(path, clock);
+  const { openDatabase, now, speaks } = await prepareDatabase(path, clock);
   const opened: { database?: CommandDatabase } = {};
   let status = 0;
   let output = createOutput(false);
@@ -35,6 +36,7 @@ export async function runCommand(
     const program = await createProgram(words.slice(2), {
       ...clock,
       now,
+      speaks,
       installed: async () => (await import("./extensions.ts")).installed,
       database(ifMissing) {
         if (opened.database !== undefined) return opened.database;
@@ -67,23 +69,23 @@ export async function runCommand(
 }
 
 /** The database of a command, which is opened when it is needed, and the time. */
-interface Prepared extends Pick<Clock, "now"> {
+interface Prepared extends Pick<Clock, "now" | "speaks"> {
   readonly openDatabase: () => CommandDatabase;
 }
 
 /** Prepares the database. Only a command that opens it fails if the settings of a cluster are wrong. */
-async function prepareDatabase(path: string, { now }: Clock): Promise<Prepared> {
+async function prepareDatabase(path: string, { now, speaks }: Clock): Promise<Prepared> {
   try {
     const cluster = readCluster();
     const isOfCluster = cluster !== null || isFileOfNode(path);
     const databases = isOfCluster ? await (await import("./extensions.ts")).loadClusterDatabases(path, cluster) : null;
-    if (databases === null) return { openDatabase: () => openFile(path), now };
-    return { openDatabase: await databases.prepareForCommands(), now: databases.now };
+    if (databases === null) return { openDatabase: () => openFile(path), now, speaks };
+    return { ...databases, openDatabase: await databases.prepareForCommands() };
   } catch (cause) {
     const openDatabase = () => {
       throw cause;
     };
-    return { openDatabase, now };
+    return { openDatabase, now, speaks };
   }
 }
 

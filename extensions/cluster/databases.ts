@@ -7,6 +7,7 @@ import type { Backups } from "../../src/backup/restore.ts";
 import type { Databases } from "../../src/cli/contributions.ts";
 import type { ClusterConfig } from "../../src/config.ts";
 import { createDraftFolder } from "../../src/db/database-files.ts";
+import { orElse } from "../../src/db/failure.ts";
 import { migrateSchema, refuseUnusable } from "../../src/db/migrate.ts";
 import { printMessage } from "../../src/runtime/process.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
@@ -14,7 +15,8 @@ import { UserError } from "../../src/runtime/user-error.ts";
 import { type ClusterDatabase, openClusterDatabase, reasonFor } from "./database.ts";
 import { nodeAt, request } from "./node.ts";
 import { openNodeFile } from "./node-file.ts";
-import { openClusterStore } from "./served-store.ts";
+import { healthOf, openClusterStore } from "./served-store.ts";
+import { listServers } from "./transactions.ts";
 
 /** The time for which a command looks for a majority before it reads without one. */
 const patienceMs = 2_000;
@@ -25,6 +27,13 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
   const database = openClusterDatabase(openNodeFile(path), node, nameUnreachable);
   return {
     now: database.now,
+    /** The first server by name that serves speaks for all. If none does, each speaks. */
+    async speaks() {
+      const servers = orElse(() => listServers(database.read), []);
+      database.close();
+      for (const { name, url } of servers) if (await healthOf(url)) return name === node.name;
+      return true;
+    },
     openForServing: async (keepsLedger) => openClusterStore(path, node, keepsLedger),
     async prepareForCommands() {
       const [tried] = await Promise.allSettled([reasonFor(database.catchUp(patienceMs))]);

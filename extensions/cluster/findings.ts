@@ -1,7 +1,7 @@
 /** The problems of a cluster, for `doctor` and `cluster status`. */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { broken, type Examined, type Finding, fine, orFine, warning } from "../../src/cli/doctor/finding.ts";
+import { broken, type Examined, type Finding, fine, orFine, shared, warning } from "../../src/cli/doctor/finding.ts";
 import { checkDisk, mayWrite } from "../../src/cli/doctor/storage.ts";
 import { sizeOf } from "../../src/db/database-files.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
@@ -45,7 +45,7 @@ async function checkNodes(path: string, node: RqliteNode, nowMs: number): Promis
     const removed = `${node.name} is no longer a node of the cluster, which has ${namesOf(status.nodes)}.`;
     const advice = "Stop it and its server, and delete its folder. To add it again, start it with -join.";
     const allFine = fine("cluster", `All ${status.nodes.length} nodes are reachable.`);
-    return orFine(allFine, !isMember && broken("cluster", removed, advice), ...problemsOf(status));
+    return shared(orFine(allFine, !isMember && broken("cluster", removed, advice), ...problemsOf(status)));
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause;
     const findings = [broken("cluster", cause.message, cause.advice)];

@@ -120,7 +120,7 @@ interface ListedServer {
   readonly version: string;
 }
 
-/** Lists the servers of a cluster. */
+/** Lists the servers of a cluster, by name. */
 export function listServers(file: Connection): ListedServer[] {
-  return file.all<ListedServer>(sql`SELECT name, url, version FROM cluster_nodes`);
+  return file.all<ListedServer>(sql`SELECT name, url, version FROM cluster_nodes ORDER BY name`);
 }

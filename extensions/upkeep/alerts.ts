@@ -16,6 +16,8 @@ interface Alerting {
   /** Waits, and returns true if it is time to end. */
   readonly pause: (ms: number) => Promise<boolean>;
   readonly find: () => Promise<readonly Finding[]>;
+  /** Resolves to false if another server sends the alerts about shared findings. */
+  readonly speaks: () => Promise<boolean>;
   readonly onFailure: (way: Way["name"], cause: unknown) => void;
 }
 
@@ -25,13 +27,17 @@ type Alerts = Map<string, Alert>;
 type Sent = Map<Way["name"], Alerts>;
 
 /** Checks at once and every 15 minutes, and sends what has changed. Pauses for less time after a failure. */
-export async function keepAlerting({ ways, file, now, pause, find, onFailure }: Alerting): Promise<void> {
+export async function keepAlerting({ ways, file, now, pause, find, speaks, onFailure }: Alerting): Promise<void> {
   const sent = recall(file, ways);
   let current: Alerts = new Map([...sent.values()].flatMap((alerts) => [...alerts]));
   let [waitMs, pauseMs] = [checkEveryMs, minPauseMs];
   do {
-    current = alertsOf(await find(), current, now());
-    const failures = await Promise.all(ways.map((way) => sendChanges(way, current, file, sent)));
+    const [findings, isSpeaking] = await Promise.all([find(), speaks()]);
+    const isElsewhere = (finding: Finding) => finding.isShared === true && !isSpeaking;
+    const elsewhere = new Set(findings.filter(isElsewhere).map(keyOf));
+    const here = findings.filter((finding) => !isElsewhere(finding));
+    current = alertsOf(here, current, now());
+    const failures = await Promise.all(ways.map((way) => sendChanges(way, current, elsewhere, { file, sent })));
     for (const [index, cause] of failures.entries()) {
       const way = ways[index];
       if (cause !== null && way !== undefined) onFailure(way.name, cause);
@@ -54,7 +60,12 @@ function alertsOf(findings: readonly Finding[], before: Alerts, nowMs: number): 
 }
 
 /** Sends each alert that appeared or ended since the last ones, and remembers each at once. Returns the failure, or null. */
-async function sendChanges({ name, send }: Way, current: Alerts, file: string, sent: Sent): Promise<unknown> {
+async function sendChanges(
+  { name, send }: Way,
+  current: Alerts,
+  elsewhere: ReadonlySet<string>,
+  { file, sent }: { readonly file: string; readonly sent: Sent },
+): Promise<unknown> {
   const alerts: Alerts = sent.get(name) ?? new Map();
   try {
     for (const [key, alert] of current) {
@@ -64,7 +75,8 @@ async function sendChanges({ name, send }: Way, current: Alerts, file: string, s
     }
     for (const [key, alert] of alerts) {
       if (current.has(key)) continue;
-      await send("resolved", alert);
+      // Another server has taken over, and sends its end.
+      if (!elsewhere.has(key)) await send("resolved", alert);
       alerts.delete(key);
       remember(file, sent);
     }

@@ -23,6 +23,8 @@ export interface Contributions {
 export interface Databases {
   /** The time of the cluster, which the clock of this machine may not have. */
   readonly now: () => number;
+  /** Resolves to true on the one server of the cluster that sends the alerts about shared findings. */
+  readonly speaks: () => Promise<boolean>;
   readonly openForServing: (keepsLedger: boolean) => Promise<ServedStore>;
   /** Waits until commands can read what was written before. Its result opens the database, and reports a failure. */
   readonly prepareForCommands: () => Promise<() => CommandDatabase>;

@@ -39,7 +39,12 @@ export function filesOf(path: string): string[] {
  * node rqlite alone may write, so that it is in the folder in which the program runs.
  */
 export function spoolOf(path: string): string {
-  return isFileOfNode(path) ? "leadfile.db.spool" : `${path}.spool`;
+  return keptNextTo(path, "spool");
+}
+
+/** Something that Leadfile alone keeps next to the file; for the file of a node, in the folder in which the program runs. */
+export function keptNextTo(path: string, kind: "spool" | "alerts" | "backup-failed"): string {
+  return `${isFileOfNode(path) ? "leadfile.db" : path}.${kind}`;
 }
 
 /** The file whose lock is taken by the server of a database, each program that opens it, and a restore. */

@@ -12,6 +12,7 @@ export function theProgram(): Promise<Command> {
     installed: async () => installed,
     database: nothing,
     now: nothing,
+    speaks: nothing,
     sleep: nothing,
     output: createOutput(false),
     standardInput: nothing,

@@ -8,7 +8,7 @@ import { type CommandContext, jsonCommand } from "../command.ts";
 import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";
 import { checkDatabase } from "./database.ts";
-import { broken, type Examined, type Finding } from "./finding.ts";
+import { broken, type Examined, type Finding, shared } from "./finding.ts";
 import { checkServer } from "./server.ts";
 import { checkSettings } from "./settings.ts";
 import { checkStorage } from "./storage.ts";
@@ -36,7 +36,7 @@ const checks: readonly ((
   examined: Examined,
   installed: CommandContext["installed"],
 ) => readonly Finding[] | Promise<readonly Finding[]>)[] = [
-  checkDatabase,
+  (examined) => shared(checkDatabase(examined)),
   checkStorage,
   checkSettings,
   async (examined, installed) => (await installed()).findings(examined),

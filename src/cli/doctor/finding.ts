@@ -26,6 +26,8 @@ export interface Finding {
   readonly what: string;
   /** The advice; empty if all is well. */
   readonly advice: string;
+  /** True if it is about the data or the cluster, so that each server of a cluster finds it. */
+  readonly isShared?: true;
 }
 
 const findingOf =
@@ -37,6 +39,11 @@ export const fine = (thing: string, what: string): Finding => findingOf("fine")(
 export const warning = findingOf("warning");
 /** A finding with which the server cannot work, or loses data. */
 export const broken = findingOf("broken");
+
+/** Marks findings that each server of a cluster has. */
+export function shared(findings: readonly Finding[]): Finding[] {
+  return findings.map((finding) => ({ ...finding, isShared: true }));
+}
 
 type Found = Finding | false | null | undefined;
 

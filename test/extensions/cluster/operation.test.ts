@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { untilReady } from "../../../extensions/cluster/members.ts";
 import { addMigration, breakBuild, project } from "../../../lab/faults/breaking/build.ts";
 import { anAdmin } from "../../support/admin.ts";
+import { answering } from "../../support/answering.ts";
 import { someLeads } from "../../support/builders.ts";
 import { until } from "../../support/eventually.ts";
 import { aFolder } from "../../support/folder.ts";
@@ -203,13 +204,27 @@ async function loseWrite({ node }: Place, { admin }: Place): Promise<void> {
 }
 
 unless(missing).describe("doctor", () => {
-  test("names a server that does not answer, and describes how the file of a lost disk is restored", async () => {
-    const [first, { admin }] = (await aCluster()).places;
+  test("names a server that does not answer, in one alert, and describes how the file of a lost disk is restored", async () => {
+    const [first, ...others] = (await aCluster()).places;
+    const [{ admin }] = others;
     await first.server.end("SIGKILL");
     await until(async () => {
       const { stdout } = await admin.run("doctor", "--json");
       return stdout.includes(`The servers of these nodes do not respond: ${first.node.name}.`);
     });
+    const alerts: string[] = [];
+    const receiver = answering(async (request) => {
+      alerts.push(await request.text());
+      return new Response();
+    });
+    const watchers = others.map(({ node }) => anAdmin([], { ...settingsOf(node), ALERT_URL: receiver }));
+    for (const _ of ["first start", "second start"]) {
+      const watching = watchers.map((each) => each.start("watch"));
+      await until(() => alerts.length > 0);
+      await Bun.sleep(4_000);
+      for (const each of watching) await each.end();
+    }
+    expect(alerts.filter((alert) => alert.includes("do not respond"))).toHaveLength(1);
     await first.kill();
     rmSync(first.node.folder, { recursive: true });
     mkdirSync(first.node.folder);

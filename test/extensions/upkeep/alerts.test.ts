@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { keepAlerting } from "../../../extensions/upkeep/alerts.ts";
 import { readWays } from "../../../extensions/upkeep/ways.ts";
-import { type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
+import { type Finding, fine, shared, warning } from "../../../src/cli/doctor/finding.ts";
 import { anAdmin } from "../../support/admin.ts";
 import { answering } from "../../support/answering.ts";
 import { aFolder } from "../../support/folder.ts";
@@ -44,7 +44,12 @@ function aReceiver(path = "") {
   });
   const file = join(aFolder(), "leadfile.db.alerts");
   /** Runs for some minutes; what the doctor finds depends on the minute. */
-  const run = (minutes: number, find: (minute: number) => Finding[], more: Record<string, string> = {}) => {
+  const run = (
+    minutes: number,
+    find: (minute: number) => Finding[],
+    more: Record<string, string> = {},
+    speaks: (minute: number) => boolean = () => true,
+  ) => {
     const endMs = clock.nowMs + minutes * minuteMs;
     return keepAlerting({
       ways: readWays({ ALERT_URL: `${origin}/${path}`, ...more }),
@@ -55,6 +60,7 @@ function aReceiver(path = "") {
         return clock.nowMs >= endMs;
       },
       find: async () => find(minuteNow()),
+      speaks: async () => speaks(minuteNow()),
       onFailure: (name, cause) => failures.push(`${name}: ${cause}`),
     });
   };
@@ -92,6 +98,25 @@ test("a restart posts nothing again, and resolves findings that ended during the
     ["firing", "A key expires."],
     ["resolved", "A key expires."],
   ]);
+});
+
+test("a shared finding is posted only while this server speaks for its cluster, and its end not after another one took over", async () => {
+  const { posts, run } = aReceiver();
+  const shown = () => posts.splice(0).map(({ state, what }) => [state, what]);
+  const both = () => [...shared([warning("cluster", "A node is unreachable.", "")]), disk(900)];
+  await run(50, both, {}, (minute) => minute >= 20);
+  expect(shown()).toEqual([
+    ["firing", "Only 900 MB are free."],
+    ["firing", "A node is unreachable."],
+  ]);
+  await run(20, both, {}, () => false);
+  await run(
+    20,
+    () => [disk(900)],
+    {},
+    () => false,
+  );
+  expect(shown()).toEqual([]);
 });
 
 test("findings that differ in the digits of a name are posted each, and one whose unit changes is not posted again", async () => {
