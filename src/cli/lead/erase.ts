@@ -13,7 +13,7 @@ import { printable } from "../../runtime/user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { sayCopies } from "../copies.ts";
-import { firstOf, grouped, leadsText } from "../terminal/numbers.ts";
+import { counted, firstOf, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
@@ -68,7 +68,12 @@ it would erase, pass --dry-run first.`,
       const remaining = erasure.findRemaining();
       sayRemaining(context.output, remaining);
       await removeResidualBytes(context, erasure.hasRemoved);
-      await warnOfOtherCopies(context, { accounts: remaining.accounts, matcher: erasure.matcher, erased });
+      await warnOfOtherCopies(context, {
+        account: account.name,
+        accounts: remaining.accounts,
+        matcher: erasure.matcher,
+        erased,
+      });
     });
 }
 
@@ -83,7 +88,7 @@ function printSurvey(output: Output, { found, mentions }: Survey, options: Optio
     leads: some.reduce((sum, { leads }) => sum + leads, 0),
     people: some.reduce((sum, { people }) => sum + people, 0),
   }));
-  const onList = (count: number) => (options.list === undefined ? "" : ` by ${grouped(count)} on the list`);
+  const onList = (count: number) => (options.list === undefined ? "" : ` of ${counted("person")(count)} on the list`);
   const lines = kinds.map(({ kind, persons, leads }) => `${kind}: ${leadsText(leads)}${onList(persons)}`);
   output.result({ kinds, mentions }, lines.join("\n"));
   const others = `${leadsText(mentions.length)} ${mentions.length === 1 ? "contains" : "contain"} one of their email addresses or phones in another field`;
@@ -165,17 +170,23 @@ function sayRemaining(output: Output, { blocked, mentioning }: RemainingLeads): 
 const maxAccounts = 3;
 
 interface OtherCopies extends Pick<RemainingLeads, "accounts"> {
+  readonly account: string;
   readonly matcher: Erasure["matcher"];
   readonly erased: readonly ErasedPerson[];
 }
 
 /** Says what still contains the person, and what was not searched. */
-async function warnOfOtherCopies(context: CommandContext, { accounts, matcher, erased }: OtherCopies): Promise<void> {
+async function warnOfOtherCopies(
+  context: CommandContext,
+  { account, accounts, matcher, erased }: OtherCopies,
+): Promise<void> {
   const { output } = context;
-  const shown = firstOf(accounts.map(printable), maxAccounts, " and ");
-  if (accounts.length > 0)
+  // The leads of the account itself were named before.
+  const others = accounts.filter((name) => name !== account);
+  const shown = firstOf(others.map(printable), maxAccounts, " and ");
+  if (others.length > 0)
     output.say(`Other leads of ${shown} have the same email address, phone, or ID, and were kept.`);
-  else output.say("No other lead has the email address, phone, or ID in readable form.");
+  else if (accounts.length === 0) output.say("No other lead has the email address, phone, or ID in readable form.");
   for (const name of givenNamesWith(context.database().read, matcher))
     output.say(
       `The name of a file, pixel, key, source, or account contains an erased identifier, and was kept: ${printable(name)}`,
