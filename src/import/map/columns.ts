@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { UserError } from "../../runtime/user-error.ts";
 import { type Column, columnOf, isRejectColumn, type Sign } from "./column.ts";
+import { type PathInDocument, pathInDocument } from "./document.ts";
 import type { ObjectKind } from "./fields.ts";
 import { createLayout, type Layout } from "./layout.ts";
 import type { ColumnMapping } from "./mapping.ts";
@@ -27,6 +28,7 @@ export class Path {
   private readonly inner = new Map<string, Path>();
   private readonly length: number;
   private column: Column | null = null;
+  private said: PathInDocument | null = null;
   private readonly signs: { [Name in Sign]?: Column } = {};
 
   constructor(
@@ -37,7 +39,7 @@ export class Path {
     const name = names.at(-1) ?? "";
     this.kind = kindOf(name);
     this.isOfPerson = this.kind === "person" || this.kind === "doubtfulPerson";
-    this.isChosen = columns.isChosen(names);
+    this.isChosen = columns.mapping.personLength([...names, listSign]) === names.length;
     this.length = around === undefined ? 0 : around.length + name.length;
     this.isTooLong = names.length > maxDepth || this.length > maxPathLength;
   }
@@ -53,6 +55,10 @@ export class Path {
   /** The column of the value at this path. */
   get value(): Column {
     return (this.column ??= this.columns.add(this.names.join("."), this.names));
+  }
+
+  get inDocument(): PathInDocument {
+    return (this.said ??= pathInDocument(this.names));
   }
 
   /** Returns the column of a sign at this path. */
@@ -96,10 +102,6 @@ export class Columns {
   get vendor(): string | null {
     return [...this.usedProfiles][0] ?? null;
   }
-
-  /** Returns whether --map makes an object or a list the person. */
-  readonly isChosen = (path: readonly string[]): boolean =>
-    this.mapping.personLength([...path, listSign]) === path.length;
 
   /** Adds the columns of a header, in their order. Throws a UserError if there are too many. */
   addHeader(cells: readonly string[]): Layout {

@@ -3,8 +3,8 @@
  * one record is entered, and the items of its list are read one by one.
  */
 import { UserError } from "../../runtime/user-error.ts";
+import type { Page } from "../map/document.ts";
 import { maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
-import type { Page } from "./json-pages.ts";
 import { parseJson } from "./json-value.ts";
 
 /** The meaning of values, which is not the concern of this file. */

@@ -1,10 +1,10 @@
 /** JSON to rows: one object a line, or one document. Either may be a page of records. */
 import { type Columns, maxColumns } from "../map/columns.ts";
+import { readPage } from "../map/document.ts";
 import { readRecord } from "../map/record.ts";
 import { maxPageLength, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
 import { linesOf } from "./encoding.ts";
 import { DocumentReader } from "./json-document.ts";
-import { readPage } from "./json-pages.ts";
 import { isObject, parseJson } from "./json-value.ts";
 
 /** A row has its text and its cells: all rows of a page would be several times the page. */
@@ -30,7 +30,7 @@ export async function* readLines(texts: AsyncIterable<string>, columns: Columns)
  */
 export async function* readDocuments(texts: AsyncIterable<string>, columns: Columns): AsyncGenerator<ReadRow[]> {
   const reader = new DocumentReader({
-    pageOf: (value) => readPage(value, columns.isChosen),
+    pageOf: (value) => readPage(value, columns.root),
     rowsOf: (value, text, line, parents) => rowsOfValue(value, text, line, columns, parents),
   });
   for await (const text of texts) yield* reader.read(text, false);
@@ -94,7 +94,7 @@ function* rowsOf(
   parents: readonly string[] = [],
   depth = 0,
 ): Generator<ReadRow> {
-  const page = depth < maxPageDepth ? readPage(value, columns.isChosen) : null;
+  const page = depth < maxPageDepth ? readPage(value, columns.root) : null;
   if (page !== null && "items" in page) {
     for (const item of page.items) yield* rowsOf(item, null, line, columns, page.parents, depth + 1);
     return;

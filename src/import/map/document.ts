@@ -1,0 +1,152 @@
+/** The list of records of a JSON document, under any name that is not that of something else. */
+import { isObject } from "../parse/json-value.ts";
+import { bareNames, otherLists, type Target } from "./fields.ts";
+import { fieldNamed, isRepresentative, kindOf, normalizeName, splitPath } from "./names.ts";
+import { meaningOf, strangeField } from "./paths.ts";
+import { firstEmail } from "./values/emails.ts";
+import { firstPhone } from "./values/phones.ts";
+
+/** A list of records, and its parents: a name in a list of companies is that of a company. */
+export interface Page {
+  readonly items: readonly unknown[];
+  readonly parents: readonly string[];
+}
+
+/** A path in a document. */
+interface Path {
+  readonly names: readonly string[];
+  readonly kind: ReturnType<typeof kindOf>;
+  /** True if --map makes the items of a list at it the person. */
+  readonly isChosen: boolean;
+  readonly inDocument: PathInDocument;
+  at(name: string): Path;
+}
+
+/** What a path says of a document. */
+export interface PathInDocument {
+  /** True if a list with this name may be the list of records. */
+  readonly mayHoldRecords: boolean;
+  /**
+   * Whether a value here says that the document is one record: never, always, not in a listing (which has a time, an address, and a
+   * name of its own), or if it is such a value, because it would name somebody in an unknown object.
+   */
+  readonly says: "nothing" | "record" | "record but for a listing" | Target;
+}
+
+/** The maximal depth of a list of records. */
+const maxDepth = 4;
+
+interface List {
+  readonly path: Path;
+  readonly items: readonly unknown[];
+}
+
+/**
+ * Returns the list of records that a JSON value is; null if it is a record, and the paths of the lists if it has several.
+ * Around the list of a page, nothing says something of a visitor or a visit.
+ */
+export function readPage(value: unknown, root: Path): Page | { readonly lists: readonly string[] } | null {
+  if (Array.isArray(value)) return isList(value) ? { items: value, parents: [] } : null;
+  if (!isObject(value)) return null;
+  const lists = listsIn(value, root);
+  if (lists.length === 0) return null;
+  const isListing = lists.every(({ path }) => path.kind === "wrapper" || path.kind === null);
+  const items = new Set<unknown>(lists.map((list) => list.items));
+  if (isRecord(value, root, { lists: items, isListing })) return null;
+  const full = lists.filter(({ items }) => items.length > 0);
+  if (full.length > 1) {
+    // Lists of one object each belong together.
+    const isOne = full.every(({ items }) => items.length === 1);
+    return isOne ? null : { lists: full.map(({ path }) => path.names.join(".")) };
+  }
+  const [list] = [...full, ...lists];
+  if (list === undefined) return null;
+  const { names, kind, isChosen } = list.path;
+  if (isChosen) return { items: list.items, parents: names };
+  return { items: list.items, parents: kind === "company" ? names.slice(-1) : [] };
+}
+
+function listsIn(value: Record<string, unknown>, path: Path): List[] {
+  return Object.entries(value).flatMap(([name, item]) => {
+    if (typeof item !== "object" || item === null) return [];
+    const here = path.at(name);
+    if (isObject(item)) return here.names.length < maxDepth ? listsIn(item, here) : [];
+    const holdsRecords = Array.isArray(item) && isList(item) && !arePairs(item) && here.inDocument.mayHoldRecords;
+    return holdsRecords ? [{ path: here, items: item }] : [];
+  });
+}
+
+/** Returns whether a list has only pairs of a name and a value: the fields of one record, as of a form. */
+function arePairs(list: readonly unknown[]): boolean {
+  return list.length > 0 && list.every((item) => isObject(item) && isPair(Object.keys(item)));
+}
+
+function isPair(names: readonly string[]): boolean {
+  return names.length === 2 && names.includes("name") && (names.includes("value") || names.includes("values"));
+}
+
+/** The lists in a document, and whether none of them is named after something else than a record. */
+interface Around {
+  readonly lists: ReadonlySet<unknown>;
+  readonly isListing: boolean;
+}
+
+/** Returns whether anything around the lists describes a visitor or a visit. If so, the lists belong to that record. */
+function isRecord(value: Record<string, unknown>, path: Path, around: Around): boolean {
+  return Object.entries(value).some(([name, item]) => {
+    const here = path.at(name);
+    if (around.lists.has(item) || here.names.length > maxDepth) return false;
+    return (Array.isArray(item) ? item : [item]).some((one) =>
+      isObject(one) ? isRecord(one, here, around) : saysOfRecord(here, one, around),
+    );
+  });
+}
+
+function saysOfRecord({ inDocument: { says } }: Path, value: unknown, { isListing }: Around): boolean {
+  if (says === "nothing" || value === null || value === "") return false;
+  if (says === "record") return typeof value !== "number";
+  if (says === "record but for a listing") return typeof value !== "number" && !isListing;
+  const text = String(value);
+  if (says === "email" || says === "verified_email") return firstEmail(text) !== null;
+  // A count is no phone, and a link to a page is no name.
+  if (says === "phone") return firstPhone(text) !== null && /(?:\d\D*){7}/.test(text);
+  return /^[^\d/?=&:]*\p{L}[^\d/?=&:]*$/u.test(text);
+}
+
+/** Returns what a path says of a document. */
+export function pathInDocument(path: readonly string[]): PathInDocument {
+  const name = path.at(-1) ?? "";
+  const field = fieldNamed(name);
+  // A list of events or of sessions may be that of the records; any other one of visits belongs to a record.
+  const isVisits = kindOf(name) === "visit" && !/^(?:event|session)s?$/.test(normalizeName(name));
+  const isField = field !== null && !hasNoObjects.has(field);
+  return { mayHoldRecords: !isOther(name) && !isRepresentative(name) && !isVisits && !isField, says: saidBy(path) };
+}
+
+function saidBy(path: readonly string[]): PathInDocument["says"] {
+  const names = splitPath(path, () => false) ?? [];
+  const meaning = meaningOf(names);
+  if (names.length === 0) return "nothing";
+  if (meaning === null) {
+    const target = strangeField(names)?.target ?? "name";
+    return target === "name" || names.some((one) => isOther(one) || isRepresentative(one)) ? "nothing" : target;
+  }
+  const { target, use, isBareName } = meaning;
+  const isOfRecord = use !== "id" && use !== "time zone" && use !== "creation";
+  if (target === null || isBareName || !isOfRecord) return "nothing";
+  if (!bareNames.has(normalizeName(names.at(-1) ?? "")) || target === "pixel_id") return "record";
+  return target === "identified_at" ? "nothing" : "record but for a listing";
+}
+
+/** Fields of which no list of objects holds values: such a list may be that of the records, as `matched`. */
+const hasNoObjects: ReadonlySet<Target> = new Set(["id", "identified_at", "pixel_id"]);
+
+function isOther(name: string): boolean {
+  return otherLists.has(normalizeName(name).replace(/s$/, ""));
+}
+
+/** A list of texts or numbers is a value; one without anything in it may be a page. */
+function isList(list: readonly unknown[], depth = 0): boolean {
+  if (list.length === 0) return true;
+  return list.some((item) => isObject(item) || (depth < maxDepth && Array.isArray(item) && isList(item, depth + 1)));
+}
