@@ -11,9 +11,12 @@ import { type Admin, anAdmin } from "../support/admin.ts";
 import { watchDatabases } from "../support/closing.ts";
 import { openTestDatabase } from "../support/database.ts";
 import { onTerminal, plain } from "../support/terminal.ts";
-import { signalBelow } from "../support/write-lock.ts";
+import { betweenTransactions, signalBelow } from "../support/write-lock.ts";
 
 const px = ["--pixel", "px"];
+/** The leads of an import that takes several transactions. */
+const many = 6_000;
+const manyRows = `date,email\n${Array.from({ length: many }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("")}`;
 const january = "date,email\n2026-01-10,a@example.com\n2026-01-10,b@example.com\n2026-01-12,c@example.com\n";
 const overlapping = "date,email\n2026-01-09,d@example.com\n2026-01-10,b@example.com\n2026-01-11,e@example.com\n";
 
@@ -167,8 +170,7 @@ test("an undo that is stopped or killed is listed as unfinished, and the next on
   const admin = anAdmin();
   await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
   const before = await admin.exported();
-  const rows = Array.from({ length: 20_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
-  await admin.import(`date,email\n${rows}`, ...px);
+  await admin.import(manyRows, ...px);
   const leftAfter = async (leads: number, signal: "SIGKILL" | "SIGINT") => {
     const child = admin.start("import", "undo", "acme", "2");
     const status = await signalBelow(leads, admin.file, child, signal);
@@ -177,10 +179,10 @@ test("an undo that is stopped or killed is listed as unfinished, and the next on
     expect((await admin.run("import", "list", "acme")).stdout).toMatch(/^2 .* not finished /m);
     return { status, left, said: child.errors() };
   };
-  const { status, left, said } = await leftAfter(20_001, "SIGINT");
+  const { status, left, said } = await leftAfter(many + 1, "SIGINT");
   const stopped =
     /\nStopped after ([\d,]+) leads of import 2 were removed\. It is not undone yet\. Run the command again [^\n]+\n$/;
-  expect([status, Number(stopped.exec(`\n${said}`)?.[1]?.replaceAll(",", ""))]).toEqual([130, 20_001 - left]);
+  expect([status, Number(stopped.exec(`\n${said}`)?.[1]?.replaceAll(",", ""))]).toEqual([130, many + 1 - left]);
   const killed = await leftAfter(left, "SIGKILL");
   expect((await undo(admin, 2)).json as unknown).toEqual({ import: 2, removed: killed.left - 1 });
   expect(await admin.exported()).toBe(before);
@@ -190,13 +192,12 @@ test("an import that still runs is undone with all that it adds in the meantime"
   const admin = anAdmin();
   await admin.import("date,email\n2025-12-31,z@example.com\n", ...px);
   const before = await admin.exported();
-  const rows = Array.from({ length: 30_000 }, (_, n) => `2026-01-31,d${n}@example.com\n`).join("");
-  const running = admin.import(`date,email\n${rows}`, ...px);
-  while ((await listed(admin)).length < 2) await Bun.sleep(20);
+  const running = admin.start("lead", "import", "acme", admin.put("many.csv", manyRows), ...px);
+  for await (const { leads } of betweenTransactions(admin.file, running.exited)) if (leads > 1) break;
   expect((await undo(admin, 2)).status).toBe(0);
-  const { status, stderr } = await running;
   // It may have come to its end before.
-  if (status !== 0) expect(stderr).toMatch(/^Import 2 was undone while it ran.*import the file again.*$/m);
+  if ((await running.exited) !== 0)
+    expect(running.errors()).toMatch(/^Import 2 was undone while it ran.*import the file again.*$/m);
   expect(await admin.exported()).toBe(before);
   expect(await listed(admin)).toMatchObject([{ import: 2, state: "undone" }, { import: 1 }]);
 });

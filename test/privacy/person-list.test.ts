@@ -116,19 +116,20 @@ describe("a list of persons", () => {
 });
 
 test("erase --list that is stopped has erased and blocked what has a receipt, and running it again completes it", async () => {
+  const many = 600;
   const admin = anAdmin();
-  const people = Array.from({ length: 2000 }, (_, n) => `person${n}@example.com`);
+  const people = Array.from({ length: many }, (_, n) => `person${n}@example.com`);
   const file = `pixel_id,email\n${people.map((email) => `px,${email}`).join("\n")}\n`;
   await admin.import(file);
   const path = admin.put("list.txt", people.join("\n"));
   const running = admin.start("lead", "erase", "acme", "--list", path);
-  expect(await signalBelow(2000, admin.file, running, "SIGTERM")).toBe(143);
+  expect(await signalBelow(many, admin.file, running, "SIGTERM")).toBe(143);
   const left = (await admin.leads()).length;
   expect(left).toBeGreaterThan(0);
-  expect(receiptsIn((await admin.run("receipt", "list", "acme")).stdout)).toHaveLength(2000 - left);
-  expect((await admin.import(file)).json).toMatchObject({ suppressed: 2000 - left, imported: 0 });
+  expect(receiptsIn((await admin.run("receipt", "list", "acme")).stdout)).toHaveLength(many - left);
+  expect((await admin.import(file)).json).toMatchObject({ suppressed: many - left, imported: 0 });
   const again = await admin.run("lead", "erase", "acme", "--list", path);
-  expect([again.status, receiptsIn(again.stdout).length, await admin.leads()]).toEqual([0, 2000, []]);
+  expect([again.status, receiptsIn(again.stdout).length, await admin.leads()]).toEqual([0, many, []]);
 });
 
 test("a SHA-256 finds leads that mention its address or phone, and --mentions erases them", async () => {
