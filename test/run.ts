@@ -1,12 +1,43 @@
-/** bun run test: runs the tests, and prints the progress, the remaining time, and which tests were skipped. */
+/** bun run test: runs tests, and prints the progress, the remaining time, and which tests were skipped. --lab runs the slow ones. */
 import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundlePrograms } from "./support/bundle.ts";
 
+/** Tests with a cluster, an emulator, a whole system, a browser, compilers, or files that could fill the memory. */
+const inLab = [
+  "docs/browser.test.ts",
+  "docs/polling.test.ts",
+  "extensions/cluster",
+  "ops/deploy",
+  "ops/executable.test.ts",
+  "packages/generated",
+  "security/bombs.test.ts",
+];
+
+const ignoring = (path: string) => `--path-ignore-patterns=test/${path}${path.endsWith(".ts") ? "" : "/**"}`;
+
+/** The runs of all tests, with their usual figures. Most tests wait, so two cores keep many of them busy. */
+const runs = {
+  core: {
+    folder: join(import.meta.dir, ".."),
+    usual: { tests: 3_750, seconds: 120 },
+    options: ["--parallel=5", "--timings=test/timings.json"],
+    paths: inLab.map(ignoring),
+  },
+  lab: {
+    folder: join(import.meta.dir, "../lab"),
+    usual: { tests: 220, seconds: 450 },
+    // That folder has no bunfig.toml.
+    options: ["--parallel=6", "--timings=timings.json", "--preload=../test/support/run.ts"],
+    paths: ["./commands.test.ts", "./faults", "./connectors", ...inLab.map((path) => `../test/${path}`)],
+  },
+};
+
 const chosen = process.argv.slice(2);
-/** The usual figures of all tests, on a machine with two cores. */
-const usual = { tests: 3_850, seconds: 150 };
+const isLab = chosen[0] === "--lab";
+const { folder, usual, options, paths } = isLab ? runs.lab : runs.core;
+const isWhole = isLab || chosen.length === 0;
 const lineEveryMs = 15_000;
 
 let done = 0;
@@ -19,8 +50,7 @@ function printProgress(): void {
   printedMs = performance.now();
   const total = Math.max(done, usual.tests);
   const left = done < total / 20 ? usual.seconds : (performance.now() / 1000 / done) * (total - done);
-  const isAll = chosen.length === 0;
-  const text = isAll ? `${done} of about ${total} tests, about ${left.toFixed(0)} s left` : `${done} tests`;
+  const text = isWhole ? `${done} of about ${total} tests, about ${left.toFixed(0)} s left` : `${done} tests`;
   process.stdout.write(isTerminal ? `\r\u001b[K${text}` : `${text}\n`);
 }
 
@@ -43,9 +73,6 @@ function take(line: string): void {
   printProgress();
 }
 
-/** Tests with a cluster, an emulator, a whole system, or generators. `bun run --cwd lab test` runs them. */
-const inLab = ["extensions/cluster/**", "ops/executable.test.ts", "ops/deploy/debian.test.ts", "packages/generated/**"];
-
 /** Memory, where a database is synced at once. Containers often have too little of it. */
 const memory = "/dev/shm";
 const minMemoryBytes = 4 * 1024 ** 3;
@@ -56,14 +83,13 @@ function temporaryFolder(): string {
   return bavail * bsize < minMemoryBytes ? tmpdir() : memory;
 }
 
-const ignored = chosen.length > 0 ? [] : inLab.map((path) => `--path-ignore-patterns=test/${path}`);
-// Many tests wait for a process or a time, so two cores keep five workers busy. The slowest files start first, but after
-// those without a time: so timings.json has all of them (--update-timings writes it).
-const options = ["--parallel=5", "--no-isolate", `--timings=${join(import.meta.dir, "timings.json")}`, ...ignored];
-const temporary = temporaryFolder();
+// The lab needs more space than there is in memory.
+const temporary = isLab ? tmpdir() : temporaryFolder();
 const bundles = mkdtempSync(join(temporary, "leadfile-bundles-"));
 await bundlePrograms(bundles);
-const child = Bun.spawn([process.execPath, "test", ...options, ...chosen], {
+// The slowest files start first, but after those without a time: so timings.json has all of them (--update-timings writes it).
+const child = Bun.spawn([process.execPath, "test", "--no-isolate", ...options, ...(isWhole ? paths : chosen)], {
+  cwd: folder,
   env: { ...process.env, TMPDIR: temporary, TEST_BUNDLES: bundles },
   stdout: "inherit",
   stderr: "pipe",
