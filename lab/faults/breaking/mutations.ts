@@ -73,10 +73,10 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
       "cli/key",
     ],
   },
-  "src/db/usage.ts": {
+  "src/privacy/sent/outbox.ts": {
     "usage that is not told while it is written": [
-      "[...leaving, ...pending]",
-      "[...pending]",
+      "[...leaving.days, ...pending.days]",
+      "[...pending.days]",
       "spec/4-3-usage",
       "db/usage-writing",
     ],
