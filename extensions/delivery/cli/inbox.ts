@@ -77,9 +77,8 @@ async function run(context: CommandContext, named: string, options: InboxOptions
     importOf(name, path) {
       const { read } = database;
       const account = findAccount(read, name) ?? listAccounts(read).find((one) => isFolderOf(one, name));
-      if (account === undefined) return { fault: "no account has this ID or name; its files wait." };
+      if (account === undefined) throw new UserError("no account has this ID or name; its files wait.", "");
       const importFile = importWith(context, account.id, settingsIn(path), "uploads", imports);
-      if ("fault" in importFile) return importFile;
       return async (file, rejects) => {
         await record();
         return importFile(file, rejects);

@@ -64,8 +64,12 @@ function checkPending(folder: FolderQueue, accounts: readonly AccountInflow[] | 
   const what = `${filesText(waiting.count)} in ${path}: waiting, the oldest since ${timeText(waiting.sinceMs)}.`;
   const isKnown = accounts === null || accounts.some((account) => isFolderOf(account, name));
   if (!isKnown) return [warning("inbox", what, "Its name is not that of an account. Rename it, or move its files.")];
-  const settings = settingsIn(path);
-  if ("fault" in settings) return [warning("inbox", what, `Its import.json is wrong: ${settings.fault}`)];
+  try {
+    settingsIn(path);
+  } catch (cause) {
+    if (!(cause instanceof UserError)) throw cause;
+    return [warning("inbox", what, `Its import.json is wrong: ${cause.sentence}`)];
+  }
   const advice = `Check that INBOX is imported (bun start or ${adminCommand} inbox), and see its log for the reason.`;
   return [nowMs - waiting.sinceMs > maxWaitMs ? warning("inbox", what, advice) : fine("inbox", what)];
 }

@@ -98,7 +98,7 @@ function openImport(folder: string, imports: ImportProcess, context: CommandCont
   return new Inbox(folder, {
     importOf(sourceId) {
       const source = findSource(context.database().read, sourceId);
-      if (source === null) return { fault: "there is no such source; its deliveries are not imported." };
+      if (source === null) throw new UserError("there is no such source; its deliveries are not imported.", "");
       return importWith(context, source.account, checkSettings(source.options, "the source"), "deliveries", imports);
     },
     source: "deliveries",

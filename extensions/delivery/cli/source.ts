@@ -4,10 +4,11 @@ import { accountOf, checkText } from "../../../src/cli/arguments.ts";
 import { AdminCommand, type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import {
   type ImportRequest,
+  type ImportSettings,
   prepareReading,
   requestOf,
   settingsOf,
-  withImportOptions,
+  withReadingOptions,
 } from "../../../src/cli/lead/import/options.ts";
 import { columnsText, sampleText } from "../../../src/cli/lead/import/preview.ts";
 import { refuseUnseen, showOnce } from "../../../src/cli/terminal/output.ts";
@@ -66,7 +67,7 @@ function createCommand(context: CommandContext): Command {
       "--signature-header <NAME>",
       `the header with the HMAC-SHA256 of the body (default: ${defaultSignatureHeader})`,
     );
-  return withImportOptions(command, { stamp: "arrival" }, "on-duplicate")
+  return withReadingOptions(command, "arrival")
     .addHelpText(
       "after",
       `
@@ -78,13 +79,17 @@ With --secret, a delivery has the HMAC-SHA256 of its body in the header of
       "source create acme --secret - < secret.txt",
       'source create acme --map "Site=pixel_id" --create-pixels',
     )
-    .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options));
+    .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options, settingsOf(command)));
 }
 
-async function create(context: CommandContext, idOrName: string, options: CreateOptions): Promise<void> {
+async function create(
+  context: CommandContext,
+  idOrName: string,
+  options: CreateOptions,
+  settings: ImportSettings,
+): Promise<void> {
   const account = accountOf(context, idOrName);
   const label = options.label === undefined ? null : checkText("--label", options.label);
-  const settings = settingsOf(options);
   prepareReading(context, account, requestOf(settings));
   const signature = await readSignature(context, options);
   // A token that nobody saw could only be revoked.
@@ -180,10 +185,8 @@ function testCommand(context: CommandContext): Command {
 
 /** Reads a payload as `receive` does. Throws a DeliveryRefused that says what `receive` would answer. */
 async function testDelivery(context: CommandContext, source: Source) {
-  const settings = checkSettings(source.options, "The source");
-  if ("fault" in settings) throw new UserError(settings.fault, "Revoke the source, and create another one.");
   const account = accountOf(context, source.account);
-  const request = { ...requestOf(settings), mode: "delivery" as const };
+  const request = { ...requestOf(checkSettings(source.options, "The source")), mode: "delivery" as const };
   const body = Buffer.concat(await Array.fromAsync(context.standardInput()));
   // Nobody says which type a payload has that is on standard input.
   const { json } = readVisits(body, null, /^[^{[]*=/.test(body.toString("utf8", 0, maxFormStart)));

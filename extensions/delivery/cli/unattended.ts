@@ -17,20 +17,19 @@ import type { ImportNews, ImportOrder, ImportProcess } from "../inbox/import-pro
 /** The inbox says what became of a file in one line. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
 
-/** Returns the import of files that are read with some settings, or what is wrong with the settings. */
+/** Returns the import of files that are read with some settings. Throws a UserError if the settings are wrong. */
 export function importWith(
   context: CommandContext,
   account: string,
-  settings: ImportSettings | { readonly fault: string },
+  settings: ImportSettings,
   source: FileSource,
   imports: ImportProcess,
-): ImportFile | { readonly fault: string } {
-  if ("fault" in settings) return settings;
+): ImportFile {
   try {
     prepareReading(context, accountOf(context, account), requestOf(settings));
   } catch (cause) {
     if (!(cause instanceof UserError) || cause instanceof DatabaseUnavailable) throw cause;
-    return { fault: `the options of its import are wrong, and its files wait: ${cause.sentence}` };
+    throw new UserError(`the options of its import are wrong, and its files wait: ${cause.sentence}`, "");
   }
   return (file, rejects) => imports.run({ account, settings, source, file, rejects });
 }

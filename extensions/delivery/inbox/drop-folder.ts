@@ -3,6 +3,7 @@ import { readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
 import { codeOf } from "../../../src/db/failure.ts";
+import { UserError } from "../../../src/runtime/user-error.ts";
 import {
   archive,
   divide,
@@ -21,8 +22,8 @@ export type ImportFile = (file: string, rejects: string) => Promise<Outcome>;
 
 /** The parts of an inbox that each of its folders needs. */
 export interface FolderParts {
-  /** Returns the import of the files of a folder, or why they cannot be imported. */
-  readonly importOf: (name: string, path: string) => ImportFile | { readonly fault: string };
+  /** Returns the import of the files of a folder; throws a UserError that says why they cannot be imported. */
+  readonly importOf: (name: string, path: string) => ImportFile;
   readonly source: FileSource;
   readonly now: () => number;
   /** Called with a line for each file that was imported or failed, and for each that waits. */
@@ -114,10 +115,12 @@ export class DropFolder {
     if (this.#isPaused) return;
     problems.begin();
     const pending = readdirSync(path).filter(isDropped);
-    const importFile = pending.length === 0 ? null : parts.importOf(name, path);
-    if (importFile !== null && "fault" in importFile) {
-      problems.report(`${name}/: ${importFile.fault}`, pending.length);
-      return;
+    let importFile: ImportFile | null = null;
+    try {
+      if (pending.length > 0) importFile = parts.importOf(name, path);
+    } catch (cause) {
+      if (!(cause instanceof UserError) || cause instanceof DatabaseUnavailable) throw cause;
+      return problems.report(`${name}/: ${cause.sentence}`, pending.length);
     }
     const complete = this.#look();
     if (importFile === null) return;

@@ -1,9 +1,9 @@
 /** The settings of a folder or a source: the options of lead import by their long names. Those of a folder are in import.json. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Value } from "@sinclair/typebox/value";
-import { ImportSettings } from "../../../src/cli/lead/import/options.ts";
+import { type ImportSettings, requestOf, settingNames } from "../../../src/cli/lead/import/options.ts";
 import { codeOf } from "../../../src/db/failure.ts";
+import { UserError } from "../../../src/runtime/user-error.ts";
 import { optionsFile } from "./drop-folder.ts";
 
 /** Returns whether a folder belongs to an account, by its ID or name. File systems write accented letters in two ways. */
@@ -12,20 +12,20 @@ export function isFolderOf({ id, name }: { readonly id: string; readonly name: s
   return id === wanted || name.normalize("NFC") === wanted;
 }
 
-/** Returns the settings of a folder, or what is wrong with them. Without import.json there are none. */
-export function settingsIn(folder: string): ImportSettings | { readonly fault: string } {
+/** Returns the settings of a folder; throws a UserError that says what is wrong with them. Without import.json there are none. */
+export function settingsIn(folder: string): ImportSettings {
   const path = join(folder, optionsFile);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return {};
   // Without its settings, a file would become other leads than its owner wants.
-  const unread = (why: string) => ({
-    fault: `import.json cannot be read (${why}); correct it, and the files are imported.`,
-  });
+  const unread = (why: string) =>
+    new UserError(`import.json cannot be read (${why}); correct it, and the files are imported.`, "");
   try {
     const text = readSmall(path);
-    if (text === null) return unread("not a file, or larger than 64 KiB");
+    if (text === null) throw unread("not a file, or larger than 64 KiB");
     return checkSettings(JSON.parse(text.replace(/^\ufeff/, "")), optionsFile);
   } catch (cause) {
-    return unread(cause instanceof SyntaxError ? "not JSON" : codeOf(cause) || "unknown");
+    if (cause instanceof UserError) throw cause;
+    throw unread(cause instanceof SyntaxError ? "not JSON" : codeOf(cause) || "unknown");
   }
 }
 
@@ -42,11 +42,26 @@ function readSmall(path: string): string | null {
   }
 }
 
-/** Returns a value as settings, or what is wrong with it. `source` names where it was stored. */
-export function checkSettings(value: unknown, source: string): ImportSettings | { readonly fault: string } {
-  if (Value.Check(ImportSettings, value)) return value;
-  const path = Value.Errors(ImportSettings, value).First()?.path.slice(1) ?? "";
-  const names = Object.keys(ImportSettings.properties).join(", ");
-  const what = path === "" ? `${source} is not a JSON object` : `${source} has a wrong ${JSON.stringify(path)}`;
-  return { fault: `${what}; it takes ${names}, with the values of lead import.` };
+/** Returns a value as settings; throws a UserError that says what is wrong with it. `source` names where it was stored. */
+export function checkSettings(value: unknown, source: string): ImportSettings {
+  const takes = `it takes ${settingNames.join(", ")}, with the values of lead import.`;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UserError(`${source} is not a JSON object; ${takes}`, "");
+  }
+  const settings: [string, unknown][] = Object.entries(value);
+  const wrong = settings.find(([name, value]) => !isSetting(name, value))?.[0];
+  if (wrong !== undefined) throw new UserError(`${source} has a wrong ${JSON.stringify(wrong)}; ${takes}`, "");
+  return Object.fromEntries(settings) as ImportSettings; // Each of them was checked.
+}
+
+/** Returns whether commander takes an option with this value. */
+function isSetting(name: string, value: unknown): boolean {
+  if (!settingNames.includes(name) || (typeof value !== "string" && typeof value !== "boolean")) return false;
+  try {
+    requestOf({ [name]: value });
+    return true;
+  } catch {
+    // A word that is no choice, or a text where a word alone is expected.
+    return false;
+  }
 }

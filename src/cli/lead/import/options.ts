@@ -1,7 +1,6 @@
 /** The options of an import, read and checked before anything is touched. */
 import { resolve } from "node:path";
-import { type Static, type TLiteral, type TSchema, Type } from "@sinclair/typebox";
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { readDatabasePath } from "../../../config.ts";
 import type { Account } from "../../../db/accounts.ts";
 import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/database-files.ts";
@@ -18,72 +17,49 @@ import { writablePath } from "../../../import/parse/rejects.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { UserError } from "../../../runtime/user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
-import type { AdminCommand, CommandContext } from "../../command.ts";
+import { AdminCommand, type CommandContext } from "../../command.ts";
 import type { Output } from "../../terminal/output.ts";
 
-const oneOf = <Word extends string>(words: readonly Word[], description: string, argument: string) =>
-  Type.Union(
-    words.map((word) => Type.Literal(word)),
-    { description, argument },
-  );
-
-/** How a source is read: options of lead import and of source create, and settings in import.json, by the same names. */
-export const ImportSettings = Type.Partial(
-  Type.Object(
-    {
-      map: Type.String({
-        argument: "<THEIRS=OURS,…>",
-        description: "map columns to fields, or an object to person; COLUMN=- ignores a column",
-      }),
-      vendor: Type.String({
-        argument: "<NAME>",
-        description: "read with the profile of this vendor; none reads by names alone",
-      }),
-      pixel: Type.String({ argument: "<ID>", description: "the pixel of visits without one" }),
-      "create-pixels": Type.Boolean({ description: "create the pixels that visits name" }),
-      identity: Type.String({
-        argument: "<FIELDS>",
-        description: "identify visits without an ID by these fields only, such as email,page_url",
-      }),
-      "on-duplicate": oneOf(["skip", "replace"], "what to do with a lead that is already stored", "<WHAT>"),
-      stamp: oneOf(["source", "arrival"], "use the time that is given, or the time of arrival", "<WHOSE>"),
-      timezone: Type.String({
-        argument: "<ZONE>",
-        description: "the time zone of times without an offset, such as America/New_York",
-      }),
-      "day-first": Type.Boolean({ description: "read 01/02/2026 as February 1" }),
-      "month-first": Type.Boolean({ description: "read 01/02/2026 as January 2" }),
-    },
-    { additionalProperties: false },
-  ),
-);
-export type ImportSettings = Static<typeof ImportSettings>;
-
-const defaults = { "on-duplicate": "skip", stamp: "source", timezone: "UTC" } as const;
-
-/** Adds an option for each setting, apart from those that a command does not take. */
-export function withImportOptions(command: AdminCommand, own: ImportSettings = {}, without = ""): AdminCommand {
-  const fallbacks: ImportSettings = { ...defaults, ...own };
-  for (const [name, { description, argument, anyOf }] of Object.entries<TSchema>(ImportSettings.properties)) {
-    if (name === without) continue;
-    const option = new Option(argument === undefined ? `--${name}` : `--${name} ${argument}`, description);
-    if (anyOf !== undefined) option.choices(anyOf.map((word: TLiteral) => word.const));
-    command.addOption(option.default(new Map(Object.entries(fallbacks)).get(name)));
-  }
-  return command;
+/** Adds the options that say how a source is read. A folder and a webhook have them as settings, by the same names. */
+export function withReadingOptions(command: AdminCommand, stamp: ImportRequest["stamp"] = "source"): AdminCommand {
+  return command
+    .option("--map <THEIRS=OURS,…>", "map columns to fields, or an object to person; COLUMN=- ignores a column")
+    .option("--vendor <NAME>", "read with the profile of this vendor; none reads by names alone")
+    .option("--pixel <ID>", "the pixel of visits without one")
+    .option("--create-pixels", "create the pixels that visits name")
+    .option("--identity <FIELDS>", "identify visits without an ID by these fields only, such as email,page_url")
+    .addOption(
+      new Option("--stamp <WHOSE>", "use the time that is given, or the time of arrival")
+        .choices(["source", "arrival"])
+        .default(stamp),
+    )
+    .option("--timezone <ZONE>", "the time zone of times without an offset, such as America/New_York", "UTC")
+    .option("--day-first", "read 01/02/2026 as February 1")
+    .option("--month-first", "read 01/02/2026 as January 2");
 }
 
-type OptionName<Name extends string> = Name extends `${infer First}-${infer Rest}`
-  ? `${First}${Capitalize<OptionName<Rest>>}`
-  : Name;
-/** The settings by the names that commander gives their options, such as dayFirst for day-first. */
-type ImportChoices = { readonly [Name in keyof ImportSettings as OptionName<Name>]: ImportSettings[Name] };
+/** Adds all options of an import that can be settings. */
+export function withImportOptions(command: AdminCommand): AdminCommand {
+  return withReadingOptions(command).addOption(
+    new Option("--on-duplicate <WHAT>", "what to do with a lead that is already stored")
+      .choices(["skip", "replace"])
+      .default("skip"),
+  );
+}
 
-/** The settings of an import and its other options, as typed, or as an inbox or a source has them. */
-export interface ImportRequest extends ImportChoices {
-  readonly onDuplicate: "skip" | "replace";
+/** The options of an import, as typed, or as the settings of an inbox or a source. */
+export interface ImportRequest {
+  readonly map?: string;
+  /** The name of a vendor's profile, or none. */
+  readonly vendor?: string;
+  readonly pixel?: string;
+  readonly createPixels?: boolean;
+  readonly identity?: string;
   readonly stamp: "source" | "arrival";
   readonly timezone: string;
+  readonly dayFirst?: boolean;
+  readonly monthFirst?: boolean;
+  readonly onDuplicate: "skip" | "replace";
   readonly rejects?: string | undefined;
   /** The final folder of the rejected rows, if it is another one. */
   readonly rejectsKept?: string;
@@ -94,19 +70,27 @@ export interface ImportRequest extends ImportChoices {
   readonly mode?: ImportMode;
 }
 
-const optionOf = (name: string) => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** The options of an import by their long names, such as day-first. */
+export type ImportSettings = Readonly<Record<string, string | boolean>>;
 
-/** Returns the options of an import with some settings. */
+/** The names of all settings. */
+export const settingNames = withImportOptions(new AdminCommand()).options.map((option) => option.name());
+
+/** Returns the options of an import with some settings, as if they were typed. Throws if commander would refuse them. */
 export function requestOf(settings: ImportSettings): ImportRequest {
-  const all = Object.entries({ ...defaults, ...settings }).map(([name, value]) => [optionOf(name), value]);
-  return Object.fromEntries(all) as ImportRequest; // The names of options have the types of their settings.
+  const given = Object.entries(settings).filter(([, value]) => value !== false);
+  const words = given.map(([name, value]) => (value === true ? `--${name}` : `--${name}=${value}`));
+  const command = withImportOptions(new AdminCommand())
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined });
+  return command.parse(words, { from: "user" }).opts<ImportRequest>();
 }
 
-/** Picks the settings of an import out of the options of a command. Drops other options. */
-export function settingsOf(options: object): ImportSettings {
-  const all = new Map(Object.entries(options));
-  const names = Object.keys(ImportSettings.properties).filter((name) => all.get(optionOf(name)) !== undefined);
-  return Object.fromEntries(names.map((name) => [name, all.get(optionOf(name))]));
+/** Returns the settings among the options that were given to a command, or that it has by default. */
+export function settingsOf(command: Command): ImportSettings {
+  const options = command.options.filter((option) => settingNames.includes(option.name()));
+  const given = options.map((option) => [option.name(), command.getOptionValue(option.attributeName())]);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
 /** The file and the options of one import. */

@@ -5,6 +5,7 @@ import type { Outcome } from "../../../../extensions/delivery/inbox/archive.ts";
 import { Inbox } from "../../../../extensions/delivery/inbox/inbox.ts";
 import { settingsIn } from "../../../../extensions/delivery/inbox/settings.ts";
 import type { ImportSettings } from "../../../../src/cli/lead/import/options.ts";
+import { UserError } from "../../../../src/runtime/user-error.ts";
 import type { Admin } from "../../../support/admin.ts";
 import { aFolder } from "../../../support/folder.ts";
 
@@ -18,9 +19,8 @@ export function anInbox(outcomeOf: (file: string) => Outcome = () => ({ kind: "d
   mkdirSync(join(folder, "acme"));
   const inbox = new Inbox(folder, {
     importOf(account, path) {
-      if (!account.startsWith("acme") || account === "acmee") return { fault: "no account has this name" };
+      if (!account.startsWith("acme") || account === "acmee") throw new UserError("no account has this name", "");
       const settings = settingsIn(path);
-      if ("fault" in settings) return settings;
       return async (file, rejects) => {
         const name = file.slice(folder.length + 1);
         taken.push({ file: name, settings });
