@@ -1,15 +1,15 @@
-/** bun admin backup: makes, tests, stores, and lists copies of the whole database. */
+/** bun admin backup and upgrade: makes, tests, stores, and lists copies of the whole database, and upgrades a copy. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Backup } from "../backup/backup.ts";
-import { drill, type TestedBackup } from "../backup/drill.ts";
+import { drill, type TestedBackup, tryUpgrade } from "../backup/drill.ts";
 import { encryptedSuffix } from "../backup/encryption.ts";
 import { openPlace, type StoredBackup } from "../backup/places.ts";
 import { storeBackup } from "../backup/store-backup.ts";
 import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from "../config.ts";
 import { type AuditEntry, insertAct, warnUnrecorded } from "../db/audit.ts";
-import { adminCommand } from "../runtime/program-name.ts";
+import { adminCommand, build } from "../runtime/program-name.ts";
 import { stopSignal, unlessStopped } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { typedPath } from "./arguments.ts";
@@ -122,4 +122,35 @@ function listCommand(context: CommandContext): Command {
 
 function cellsOf({ file, made_at, leads, bytes, encrypted }: StoredBackup): string[] {
   return [file, made_at, grouped(leads), bytesText(bytes), encrypted ? "yes" : "no"];
+}
+
+/** Opening the database upgrades it. With --check, throws a UserError if a copy cannot be upgraded or the disk is too small. */
+export function upgradeCommand(context: CommandContext): Command {
+  return jsonCommand("upgrade")
+    .option("--check", "upgrade a copy, compare every lead, report time and disk space, and change nothing")
+    .examples("upgrade --check", "upgrade --check --json")
+    .action(async (options: { check?: boolean }) => {
+      const path = readDatabasePath();
+      if (options.check !== true) {
+        context.database();
+        context.output.result({ to: build }, `${path} is upgraded to ${build}.`);
+        return;
+      }
+      const trial = await unlessStopped(tryUpgrade(path, context.now(), stopSignal()), "Nothing has changed.");
+      const { from, to, migrations, leads, seconds, neededBytes, freeBytes } = trial;
+      if (neededBytes > freeBytes) {
+        throw new UserError(
+          `The upgrade needs ${bytesText(neededBytes)}, and the disk of ${path} has ${bytesText(freeBytes)} free.`,
+          "Free some space, then run the command again.",
+        );
+      }
+      const value = { from, to, migrations, leads, seconds, needed_bytes: neededBytes, free_bytes: freeBytes };
+      const text =
+        migrations === 0
+          ? `${path} needs no upgrade to ${to}. Nothing has changed.`
+          : `${path} can be upgraded from ${from} to ${to}. A copy was upgraded in ${seconds} s, and all of its ` +
+            `${leadsText(leads)} are the same. The upgrade needs ${bytesText(neededBytes)} of disk space; ` +
+            `${bytesText(freeBytes)} are free. Nothing has changed.`;
+      context.output.result(value, text);
+    });
 }

@@ -12,14 +12,22 @@ import { runSteps, stoppedBy } from "../../runtime/signals.ts";
 import { printable } from "../../runtime/user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
-import { sayCopies } from "../copies.ts";
+import { removeResidualBytes, sayCopies } from "../remains.ts";
 import { counted, firstOf, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
-import { kinds, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
-import { removeResidualBytes } from "./residual-bytes.ts";
-import { idsText, othersHold, severalText } from "./several-people.ts";
+import {
+  idsText,
+  kinds,
+  notSearched,
+  otherPhones,
+  othersHold,
+  type PersonOptions,
+  readPersons,
+  severalText,
+  withPerson,
+} from "./person.ts";
 
 interface Options extends PersonOptions {
   readonly mentions?: boolean;

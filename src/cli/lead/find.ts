@@ -14,8 +14,18 @@ import type { CommandContext } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
-import { kinds, notSearched, otherPhones, type PersonOptions, readPersons, withPerson } from "./person.ts";
-import { type Found, idsText, othersHold, severalText } from "./several-people.ts";
+import {
+  type Found,
+  idsText,
+  kinds,
+  notSearched,
+  otherPhones,
+  othersHold,
+  type PersonOptions,
+  readPersons,
+  severalText,
+  withPerson,
+} from "./person.ts";
 
 /** Finding nobody is not a failure. Records the search in the audit, without the person. */
 export function findCommand(context: CommandContext): Command {

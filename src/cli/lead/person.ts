@@ -1,4 +1,4 @@
-/** The persons that commands take: one by email address, phone, or ID of a lead, or a list of many. */
+/** The persons that commands take: one by email address, phone, or ID of a lead, or a list of many; and sentences about them. */
 import { basename } from "node:path";
 import { identifierOf, type PersonIdentifier, plainText } from "../../contract/person.ts";
 import type { Account } from "../../db/accounts.ts";
@@ -11,6 +11,7 @@ import type { PersonReference } from "../../privacy/identifiers.ts";
 import { UserError } from "../../runtime/user-error.ts";
 import { typedPath } from "../arguments.ts";
 import type { AdminCommand, CommandContext } from "../command.ts";
+import { firstOf, grouped } from "../terminal/numbers.ts";
 import { readAll } from "../terminal/prompt.ts";
 
 /** The options that name one person. Each may be -, for standard input. */
@@ -187,4 +188,36 @@ function cellsOf(line: string): string[] {
       .replace(/^"(.*)"$/, "$1")
       .trim(),
   );
+}
+
+/** A person whom a list, or an option, names, and the number of different people whom the leads name. */
+export interface Found {
+  readonly person: PersonReference;
+  readonly people: number;
+}
+
+/** Nobody reads more IDs than this; --dry-run --json prints all of them. */
+const maxIds = 100;
+const maxLines = 10;
+const how = "by email address, or by name if there is none";
+
+/** Begins a sentence about leads of other persons that contain something. */
+export function othersHold(count: number): string {
+  return `${grouped(count)} other ${count === 1 ? "lead contains" : "leads contain"}`;
+}
+
+/** Lists IDs, and says how many more there are. */
+export function idsText(ids: readonly string[]): string {
+  return firstOf(ids, maxIds);
+}
+
+/** Says that leads seem to name several people, by the lines of a list; null if each names one person. */
+export function severalText(found: readonly Found[]): string | null {
+  const shared = found.filter(({ people }) => people > 1);
+  const [one] = shared;
+  if (one === undefined) return null;
+  if (found.length === 1) return `These leads seem to name ${grouped(one.people)} different people (${how}).`;
+  const lines = [...new Set(shared.map(({ person }) => String(person.line)))];
+  const which = lines.length === 1 ? "Line" : "Each of the lines";
+  return `${which} ${firstOf(lines, maxLines)} of the list seems to name several people (${how}).`;
 }

@@ -1,15 +1,43 @@
-/** Says which copies of the database may still contain what was erased: for lead erase, retain, and account delete alike. */
+/** What a deletion leaves: removes residual bytes, and says which copies of the database may still contain what was erased. */
 import { basename, dirname } from "node:path";
 import { openPlace } from "../backup/places.ts";
 import { examineSettings, isS3, readBackups, readDatabasePath } from "../config.ts";
 import { dayMs, dayOf } from "../contract/calendar.ts";
-import { removeAbandonedDrafts } from "../db/database-files.ts";
+import { isFileOfNode, removeAbandonedDrafts, sizeOf } from "../db/database-files.ts";
 import { innermost, orElse } from "../db/failure.ts";
 import { findCopies, listOtherFiles, searchFile } from "../privacy/copies.ts";
 import type { Matcher } from "../privacy/mentions.ts";
+import { areResiduesLeft } from "../privacy/retention.ts";
+import { adminCommand } from "../runtime/program-name.ts";
 import { printable, UserError } from "../runtime/user-error.ts";
 import type { CommandContext } from "./command.ts";
-import { counted } from "./terminal/numbers.ts";
+import { bytesText, counted } from "./terminal/numbers.ts";
+
+/** From this size on, rewriting the file takes seconds. */
+const manyBytes = 100_000_000;
+
+/**
+ * Removes the residual bytes of this deletion, and of earlier ones that were interrupted. If the command `hasDeleted` leads,
+ * it reports the removal even if a server has removed the bytes in the meantime.
+ */
+export async function removeResidualBytes(context: CommandContext, hasDeleted: boolean): Promise<void> {
+  const database = context.database();
+  if (!hasDeleted && !areResiduesLeft(database.read)) return;
+  const bytes = sizeOf(database.path);
+  if (bytes >= manyBytes && !isFileOfNode(database.path)) {
+    context.output.say(
+      `Rewriting the file to remove residual bytes (${bytesText(bytes)}). Ctrl-C is safe: the leads stay erased, and the same ` +
+        "command, or the server within a day, removes the bytes.",
+    );
+  }
+  const nodes = await database.removeResidualBytes();
+  if (nodes.length > 0)
+    context.output.say(
+      `No node has served the leads since ${(context.elapsedMs() / 1000).toFixed(1)} s after this command started. The files of ` +
+        `${nodes.join(", ")} keep residual bytes until each is scrubbed: ${adminCommand} cluster scrub`,
+    );
+  else context.output.say(`${database.path} was rewritten: it and its log have no bytes of the deleted leads.`);
+}
 
 /**
  * Names every copy next to the database, every backup that is known, and every inbox folder that was ever used, and removes the
