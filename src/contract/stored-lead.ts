@@ -1,10 +1,31 @@
 /** A lead as it is stored: its canonical JSON document, and the key by which its city is compared. */
-import { detailFields, type Lead, type LeadDetails, type LeadEvent } from "./lead.ts";
+import type { Lead, LeadDetails, LeadEvent } from "./lead.ts";
 
 /** Returns the canonical JSON document of a lead, with all fields in order. It is stored once, and served as it is. */
 export function writeDocument({ id, identified_at, pixel_id }: LeadEvent, details: LeadDetails): string {
-  const lead: Record<string, string | null> = { id, identified_at, pixel_id };
-  for (const field of detailFields) lead[field] = details[field];
+  // A loop over the names of the fields takes three times as long.
+  const lead: Lead = {
+    id,
+    identified_at,
+    pixel_id,
+    name: details.name,
+    email: details.email,
+    verified_email: details.verified_email,
+    phone: details.phone,
+    company: details.company,
+    city: details.city,
+    state: details.state,
+    gender: details.gender,
+    age_range: details.age_range,
+    income_range: details.income_range,
+    net_worth: details.net_worth,
+    marital_status: details.marital_status,
+    homeowner: details.homeowner,
+    children: details.children,
+    page_url: details.page_url,
+    referrer: details.referrer,
+    traffic_source: details.traffic_source,
+  };
   return JSON.stringify(lead);
 }
 

@@ -27,8 +27,8 @@ export interface NewLead {
   readonly aliases: readonly PersonIdentifier[];
   /** The ID in the source, unless it is a UUID. An erasure by it blocks the lead, whatever its pixel is. */
   readonly vendorId: string | null;
-  /** The number of the columns from which its fields came (map/origins.ts); -1 if they are not known. */
-  readonly origin: number;
+  /** The columns from which its fields came (map/origins.ts); null if they are not known. */
+  readonly origin: Uint16Array | null;
   /** The document as `writeDocument` makes it. A lead without a time gets its time when it is written. */
   readonly document: string;
 }

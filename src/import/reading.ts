@@ -178,7 +178,8 @@ class Stage {
       return this.reject(row, `it is older than the retention period of the account (retain --days ${retainDays})`);
     }
     if (this.acceptsPixel(lead.pixelId)) {
-      staged.add({ ...lead, origin: columns.origins.add(origin), arrivedMs: row.arrivedMs ?? null });
+      columns.origins.add(origin);
+      staged.add({ ...lead, origin: new Uint16Array(origin), arrivedMs: row.arrivedMs ?? null });
     } else if (staged.isStored(lead.id)) {
       // An unchanged lead that is already stored needs no pixel.
       this.counts.read++;

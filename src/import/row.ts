@@ -88,6 +88,7 @@ export function textsOf(cell: Cell): readonly string[] {
 function unwrap(cell: string): readonly string[] {
   // Half of a surrogate pair is no text that could be stored.
   const text = cell.toWellFormed().trim();
+  if (!special.test(text)) return [text];
   // Programs write ="00123" to keep a spreadsheet from taking a text for a number.
   const inFormula = /^="([^"]*(?:""[^"]*)*)"$/.exec(text)?.[1];
   if (inFormula !== undefined) return unwrap(inFormula.replaceAll('""', '"'));

@@ -210,7 +210,7 @@ async function testDelivery(context: CommandContext, source: Source) {
     now: context.now,
   });
   const leads = staged.map((lead) => asServed(lead, context.now()));
-  const shown = staged.slice(0, 3).map((one) => ({ lead: asServed(one, context.now()), origin: one.origin }));
+  const shown = staged.slice(0, 3).map((one) => ({ lead: asServed(one, context.now()), origin: one.origin ?? [] }));
   const sample = sampleText(shown, columns);
   return { leads, sample, rejected, report: reportOn(columns, request.stamp), warnings: warningLines(notes.warnings) };
 }

@@ -167,7 +167,7 @@ export function prepareLead(
     clamped,
     aliases,
     vendorId,
-    origin: -1,
+    origin: null,
     document: writeDocument({ id, identified_at: formatTime(identifiedMs ?? 0), pixel_id: pixelId }, details),
   };
 }
@@ -342,6 +342,8 @@ const betweenPages = /(?:[,;|]\s*|(?<![\s,;|])\s+)(?=https?:\/\/)|[,;|]\s+(?=\/)
 
 /** A page is a text: a number in its column counts pages. */
 function pageOf(cell: Cell): string | null {
-  const pages = textsOf(cell).flatMap((text) => text.split(betweenPages).map(firstText));
+  const pages = textsOf(cell).flatMap((text) =>
+    betweenPages.test(text) ? text.split(betweenPages).map(firstText) : text,
+  );
   return pages.find((page) => page !== null && !/^\d+$/.test(page)) ?? null;
 }

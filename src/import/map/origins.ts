@@ -1,8 +1,8 @@
-/** The columns from which the fields of each lead came: leads with the same ones share a number. */
+/** The columns from which the fields of leads came. */
 import { type LeadField, leadFields } from "../../contract/lead.ts";
 import type { Column } from "./column.ts";
 
-/** The fields of a lead with the columns that gave them: a number for each pair. */
+/** The fields of a lead with the columns that gave them: a number below 2^16 for each pair. */
 export type Origin = readonly number[];
 
 const fieldNumbers: Readonly<Record<string, number>> = Object.fromEntries(
@@ -14,38 +14,40 @@ export function pairOf(field: LeadField, { number }: Column): number {
   return number * leadFields.length + (fieldNumbers[field] ?? 0);
 }
 
-/** At most this many are known at once: a file may fill other columns in each row. */
-const maxOrigins = 50_000;
+/** At most this many groups of columns are counted: any of a file may give a field together. */
+const maxGroups = 50_000;
 
 /** The origins of the leads of a source, whose columns become more while it is read. */
 export class Origins {
-  private readonly all: { readonly origin: Origin; leads: number }[] = [];
-  private readonly numbers = new Map<string, number>();
-  private last = -1;
+  /** The number of leads that got a field from one column, by pair. */
+  private readonly alone: number[] = [];
+  /** The same for several columns that gave a field together, by the text of their pairs. */
+  private readonly together = new Map<string, { readonly pairs: Origin; leads: number }>();
 
   constructor(private readonly columns: readonly Column[]) {}
 
-  /** Counts a lead, and returns the number of its origin; -1 if there are too many. */
-  add(origin: Origin): number {
-    // Nearly all leads of a file have the same.
-    const last = this.all[this.last]?.origin;
-    if (last?.length !== origin.length || !last.every((pair, index) => pair === origin[index])) {
-      this.last = this.numberOf(origin);
+  /** Counts a lead. */
+  add(origin: Origin): void {
+    for (let from = 0, end = 1; from < origin.length; from = end++) {
+      // The pairs of a field follow one another.
+      while (end < origin.length && isSameField(origin[from], origin[end])) end++;
+      const pair = origin[from] ?? 0;
+      if (end === from + 1) this.alone[pair] = (this.alone[pair] ?? 0) + 1;
+      else this.addGroup(origin.slice(from, end));
     }
-    const counted = this.all[this.last];
-    if (counted !== undefined) counted.leads++;
-    return this.last;
   }
 
-  private numberOf(origin: Origin): number {
-    if (this.all.length === maxOrigins) return this.numbers.get(origin.join()) ?? -1;
-    return this.numbers.getOrInsertComputed(origin.join(), () => this.all.push({ origin, leads: 0 }) - 1);
+  private addGroup(pairs: Origin): void {
+    const key = pairs.join();
+    const known = this.together.get(key);
+    if (known !== undefined) known.leads++;
+    else if (this.together.size < maxGroups) this.together.set(key, { pairs, leads: 1 });
   }
 
   /** Returns the columns of each field of a lead. */
-  fieldsOf(number: number): ReadonlyMap<LeadField, readonly Column[]> {
+  fieldsOf(origin: Iterable<number>): ReadonlyMap<LeadField, readonly Column[]> {
     const found = new Map<LeadField, Column[]>();
-    for (const pair of this.all[number]?.origin ?? []) {
+    for (const pair of origin) {
       const column = this.columns[Math.floor(pair / leadFields.length)];
       const field = leadFields[pair % leadFields.length];
       if (field !== undefined && column !== undefined) found.getOrInsert(field, []).push(column);
@@ -53,22 +55,16 @@ export class Origins {
     return found;
   }
 
-  /** Returns the number of leads that got each field from each column, or from several columns together. */
-  counts(): ReadonlyMap<LeadField, ReadonlyMap<string, OriginCount>> {
-    const counts = new Map<LeadField, Map<string, OriginCount>>();
-    for (const [number, { leads }] of this.all.entries()) {
-      for (const [field, columns] of this.fieldsOf(number)) {
-        const byNames = counts.getOrInsertComputed(field, () => new Map());
-        const names = columns.map(({ name }) => name).join(" + ");
-        byNames.getOrInsertComputed(names, () => ({ columns, leads: 0 })).leads += leads;
-      }
-    }
-    return counts;
+  /** Returns the columns, or the groups of columns, that gave each field, those of most leads first. */
+  used(): ReadonlyMap<LeadField, readonly (readonly Column[])[]> {
+    const alone = [...this.alone.entries()].map(([pair, leads]) => ({ pairs: [pair], leads }));
+    const counted = [...alone, ...this.together.values()].filter(({ leads }) => leads > 0);
+    const found = counted.toSorted((a, b) => b.leads - a.leads).flatMap(({ pairs }) => [...this.fieldsOf(pairs)]);
+    const groups = Map.groupBy(found, ([field]) => field);
+    return new Map([...groups].map(([field, group]) => [field, group.map(([, columns]) => columns)]));
   }
 }
 
-/** Columns that together gave a field, and the number of leads. */
-interface OriginCount {
-  readonly columns: readonly Column[];
-  leads: number;
+function isSameField(one = 0, other = 0): boolean {
+  return one % leadFields.length === other % leadFields.length;
 }

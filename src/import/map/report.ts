@@ -19,12 +19,12 @@ const fieldsMadeOf: Readonly<Partial<Record<Target, LeadField>>> = {
 
 /** Reports which columns gave which field, and which are not kept. */
 export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source", origins = columns.origins) {
-  const counts = origins.counts();
+  const given = origins.used();
   const listed = columns.all.filter(({ name }) => !isRejectColumn(name));
   const used = new Map<Column, LeadField>();
   // A verified address is that, though it also fills an empty `email`.
   for (const field of leadFields) {
-    for (const { columns } of counts.get(field)?.values() ?? []) for (const column of columns) used.set(column, field);
+    for (const column of given.get(field)?.flat() ?? []) used.set(column, field);
   }
   const named = fieldsByName(columns);
   const isOfArrival = stamp === "arrival";
@@ -37,8 +37,7 @@ export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source",
     /** The columns that gave each field to some lead, those of most leads first; by name if no lead has the field. */
     fields: new Map(
       leadFields.flatMap((field) => {
-        const found = [...(counts.get(field) ?? [])].toSorted(([, a], [, b]) => b.leads - a.leads);
-        const byCount = found.map(([names]) => names);
+        const byCount = (given.get(field) ?? []).map((group) => group.map(({ name }) => name).join(" + "));
         const byName = listed.filter((column) => named.get(column) === field).map(({ name }) => name);
         const names = byCount.length > 0 ? byCount : byName;
         return names.length === 0 || (field === "identified_at" && isOfArrival) ? [] : [[field, names] as const];
@@ -49,12 +48,12 @@ export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source",
     maps: unmatched.flatMap((column) => {
       const target = column.isIgnored ? null : offeredField(column);
       const field = target === null ? null : (fieldsMadeOf[target] ?? leadFields.find((one) => one === target));
-      return target === null || field == null || counts.has(field) ? [] : [mapOption(column.title, target)];
+      return target === null || field == null || given.has(field) ? [] : [mapOption(column.title, target)];
     }),
     /** Each column with the field of a lead that it becomes, or null. */
     columns: listed.map((column) => ({ column: column.name, field: fieldOf(column) })),
     /** True if no column gives the time, though nobody asked for the time of the import. */
-    lacksTime: !isOfArrival && !counts.has("identified_at") && ![...named.values()].includes("identified_at"),
+    lacksTime: !isOfArrival && !given.has("identified_at") && ![...named.values()].includes("identified_at"),
   };
 }
 

@@ -81,18 +81,36 @@ function read(text: string, from: number, isOpen: boolean, grammar: Grammar): Cs
   let isDoubtful = grammar.quoting !== doubled;
   // Searches only up to the end of the line: the next delimiter may be far away.
   let lines = upToLineEnd(text, from);
-  for (let cell = from, open = isOpen ? from - 1 : quoteAt(text, from); ; open = quoteAt(text, cell)) {
-    const found = open === null ? letters(lines, cell, grammar) : quotedCell(text, lines, cell, open, grammar);
-    const { stray, end } = found;
-    if (stray !== null && (!grammar.acceptsStray || stray === Number.POSITIVE_INFINITY)) {
-      return { cells: null, cell: open ?? cell, end: stray };
+  let cell = from;
+  for (let open = isOpen ? from - 1 : null; cell <= lines.length; open = null) {
+    if (open === null) {
+      cell = takePlainCells(lines, cell, grammar, cells);
+      if (cell > lines.length) break;
+      open = quoteAt(text, cell);
     }
+    const found = open === null ? letters(lines, cell, grammar) : quotedCell(text, lines, cell, open, grammar);
+    const { stray } = found;
+    if (stray !== null && !isAccepted(stray, grammar)) return { cells: null, cell: open ?? cell, end: stray };
     isDoubtful ||= stray !== null && open !== null;
     cells.push(found.value);
     lines = found.lines;
-    if (end >= lines.length) return { cells, end: indexOf(text, "\n", end) + 1, isDoubtful };
-    cell = end + 1;
+    cell = found.end + 1;
   }
+  return { cells, end: indexOf(text, "\n", lines.length) + 1, isDoubtful };
+}
+
+function isAccepted(stray: number, { acceptsStray }: Grammar): boolean {
+  return acceptsStray && stray !== Number.POSITIVE_INFINITY;
+}
+
+/** Adds the cells before the first one with a quote, which are split together. Returns the offset of that one, or one past the end. */
+function takePlainCells(lines: string, cell: number, { delimiter }: Grammar, cells: string[]): number {
+  const quote = lines.indexOf('"', cell);
+  const plain = lines.slice(cell, quote === -1 ? lines.length : quote);
+  const length = quote === -1 ? plain.length : plain.lastIndexOf(delimiter);
+  if (length === -1) return cell;
+  for (const one of plain.slice(0, length).split(delimiter)) cells.push(one);
+  return cell + length + 1;
 }
 
 /** Reads a quoted cell. If text follows its closing quote, its quotes are literal. */

@@ -50,18 +50,19 @@ export function openStaging(client: Database, folder: string): Staging {
 }
 
 /** SQLite stores booleans as 0 and 1. */
-type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases"> & {
+type Row = Omit<NewLead, "hasEmail" | "clamped" | "aliases" | "origin"> & {
   readonly hasEmail: number;
   readonly clamped: number;
   readonly aliases: string | null;
 };
 
 const columns = `at AS identifiedMs, hex(uuid) AS id, pixel AS pixelId, state, city_key AS cityKey, has_email AS hasEmail,
-  clamped, aliases, vendor_id AS vendorId, document, arrived AS arrivedMs, origin`;
+  clamped, aliases, vendor_id AS vendorId, document, arrived AS arrivedMs`;
 
 function leadOf(row: Row): NewLead {
   return {
     ...row,
+    origin: null,
     id: withHyphens(row.id),
     hasEmail: row.hasEmail === 1,
     clamped: row.clamped === 1,
@@ -73,7 +74,7 @@ function openTables(client: Database, folder: string) {
   createTables(client, folder);
   // Queries are closed with the client; a statement that is still open would keep the file. Drizzle's prepared insert
   // would cost a tenth of an import.
-  const add = client.query<unknown, (string | number | null)[]>(
+  const add = client.query<unknown, (string | number | Uint16Array | null)[]>(
     "INSERT INTO staged VALUES (NULL, ?, unhex(?, '-'), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const reject = client.query<unknown, [number, string, string]>("INSERT INTO rejected VALUES (NULL, ?, ?, ?)");
@@ -129,18 +130,22 @@ function openTables(client: Database, folder: string) {
   };
 }
 
-/** A lead as it would be served, and the number of the columns from which its fields came. */
-export interface SampledLead extends Pick<NewLead, "origin"> {
+/** A lead as it would be served, and the columns from which its fields came. */
+export interface SampledLead {
   readonly lead: Lead;
+  readonly origin: Iterable<number>;
 }
 
 /** Returns the first, middle, and last lead in the order of the file. */
 function readSample(client: Database, nowMs: number): SampledLead[] {
-  const chosen = client.query<Pick<NewLead, "identifiedMs" | "document" | "origin">, []>(`
+  const chosen = client.query<Pick<NewLead, "identifiedMs" | "document"> & { readonly origin: Uint8Array | null }, []>(`
     WITH last AS (SELECT max(position) AS position FROM staged)
     SELECT at AS identifiedMs, document, origin FROM staged, last
     WHERE staged.position IN (1, (last.position + 1) / 2, last.position) ORDER BY staged.position`);
-  return chosen.all().map((staged) => ({ lead: asServed(staged, nowMs), origin: staged.origin }));
+  return chosen.all().map(({ origin, ...staged }) => ({
+    lead: asServed(staged, nowMs),
+    origin: new Uint16Array(Uint8Array.from(origin ?? []).buffer),
+  }));
 }
 
 function createTables(client: Database, folder: string): void {
@@ -151,7 +156,7 @@ function createTables(client: Database, folder: string): void {
   client.run(`
     CREATE TEMP TABLE staged (
       position INTEGER PRIMARY KEY, at INTEGER, uuid BLOB, pixel TEXT, state TEXT, city_key TEXT, has_email INTEGER,
-      clamped INTEGER, aliases TEXT, vendor_id TEXT, document TEXT, arrived INTEGER, origin INTEGER
+      clamped INTEGER, aliases TEXT, vendor_id TEXT, document TEXT, arrived INTEGER, origin BLOB
     )`);
   client.run("CREATE TEMP TABLE rejected (position INTEGER PRIMARY KEY, line INTEGER, reason TEXT, source TEXT)");
   client.run("CREATE TEMP TABLE in_order (position INTEGER PRIMARY KEY, lead INTEGER, at INTEGER, clamped INTEGER)");
