@@ -140,10 +140,9 @@ async function* writeBatches(database: LeadDatabase, next: NextBatch): AsyncGene
   }
 }
 
-/** The time between two looks at a node. */
-const lookMs = 5;
-const listEveryMs = 500;
-/** The timeout for a node, to which withinDistance adds the round trips. */
+/** The pause between two rounds of questions. */
+const pauseMs = 5;
+/** The timeout of a question, to which withinDistance adds the round trips. A node that hangs delays each round by this. */
 const nodeTimeoutMs = 1_000;
 /** A majority that has received a write applies it sooner, unless the disks of several nodes are full. */
 const maxApplyMs = 30_000;
@@ -164,31 +163,26 @@ async function waitForAll(
   const missing = new Set(some.map(({ name }) => name));
   let members = listed;
   let endMs = performance.now() + withinMs;
-  let isKnownToMajority = false;
-  const isLeft = () => missing.size > 0 && performance.now() < endMs;
 
-  /** Asks one node until it shows the transaction: a node that hangs must not delay the others. */
-  async function follow(name: string): Promise<void> {
-    for (; missing.has(name) && isLeft(); await Bun.sleep(lookMs)) {
-      const member = members.find((one) => one.name === name);
-      const timeoutMs = Math.max(1, Math.min(withinDistance(node, nodeTimeoutMs), endMs - performance.now()));
-      const shown = member && (await query(member, question, "none", timeoutMs).catch(() => null));
-      if (Number(shown) > 0) missing.delete(name);
-      // The lease of a node ends without answers from a majority, and a node of this majority has the write.
-      if (isKnownToMajority || voters.filter((voter) => !missing.has(voter)).length * 2 <= voters.length) continue;
-      isKnownToMajority = true;
+  async function look(member: Member): Promise<void> {
+    const timeoutMs = Math.max(1, Math.min(withinDistance(node, nodeTimeoutMs), endMs - performance.now()));
+    const shown = await query(member, question, "none", timeoutMs).catch(() => 0);
+    if (Number(shown) > 0) missing.delete(member.name);
+  }
+
+  for (let isKnown = false; missing.size > 0 && performance.now() < endMs; await Bun.sleep(pauseMs)) {
+    const asked = members.filter(({ name }) => missing.has(name));
+    await Promise.all(asked.map(look));
+    // The lease of a node ends without answers from a majority, and a node of this majority has the write.
+    if (!isKnown && voters.filter((voter) => !missing.has(voter)).length * 2 > voters.length) {
+      isKnown = true;
       endMs = performance.now() + leaseMs + clockMarginMs;
     }
-  }
-
-  /** Keeps the list up to date. The last list is good enough until the next one. */
-  async function refresh(): Promise<void> {
-    for (; isLeft(); await Bun.sleep(listEveryMs))
+    // A node may become reachable at another address.
+    if (!asked.every(({ isReachable }) => isReachable)) {
       members = await listMembers(node, nodeTimeoutMs).catch(() => members);
+    }
   }
-
-  if (listed.some(({ isReachable }) => !isReachable)) void refresh();
-  await Promise.all([...missing].map(follow));
   return [...missing];
 }
 

@@ -78,12 +78,9 @@ export function createFlush(name: string, outbox: Outbox, database: Database, no
   };
 }
 
-/** Records the last flush of a server, and adds its keys to those that the server has served in this minute. */
+/** Records the last flush of a server, and the keys whose requests it has. */
 function nameFlush(name: string, id: string, served: OutboxPart["keys"], nowMs: number): SQL {
-  const minute = Math.floor(nowMs / windowMs);
   const keys = JSON.stringify(served.slice(0, maxNamedKeys).map(({ key }) => key));
-  const before = sql`CASE WHEN minute = excluded.minute THEN keys ELSE '[]' END`;
-  const all = sql`SELECT value FROM json_each(${before}) UNION SELECT value FROM json_each(excluded.keys) LIMIT ${maxNamedKeys}`;
-  return sql`INSERT INTO cluster_last_flushes (node, id, minute, keys) VALUES (${name}, ${id}, ${minute}, ${keys})
-    ON CONFLICT (node) DO UPDATE SET id = excluded.id, minute = excluded.minute, keys = (SELECT json_group_array(value) FROM (${all}))`;
+  return sql`INSERT OR REPLACE INTO cluster_last_flushes (node, id, minute, keys)
+    VALUES (${name}, ${id}, ${Math.floor(nowMs / windowMs)}, ${keys})`;
 }
