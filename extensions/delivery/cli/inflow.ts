@@ -1,6 +1,6 @@
 /** Findings of the doctor about leads that arrive automatically: the last import, pending files, and failed files. */
 import { join } from "node:path";
-import { broken, type Examined, type Finding, fine, warning } from "../../../src/cli/doctor/finding.ts";
+import { broken, type Examined, type Finding, fine, onlyFound, warning } from "../../../src/cli/doctor/finding.ts";
 import { bytesText, counted, firstOf, grouped } from "../../../src/cli/terminal/numbers.ts";
 import { dayMs } from "../../../src/contract/calendar.ts";
 import { formatTime } from "../../../src/contract/time.ts";
@@ -8,7 +8,7 @@ import { isFolder, spoolOf } from "../../../src/db/database-files.ts";
 import type { AccountInflow } from "../../../src/db/examine.ts";
 import { adminCommand } from "../../../src/runtime/program-name.ts";
 import { UserError } from "../../../src/runtime/user-error.ts";
-import { type FolderQueue, readQueue, total } from "../inbox/queue.ts";
+import { type FolderQueue, type Pending, readQueue, total } from "../inbox/queue.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 
 /** If leads arrive automatically and none has come for this many days, something has stopped. */
@@ -83,29 +83,27 @@ function checkSpool(folders: readonly FolderQueue[], nowMs: number): Finding[] {
   return [nowMs - sinceMs > maxWaitMs ? warning("spool", what, advice) : fine("spool", what), ...settled];
 }
 
-/** Reports failed files and rejected rows. */
+/** Reports failed files and rejected rows. A file that is moved back is imported again, in the inbox and in the spool alike. */
 function lookAtSettled(thing: string, folders: readonly FolderQueue[]): Finding[] {
-  return folders.flatMap((folder) =>
-    (["failed", "rejected"] as const).flatMap((kind) => {
-      const { count, sinceMs } = folder[kind];
-      if (sinceMs === null) return [];
-      const { what, advice } = settled[kind];
-      const where = `${grouped(count)} in ${join(folder.path, kind)}, since ${timeText(sinceMs)}`;
-      return [warning(thing, `${what}: ${where}.`, advice)];
-    }),
-  );
+  return folders.flatMap(({ path, failed, rejected }) => {
+    const where = ({ count, sinceMs }: Pending, own: string) =>
+      `${grouped(count)} in ${join(path, own)}, since ${timeText(sinceMs ?? 0)}.`;
+    return onlyFound(
+      failed.count > 0 &&
+        warning(
+          thing,
+          `Files that could not be read: ${where(failed, "failed")}`,
+          `The .txt next to each gives the reason. Correct the file and move it to ${path} again, or delete both.`,
+        ),
+      rejected.count > 0 &&
+        warning(
+          thing,
+          `Rejected rows: ${where(rejected, "rejected")}`,
+          `Correct the rows, which give the reason, and move the file to ${path} again; or delete it.`,
+        ),
+    );
+  });
 }
-
-const settled = {
-  failed: {
-    what: "Files that could not be read",
-    advice: "The .txt next to each gives the reason. Correct the file and move it to the inbox again, or delete both.",
-  },
-  rejected: {
-    what: "Rejected rows",
-    advice: "Correct the rows, which give the reason, and move the file to the inbox again; or delete it.",
-  },
-};
 
 const filesText = counted("file");
 const timeText = (ms: number) => formatTime(Math.floor(ms));
