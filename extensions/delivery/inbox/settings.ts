@@ -58,7 +58,8 @@ export function checkSettings(value: unknown, source: string): ImportSettings {
 function isSetting(name: string, value: unknown): boolean {
   if (!settingNames.includes(name) || (typeof value !== "string" && typeof value !== "boolean")) return false;
   try {
-    requestOf({ [name]: value });
+    // False is a value where true is one.
+    requestOf({ [name]: value === false ? true : value });
     return true;
   } catch {
     // A word that is no choice, or a text where a word alone is expected.
