@@ -96,10 +96,14 @@ function openFile(path: string): CommandDatabase {
   });
 }
 
+const maxLeftoverMs = 1_000;
+
 if (import.meta.main) {
   forgetFolder();
   try {
     process.exitCode = await runCommand(process.argv);
+    // A request that the command no longer waits for, such as to an object store that does not answer, would keep the process.
+    setTimeout(() => process.exit(), maxLeftoverMs).unref();
   } catch (cause) {
     exitBecause(cause);
   }

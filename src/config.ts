@@ -360,12 +360,13 @@ export function readCluster(environment: Environment = ownEnvironment()) {
 
 /**
  * Reads the settings of the daily backups; null if BACKUP_TO is not set. All of them are checked in any case. `to` is a
- * folder or `s3://bucket/prefix`, `at` a local time, and `recipient` null if backups are not encrypted. `access` is null for a folder.
+ * folder or `s3://bucket/prefix`, `at` a local time, and `recipient` null if backups are not encrypted.
  */
 export function readBackups(environment: Environment = ownEnvironment()) {
   const [to, at] = [read("BACKUP_TO", environment), read("BACKUP_AT", environment)];
   const [keep, recipient] = [read("BACKUP_KEEP", environment), readRecipient(to, environment)];
-  return to === null ? null : { to, at, keep, recipient, access: readS3Access(to, environment) };
+  if (to !== null && isS3(to)) readS3Access(environment);
+  return to === null ? null : { to, at, keep, recipient };
 }
 
 /** Reads the address to which alerts are mailed, and the server that takes the mail; null if they are not set. */
@@ -388,11 +389,10 @@ export function isS3(place: string): boolean {
 }
 
 /**
- * Reads the AWS variables for a place in `s3://`; null for any other place. `endpoint` is null for AWS itself. Throws a
- * UserError that names the variable that is missing or wrong.
+ * Reads the AWS variables for places in `s3://`. `endpoint` is null for AWS itself. Throws a UserError that names the variable
+ * that is missing or wrong.
  */
-export function readS3Access(place: string, environment: Environment = ownEnvironment()) {
-  if (!isS3(place)) return null;
+export function readS3Access(environment: Environment = ownEnvironment()) {
   const needed = (name: string): string => {
     const value = given(environment, name);
     if (value !== null) return value;

@@ -52,6 +52,10 @@ export const installed: Installed = {
     const cluster = await loadClusterDatabases(path, readCluster());
     return cluster === null ? (await import("./backup/restore.ts")).openBackups(path) : await cluster.openBackups();
   },
+  async store() {
+    const loads = (await loadExtensions()).map(({ loadStore }) => loadStore?.() ?? null);
+    return (await Promise.all(loads)).find((store) => store !== null) ?? null;
+  },
   async serving(config) {
     const { databasePath, disclosures } = config;
     const extensions = await loadExtensions();

@@ -1,12 +1,12 @@
 /** The schedule of the daily backups, and the deletion of the oldest ones. */
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Place } from "../../src/backup/places.ts";
+import { isOurs, type Place } from "../../src/backup/places.ts";
 import { dayMs } from "../../src/contract/calendar.ts";
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than `keep` days. */
 export async function rotate(place: Place, keep: number, databasePath: string, nowMs: number): Promise<string[]> {
-  const old = await place.rotate(keep, nowMs);
+  const old = await deleteOldest(place, keep, nowMs);
   const copy = new RegExp(`^${RegExp.escape(basename(databasePath))}\\.before-\\S+$`);
   const folder = dirname(databasePath);
   const copies = readdirSync(folder)
@@ -15,6 +15,19 @@ export async function rotate(place: Place, keep: number, databasePath: string, n
     .filter((path) => nowMs - statSync(path).mtimeMs > keep * dayMs);
   for (const path of copies) rmSync(path);
   return [...old, ...copies];
+}
+
+/** Deletes all but the newest backups of ours, and incomplete ones that are older than all of those. Returns their addresses. */
+async function deleteOldest(place: Place, keep: number, nowMs: number): Promise<string[]> {
+  const names = (await place.list(nowMs)).map(({ file }) => basename(file));
+  const [oldest] = names.slice(0, keep).toSorted();
+  // If there are fewer backups than that, incomplete ones are kept: someone may have copied them without manifests.
+  const isOver = (name: string) => names.length >= keep && oldest !== undefined && name < oldest;
+  const { incomplete } = await place.listAll();
+  const gone = [...names.slice(keep), ...incomplete.filter(isOurs).filter(isOver)];
+  const addresses: string[] = [];
+  for (const name of gone) addresses.push(await place.remove(name));
+  return addresses;
 }
 
 /** Returns the next time of day, in local time, after a time. */

@@ -19,6 +19,7 @@ export const extension: Contributions = {
     },
   ],
   findings: async (examined) => (await import("./findings.ts")).checkPlace(examined),
+  loadStore: async () => (await import("./store.ts")).store,
   childOf: ({ backups, alertUrl, alertMail }) =>
     backups === null && alertUrl === null && alertMail === null ? null : ["watch"],
 };

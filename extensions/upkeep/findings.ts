@@ -1,16 +1,17 @@
 /** Checks the place of the daily backups: whether it can be reached, to whom it belongs, and how old its newest backup is. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { listPlace, StoredBackup } from "../../src/backup/places.ts";
-import { inThread } from "../../src/backup/thread.ts";
+import { openPlace, type StoredBackup } from "../../src/backup/places.ts";
+import { untilStopped } from "../../src/backup/thread.ts";
 import { broken, type Examined, type Finding, fine, warning } from "../../src/cli/doctor/finding.ts";
 import { mayWrite } from "../../src/cli/doctor/storage.ts";
 import { leadsText } from "../../src/cli/terminal/numbers.ts";
-import type { BackupConfig } from "../../src/config.ts";
+import { isS3 } from "../../src/config.ts";
 import { innermost } from "../../src/db/failure.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import { readFailedAttempt } from "./attempt.ts";
 import { findDoubt, type OwnDatabase, ownAmong } from "./owner.ts";
+import { store } from "./store.ts";
 
 /** A day of 25 hours, and an hour for the backup itself and its repetitions. */
 const maxAgeMs = 26 * 3_600_000;
@@ -20,8 +21,8 @@ const maxListMs = 10_000;
 /** Checks BACKUP_TO. Finds nothing if it is not set. */
 export async function checkPlace({ path, contents, config, nowMs }: Examined): Promise<Finding[]> {
   if (config?.backups == null) return [];
-  const { to, access } = config.backups;
-  const backups = await listWithin(config.backups, nowMs);
+  const { to } = config.backups;
+  const backups = await listWithin(to, nowMs);
   if (backups instanceof UserError) {
     const advice = `${backups.advice} The daily backup is stored in this place (BACKUP_TO).`.trim();
     return [warning("backups", backups.message, advice)];
@@ -32,7 +33,7 @@ export async function checkPlace({ path, contents, config, nowMs }: Examined): P
   const failed = readFailedAttempt(path);
   return [
     ...(doubt === null ? [] : [broken("backups", doubt.what, doubt.advice)]),
-    ...(access !== null || mayWrite(to)
+    ...(isS3(to) || mayWrite(to)
       ? []
       : [warning("backups", `This user cannot write to the folder ${to} (BACKUP_TO).`, ownFolder)]),
     ...(failed === null ? [] : [warning("backups", `The backup at ${failed.at} failed: ${failed.reason}`, retried)]),
@@ -40,11 +41,11 @@ export async function checkPlace({ path, contents, config, nowMs }: Examined): P
   ];
 }
 
-/** Lists a place in a thread, or returns the error. A request to an unresponsive object store ends only with its thread. */
-async function listWithin({ to, access }: BackupConfig, nowMs: number): Promise<StoredBackup[] | UserError> {
+/** Lists a place, or returns the error. */
+async function listWithin(to: string, nowMs: number): Promise<StoredBackup[] | UserError> {
   const stop = AbortSignal.timeout(maxListMs);
   try {
-    return await inThread<typeof listPlace>("listPlace", { place: to, access, nowMs }, stop);
+    return await untilStopped(openPlace(to, store).list(nowMs), stop);
   } catch (cause) {
     if (cause instanceof UserError) return cause;
     if (cause !== stop.reason) return new UserError(`${to} cannot be listed (${innermost(cause)}).`, "");

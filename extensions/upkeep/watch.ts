@@ -6,7 +6,7 @@ import { untilStopped } from "../../src/backup/thread.ts";
 import { storeIn } from "../../src/cli/backup.ts";
 import { type CommandContext, jsonCommand } from "../../src/cli/command.ts";
 import { findAll } from "../../src/cli/doctor/doctor.ts";
-import { type BackupConfig, readConfig, readDatabasePath } from "../../src/config.ts";
+import { type BackupConfig, isS3, readConfig, readDatabasePath } from "../../src/config.ts";
 import { formatTime } from "../../src/contract/time.ts";
 import { keptNextTo, removeAbandonedDrafts } from "../../src/db/database-files.ts";
 import { innermost, orElse } from "../../src/db/failure.ts";
@@ -19,6 +19,7 @@ import { keepAlerting } from "./alerts.ts";
 import { recordAttempt } from "./attempt.ts";
 import { keepDaily, rotate } from "./daily.ts";
 import { findDoubt, type OwnDatabase, ownAmong } from "./owner.ts";
+import { store } from "./store.ts";
 import { readWays, type Way } from "./ways.ts";
 
 /** The longest time that the first alerts wait for the backup at the start. */
@@ -65,7 +66,7 @@ export function watchCommand(context: CommandContext): Command {
 /** Makes the backups. `started` resolves after the one at the start, and `running` is the one that is being made. */
 function startBackups(watch: Watch, config: BackupConfig, pingUrl: string | null) {
   // An earlier version made its drafts there, unencrypted, and a kill left them.
-  if (config.access === null) orElse(() => removeAbandonedDrafts(config.to, 0), undefined);
+  if (!isS3(config.to)) orElse(() => removeAbandonedDrafts(config.to, 0), undefined);
   const started = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
   const working = keepDaily({
@@ -142,8 +143,8 @@ async function lastBackupMs(watch: Watch, config: BackupConfig): Promise<number 
   return newest === undefined ? null : Date.parse(newest.made_at);
 }
 
-function listPlace({ context }: Watch, { to, access }: BackupConfig): Promise<StoredBackup[]> {
-  return openPlace(to, access).list(context.now());
+function listPlace({ context }: Watch, { to }: BackupConfig): Promise<StoredBackup[]> {
+  return openPlace(to, store).list(context.now());
 }
 
 function ownDatabase({ context }: Watch): OwnDatabase {
@@ -153,9 +154,9 @@ function ownDatabase({ context }: Watch): OwnDatabase {
 }
 
 /** Deletes all but the newest backups, and returns how many; 0 if that fails, which is logged. */
-async function deleteOld(watch: Watch, { to, keep, access }: BackupConfig): Promise<number> {
+async function deleteOld(watch: Watch, { to, keep }: BackupConfig): Promise<number> {
   try {
-    const rotating = rotate(openPlace(to, access), keep, readDatabasePath(), watch.context.now());
+    const rotating = rotate(openPlace(to, store), keep, readDatabasePath(), watch.context.now());
     return (await untilStopped(rotating, watch.stop)).length;
   } catch (cause) {
     sayFailure(watch, "old backups could not be deleted")(cause);

@@ -1,36 +1,44 @@
-/** The thread for work on whole files: backups are made, tested, listed, and restored in it, and retention is applied. */
+/** The thread for work on whole files: backups are made, tested, and restored in it, and retention is applied. */
 import { explainFailure, innermost } from "../db/failure.ts";
 import { applyRetentionAt } from "../privacy/retention.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { copyDatabase } from "./backup.ts";
 import { drillBackup, upgradeCopy } from "./drill.ts";
-import { listPlace } from "./places.ts";
 import { restoreBackup } from "./restore.ts";
-import type { Act, Ask, Reply } from "./thread.ts";
+import type { Act, Answer, Reply } from "./thread.ts";
 
 declare const self: Worker;
 
-const acts = { applyRetentionAt, copyDatabase, drillBackup, listPlace, restoreBackup, upgradeCopy } satisfies Record<
-  Act,
-  unknown
->;
+const acts = { applyRetentionAt, copyDatabase, drillBackup, restoreBackup, upgradeCopy } satisfies Record<Act, unknown>;
 
 self.onmessage = async ({ data: [act, request] }: MessageEvent<[Act, { readonly path?: string }]>) => {
   // The main thread sends each act the request that its function takes.
-  const run = acts[act] as (request: unknown, ask: Ask<unknown>) => unknown;
-  const reply = await Promise.try(run, request, ask).then(
+  const run = acts[act] as (request: unknown, main: unknown) => unknown;
+  const reply = await Promise.try(run, request, main).then(
     (result) => ({ result }),
     (cause) => failed(cause, request.path),
   );
   self.postMessage(reply satisfies Reply);
 };
 
-const ask: Ask<unknown> = (question) => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  self.onmessage = () => resolve();
-  self.postMessage({ question } satisfies Reply);
+/** The functions of the main thread: each call of one is sent there. */
+const main = new Proxy(
+  {},
+  {
+    get:
+      (_, name) =>
+      (...args: readonly unknown[]) =>
+        call(String(name), args),
+  },
+);
+
+function call(name: string, args: readonly unknown[]): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  self.onmessage = ({ data }: MessageEvent<Answer>) =>
+    "refusal" in data ? reject(new UserError(...data.refusal)) : resolve(data.value);
+  self.postMessage({ call: name, args } satisfies Reply);
   return promise;
-};
+}
 
 function failed(cause: unknown, path = "the database"): Reply {
   const failure = explainFailure(cause, path);

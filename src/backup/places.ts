@@ -1,24 +1,45 @@
-/** The places where backups are kept: a folder, or a prefix of an S3 bucket. */
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { copyFile } from "node:fs/promises";
+/** The places where backups are kept: folders, and what an extension opens, such as an object store. */
+import { copyFile, readdir, readFile, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { S3Client } from "bun";
 import { formatTime } from "../contract/time.ts";
-import { createDraftFolder, isFolder, sizeOf, sync } from "../db/database-files.ts";
+import { createDraftFolder, sync } from "../db/database-files.ts";
 import { codeOf, isFull } from "../db/failure.ts";
-import { adminCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
-import { decryptFile, encryptedSuffix } from "./encryption.ts";
 import { manifestPath, parseManifest, readManifest, writeManifest } from "./manifest.ts";
 import { publish } from "./publish.ts";
 
-/** The address of an object store, and the key to it. A folder needs none. */
-interface S3Access {
-  readonly endpoint: string | null;
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
+/** The files of a place. */
+export interface PlaceFiles {
+  /** Returns the path or the address of a file, as `restore` takes it. */
+  addressOf(name: string): string;
+  /** Returns the sizes of the files by their names. */
+  sizes(): Promise<ReadonlyMap<string, number>>;
+  /** Returns the text of a file: null if it is gone, and empty if it cannot be read. */
+  read(name: string): Promise<string | null>;
+  /** Stores a file. It appears complete or not at all. */
+  put(name: string, file: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** Returns the path of a file on this machine: that of a copy in the folder if it is elsewhere. */
+  bring(name: string, folder: string): Promise<string>;
+  /** Returns what to do after a failure with a code. */
+  adviceFor(code: string): string;
 }
+
+/** What an extension adds to backups: places that are no folders, and encryption. */
+export interface BackupStore {
+  /** Opens the files at an address, such as s3://bucket/prefix. Throws a UserError if a setting is missing or wrong. */
+  openFiles(address: string): PlaceFiles;
+  encrypt(from: string, to: string, recipient: string): Promise<void>;
+  /** Throws a UserError that names the backup if the identity file does not fit, or the backup is damaged. */
+  decrypt(
+    from: string,
+    to: string,
+    named: { readonly name: string; readonly identityFile: string | null },
+  ): Promise<void>;
+}
+
+/** The end of the name of an encrypted backup. */
+export const encryptedSuffix = ".age";
 
 /** A complete backup in a place. */
 export interface StoredBackup {
@@ -40,59 +61,39 @@ export function backupName(ms: number): string {
 }
 
 const timeOf = (name: string) => /\d{8}T\d{6}/.exec(name)?.[0] ?? "";
-const isOurs = (name: string) => /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/.test(name);
-
-const adviceByCode: Readonly<Record<string, string>> = {
-  NoSuchBucket: "Create the bucket, or correct its name.",
-  InvalidBucketName: "Correct the name of the bucket.",
-  ERR_S3_INVALID_PATH: "Name a bucket: s3://bucket/prefix.",
-  NoSuchKey: `List the backups in this place: ${adminCommand} backup list PLACE`,
-  InvalidAccessKeyId: "Check AWS_ACCESS_KEY_ID.",
-  XAdminUserNotFound: "Check AWS_ACCESS_KEY_ID.",
-  SignatureDoesNotMatch: "Check AWS_SECRET_ACCESS_KEY and AWS_REGION.",
-  AccessDenied: "Check the permissions of the access key: it needs to list, read, write, and delete objects.",
-};
+/** Returns whether a name is that of a backup that `backupName` named. */
+export const isOurs = (name: string): boolean => /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/.test(name);
 
 /** A place that can be listed, written, and rotated. Each method throws a UserError that names the place if it fails. */
 export type Place = ReturnType<typeof openPlace>;
 
-/**
- * Opens a folder that exists, or `s3://bucket/prefix` with the access to it. A backup without its manifest is incomplete and
- * not listed. Throws a UserError if the place cannot be used.
- */
-export function openPlace(place: string, access: S3Access | null) {
-  const storage = access === null ? openFolder(place) : openBucket(place, access);
-  const naming = openNaming(place, access === null);
+const isAddress = (place: string) => place.startsWith("s3://");
 
+/**
+ * Opens a folder that exists, or an address with the store of an extension. A backup without its manifest is incomplete and not
+ * listed. Throws a UserError if the place cannot be used.
+ */
+export function openPlace(place: string, store: BackupStore | null) {
+  const files = isAddress(place) ? storeFor(store).openFiles(place) : openFolder(place);
+  const naming = openNaming(place, files);
   return {
-    /** The folder; null for an object store. */
-    folder: access === null ? place : null,
-    /** The complete backups, newest first: in a folder those with other names as well. */
-    listAll: () => naming("read", () => listMatching(storage, (name) => access === null || isOurs(name))),
+    /** The complete backups, newest first, the addresses of those with an unreadable manifest, and names without a manifest. */
+    listAll: () => naming("read", () => listBackups(files)),
     /** The complete backups with a name of ours, newest first, but those dated in the future last. */
-    list: (nowMs: number) =>
-      naming("read", async () => aheadLast((await listMatching(storage, isOurs)).backups, nowMs)),
+    list: (nowMs: number) => naming("read", async () => newestFirst((await listBackups(files)).backups, nowMs)),
     /** Moves a backup and its manifest into the place, and returns the address of the backup. */
     put: (file: string) =>
       naming("written", async () => {
         const name = basename(file);
-        await storage.put(name, file);
-        await storage.put(manifestPath(name), manifestPath(file));
-        return storage.addressOf(name);
+        await files.put(name, file);
+        await files.put(manifestPath(name), manifestPath(file));
+        return files.addressOf(name);
       }),
-    /** Removes all but the newest `keep` backups, and incomplete ones that are older than all of those. Returns their addresses. */
-    rotate: (keep: number, nowMs: number) =>
+    /** Removes a backup. The manifest is removed first: a backup that is deleted in part is not listed. */
+    remove: (name: string) =>
       naming("written", async () => {
-        const { backups, incomplete } = await listMatching(storage, isOurs);
-        const names = aheadLast(backups, nowMs).map(({ file }) => basename(file));
-        const [oldest] = names.slice(0, keep).toSorted();
-        // If there are fewer backups than that, incomplete ones are kept: someone may have copied them without
-        // manifests.
-        const isOver = (name: string) => names.length >= keep && oldest !== undefined && name < oldest;
-        const gone = [...names.slice(keep), ...incomplete.filter(isOver)];
-        // The manifest goes first: a backup that is deleted in part is not listed.
-        for (const name of gone) for (const one of [manifestPath(name), name]) await storage.remove(one);
-        return gone.map(storage.addressOf);
+        for (const one of [manifestPath(name), name]) await files.remove(one);
+        return files.addressOf(name);
       }),
     /**
      * Downloads a backup and its manifest. Returns the path: of the copy for an object store, of the original for a
@@ -101,39 +102,40 @@ export function openPlace(place: string, access: S3Access | null) {
     bring: (address: string, folder: string) =>
       naming("read", async () => {
         const name = basename(address);
-        await storage.bring(manifestPath(name), folder);
-        return storage.bring(name, folder);
+        await files.bring(manifestPath(name), folder);
+        return files.bring(name, folder);
       }),
   };
 }
 
-/** Lists the backups of a place in the worker thread, newest first, but those dated in the future last. */
-export function listPlace({ place, access, nowMs }: { place: string; access: S3Access | null; nowMs: number }) {
-  return openPlace(place, access).list(nowMs);
+/** Returns the store; throws a UserError if no extension has one. */
+export function storeFor(store: BackupStore | null): BackupStore {
+  if (store !== null) return store;
+  throw new UserError(
+    "This installation has no extension for object stores and encryption.",
+    "Pass a folder or a file that is not encrypted.",
+  );
 }
 
-/**
- * Lists the backups whose names match: the complete ones, newest first; the addresses of those with an unreadable
- * manifest; and the names of those without a manifest.
- */
-async function listMatching(storage: ReturnType<typeof openFolder>, fits: (name: string) => boolean) {
-  const sizes = await storage.sizes();
+/** Lists the backups with any name: the addresses of those that are complete, and of those with an unreadable manifest. */
+async function listBackups(files: PlaceFiles) {
+  const sizes = await files.sizes();
   const backups: StoredBackup[] = [];
   const unreadable: string[] = [];
   const incomplete: string[] = [];
   const read = async (name: string) => {
     if (!sizes.has(manifestPath(name))) return void incomplete.push(name);
-    const text = await storage.read(manifestPath(name));
+    const text = await files.read(manifestPath(name));
     // A server deletes its oldest backups while others are listed.
     if (text === null) return;
     const manifest = parseManifest(text);
-    const file = storage.addressOf(name);
+    const file = files.addressOf(name);
     if (manifest === null) return void unreadable.push(file);
     const { made_at, counts, instance = null } = manifest;
     const encrypted = name.endsWith(encryptedSuffix);
     backups.push({ file, made_at, bytes: sizes.get(name) ?? 0, leads: counts.leads, encrypted, instance });
   };
-  await Promise.all([...sizes.keys()].filter(fits).map(read));
+  await Promise.all([...sizes.keys()].filter((name) => !name.endsWith(manifestPath(""))).map(read));
   return {
     backups: backups.toSorted((one, other) => other.made_at.localeCompare(one.made_at)),
     unreadable,
@@ -141,49 +143,54 @@ async function listMatching(storage: ReturnType<typeof openFolder>, fits: (name:
   };
 }
 
+/** Orders the backups with a name of ours: newest first, but those dated in the future last, because a clock was ahead. */
+function newestFirst(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
+  return aheadLast(
+    backups.filter(({ file }) => isOurs(basename(file))),
+    nowMs,
+  );
+}
+
 /** Orders backups so that those dated in the future come last: a clock was ahead, so it is unknown which of them are new. */
-function aheadLast(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
+export function aheadLast(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
   const isAhead = ({ made_at }: StoredBackup) => made_at > formatTime(nowMs);
   return [...backups.filter((one) => !isAhead(one)), ...backups.filter(isAhead)];
 }
 
 /** Returns a function that does work in a place. It throws a UserError that names the place if the work fails there. */
-function openNaming(place: string, isFolder: boolean) {
-  const other = isFolder
-    ? "Check the folder, its permissions, and the space on its disk."
-    : "Check AWS_ENDPOINT_URL, the network, and the space in the bucket.";
+function openNaming(place: string, files: PlaceFiles) {
   return async <Result>(what: "read" | "written", work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work();
     } catch (cause) {
-      if (!(cause instanceof Error)) throw cause;
+      if (!(cause instanceof Error) || cause instanceof UserError) throw cause;
       // The disk of this machine is full, to which it is brought.
       if (what === "read" && isFull(cause)) throw cause;
       const code = codeOf(cause);
       const said = [code, cause.message].filter(Boolean).join(": ");
-      throw new UserError(`${place} cannot be ${what} (${said}).`, adviceByCode[code] ?? other);
+      throw new UserError(`${place} cannot be ${what} (${said}).`, files.adviceFor(code));
     }
   };
 }
 
-function openFolder(folder: string) {
-  if (!isFolder(folder)) {
-    throw new UserError(`There is no folder ${folder}.`, "Create it, or set BACKUP_TO to another one.");
-  }
+/** Nothing is read synchronously: a file server that does not answer must not hold up signals and time limits. */
+function openFolder(folder: string): PlaceFiles {
   const addressOf = (name: string) => join(folder, name);
   return {
     addressOf,
-    sizes: async () => new Map(readdirSync(folder).map((name) => [name, sizeOf(addressOf(name))])),
-    /** Returns null if the file is gone, and an empty text if it cannot be read. */
-    async read(name: string) {
-      try {
-        return readFileSync(addressOf(name), "utf8");
-      } catch (cause) {
-        return codeOf(cause) === "ENOENT" ? null : "";
-      }
+    async sizes() {
+      if (!(await isFolder(folder)))
+        throw new UserError(`There is no folder ${folder}.`, "Create it, or set BACKUP_TO to another one.");
+      const names = await readdir(folder);
+      const sizeOf = (name: string) =>
+        stat(addressOf(name)).then(
+          ({ size }) => size,
+          () => 0,
+        );
+      return new Map(await Promise.all(names.map(async (name) => [name, await sizeOf(name)] as const)));
     },
-    /** The file appears complete or not at all. */
-    async put(name: string, file: string) {
+    read: (name) => readFile(addressOf(name), "utf8").catch((cause) => (codeOf(cause) === "ENOENT" ? null : "")),
+    async put(name, file) {
       try {
         publish(file, addressOf(name));
       } catch (cause) {
@@ -197,43 +204,17 @@ function openFolder(folder: string) {
       }
       sync(folder);
     },
-    remove: async (name: string) => rmSync(addressOf(name), { force: true }),
-    bring: async (name: string, _folder: string) => addressOf(name),
+    remove: (name) => rm(addressOf(name), { force: true }),
+    bring: async (name) => addressOf(name),
+    adviceFor: () => "Check the folder, its permissions, and the space on its disk.",
   };
 }
 
-function openBucket(address: string, { endpoint, ...access }: S3Access): ReturnType<typeof openFolder> {
-  const [, bucket = "", path = ""] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(address) ?? [];
-  const prefix = path === "" || path.endsWith("/") ? path : `${path}/`;
-  const client = new S3Client({ bucket, ...access, ...(endpoint === null ? {} : { endpoint }) });
-  return {
-    addressOf: (name) => `s3://${bucket}/${prefix}${name}`,
-    async sizes() {
-      const sizes = new Map<string, number>();
-      for (let startAfter: string | undefined; ; ) {
-        const page = await client.list({ prefix, ...(startAfter === undefined ? {} : { startAfter }) });
-        for (const { key, size } of page.contents ?? []) sizes.set(key.slice(prefix.length), size ?? 0);
-        startAfter = page.contents?.at(-1)?.key;
-        if (page.isTruncated !== true || startAfter === undefined) return sizes;
-      }
-    },
-    async read(name) {
-      try {
-        return await client.file(prefix + name).text();
-      } catch (cause) {
-        if (codeOf(cause) === "NoSuchKey") return null;
-        throw cause;
-      }
-    },
-    put: async (name, file) => void (await client.write(prefix + name, Bun.file(file))),
-    remove: (name) => client.delete(prefix + name),
-    async bring(name, folder) {
-      const file = join(folder, name);
-      await Bun.write(file, new Response(client.file(prefix + name).stream()));
-      return file;
-    },
-  };
-}
+const isFolder = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 /** The options for fetching a backup from a place. */
 export interface FetchOptions {
@@ -241,8 +222,7 @@ export interface FetchOptions {
   readonly folder: string;
   /** The file with the age identity. */
   readonly identity: string | null;
-  /** Null if the backup is in a folder. */
-  readonly access: S3Access | null;
+  readonly store: BackupStore | null;
   readonly nowMs: number;
 }
 
@@ -253,18 +233,19 @@ export type FoundBackup = Awaited<ReturnType<typeof findBackup>>;
  * Fetches and decrypts a backup by its path or address. If `named` is a place, fetches its newest backup. Also lists
  * the backups in the same place that may be newer, newest first; `fetch` fetches one of them.
  */
-export async function findBackup(named: string, { folder, identity, access, nowMs }: FetchOptions) {
-  const isRemote = access !== null;
-  const isOne = isRemote ? isOurs(basename(named)) : !isFolder(named);
+export async function findBackup(named: string, { folder, identity, store, nowMs }: FetchOptions) {
+  const isRemote = isAddress(named);
+  const isOne = isRemote ? isOurs(basename(named)) : !(await isFolder(named));
   // A mistyped name must fail, not look empty.
   if (!isRemote && isOne) readManifest(named);
   const place = isOne ? dirname(isRemote ? named : resolve(named)) : named;
-  const { listAll, bring } = openPlace(place, access);
+  const { listAll, bring } = openPlace(place, store);
   const { backups, unreadable, incomplete } = await listAll();
   const wanted = isOne ? named : aheadLast(backups, nowMs)[0]?.file;
   if (wanted === undefined) throw new UserError(`There are no backups in ${named}.`, "Check its name.");
   if (!isOne) refuseMixed(named, backups);
-  const fetch = async (address: string, into: string) => decrypted(address, await bring(address, into), into, identity);
+  const fetch = async (address: string, into: string) =>
+    decrypted(await bring(address, into), into, { name: address, identity, store });
   const isWanted = ({ file }: Pick<StoredBackup, "file">) => basename(file) === basename(wanted);
   const made = backups.find(isWanted)?.made_at ?? "";
   return {
@@ -298,11 +279,16 @@ export function unreadText(address: string, reason: string): string {
   return `The backup ${address} cannot be read: ${reason} If it is newer, its erasures are not repeated.`;
 }
 
+interface Encrypted extends Pick<FetchOptions, "identity" | "store"> {
+  /** The backup as the user knows it. */
+  readonly name: string;
+}
+
 /** Decrypts a backup into a folder, with its manifest; returns the path of one that is not encrypted as it is. */
-async function decrypted(name: string, file: string, folder: string, identity: string | null): Promise<string> {
+async function decrypted(file: string, folder: string, { name, identity, store }: Encrypted): Promise<string> {
   if (!file.endsWith(encryptedSuffix)) return file;
   const plain = join(folder, basename(file, encryptedSuffix));
-  await decryptFile(file, plain, { name, identityFile: identity });
+  await storeFor(store).decrypt(file, plain, { name, identityFile: identity });
   writeManifest(manifestPath(plain), readManifest(file));
   return plain;
 }

@@ -39,7 +39,7 @@ import {
   type Replaced,
   refuseOpen,
 } from "./replaced.ts";
-import { type Ask, inThread } from "./thread.ts";
+import { inThread, untilStopped } from "./thread.ts";
 
 interface RestoreRequest extends Omit<FetchOptions, "folder"> {
   /** A file, `s3://bucket/prefix` for the newest backup there, or the address of one. */
@@ -94,10 +94,16 @@ export interface Backups {
 export function openBackups(path: string): Backups {
   return {
     make: (file, nowMs, stop) => makeBackup(path, file, nowMs, stop),
-    async restore(request, stop, confirm) {
-      using folder = draftFolderFor(targetOf(path));
-      const work: RestoreWork = { path, folder: folder.path, ...request };
-      return await inThread<typeof restoreBackup>("restoreBackup", work, stop, confirm);
+    async restore({ named, identity, store, ...request }, stop, confirm) {
+      try {
+        using folder = draftFolderFor(targetOf(path));
+        const fetching = findBackup(named, { folder: folder.path, identity, store, nowMs: request.nowMs });
+        const { fetch, ...found } = await untilStopped(fetching, stop);
+        const work = { path, folder: folder.path, ...found, ...request };
+        return await inThread<typeof restoreBackup>("restoreBackup", work, stop, { fetch, confirm });
+      } catch (cause) {
+        throw explainFailure(cause, path);
+      }
     },
   };
 }
@@ -111,16 +117,17 @@ function targetOf(path: string): string {
 function draftFolderFor(target: string) {
   let parent = dirname(target);
   while (!existsSync(parent)) parent = dirname(parent);
-  try {
-    removeAbandonedDrafts(parent, 0);
-    return createDraftFolder(parent);
-  } catch (cause) {
-    throw explainFailure(cause, target);
-  }
+  removeAbandonedDrafts(parent, 0);
+  return createDraftFolder(parent);
 }
 
-/** A restore whose database and folder for drafts are chosen, as its thread receives it. */
-interface RestoreWork extends RestoreRequest {
+/** The part of the main thread: `fetch` brings one of the newer backups. */
+interface RestoreFunctions extends Pick<FoundBackup, "fetch"> {
+  readonly confirm: (report: Restoration) => Promise<void> | void;
+}
+
+/** A restore whose backup is fetched, and whose folder for drafts is chosen, as its thread receives it. */
+interface RestoreWork extends Omit<RestoreRequest, "named" | "identity" | "store">, Omit<FoundBackup, "fetch"> {
   /** The database that is replaced. */
   readonly path: string;
   /** An empty folder on the disk of the database. */
@@ -128,11 +135,9 @@ interface RestoreWork extends RestoreRequest {
 }
 
 /** The work of the thread. `confirm` is called when only what cannot be stopped is left to do. */
-export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>): Promise<Restoration> {
-  const { path, folder, nowMs, dryRun } = work;
+export async function restoreBackup(work: RestoreWork, { fetch, confirm }: RestoreFunctions): Promise<Restoration> {
+  const { path, file, folder, nowMs, dryRun } = work;
   const target = targetOf(path);
-  const found = await findBackup(work.named, work);
-  const { file } = found;
   const manifest = readManifest(file);
   const receipts = work.receipts === null ? [] : readReceipts(work.receipts);
   if (realpathSync(file) === target) throw notABackup(`${file} is the database itself.`);
@@ -143,21 +148,24 @@ export async function restoreBackup(work: RestoreWork, confirm: Ask<Restoration>
     using database = await openDraft(file, draft, manifest);
     rememberErasures(database);
     // It may take long to bring them. The database that is replaced stays in use until then.
-    const newer = await carryFromNewer(database, found, work);
+    const newer = await carryFromNewer(database, work, fetch);
     if (!dryRun) release = takeLock(target, { isAlone: true }) ?? refuseOpen(path);
     const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive", join(folder, "upgraded.db"));
     const merged = merge(database, { replaced, receipts, manifest, nowMs });
     const time = formatTime(nowMs).replaceAll(/[:.]/g, "-");
     const kept = existsSync(target) ? freeName(`${target}.replaced-${time}`) : null;
-    const { isKnown: isNewerKnown, warnings } = newer;
     const report = {
       ...merged,
-      isNewerKnown,
+      isNewerKnown: newer.isKnown,
       unread: merged.unread.map(({ name }) => name),
-      unknown: unknownActs({ path, target, replaced }, merged.unread, newer.unread),
+      unknown: unknownActs(
+        { path, target, replaced },
+        merged.unread,
+        newer.unread.map((one) => one.file),
+      ),
       receipts: receipts.length,
       kept,
-      warnings,
+      warnings: newer.unread.map(({ file, reason }) => unreadText(file, reason)),
     };
     if (dryRun) return report;
     sync(draft);
@@ -192,14 +200,17 @@ const finalActs: readonly FinalActs[] = ["erasures", "revocations"];
  * Carries over the erasures and revocations that newer backups of the same instance know. All of them are read: a clock that
  * was ahead may have dated one that knows less.
  */
-async function carryFromNewer(database: Connection, found: FoundBackup, { folder, nowMs }: RestoreWork) {
-  const unread = found.unread.map(({ file }) => file);
-  const warnings = found.unread.map(({ file, reason }) => unreadText(file, reason));
+async function carryFromNewer(
+  database: Connection,
+  { newer, folder, nowMs, ...found }: RestoreWork,
+  fetch: FoundBackup["fetch"],
+) {
+  const unread = [...found.unread];
   let isKnown = false;
-  for (const { file: address } of found.newer) {
+  for (const { file: address } of newer) {
     using aside = createDraftFolder(folder);
     try {
-      const file = await found.fetch(address, aside.path);
+      const file = await fetch(address, aside.path);
       const copy = join(aside.path, "newer.db");
       (await openDraft(file, copy, readManifest(file))).$client.close();
       database.run(sql`ATTACH ${copy} AS old`);
@@ -208,8 +219,7 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
       if (isFull(cause)) throw cause;
       const failure = explainBackupFailure(cause, address, address);
       if (!(failure instanceof UserError)) throw failure;
-      unread.push(address);
-      warnings.push(unreadText(address, failure.message));
+      unread.push({ file: address, reason: failure.message });
       continue;
     }
     const isOfThis = isOfSameInstance(database);
@@ -217,7 +227,7 @@ async function carryFromNewer(database: Connection, found: FoundBackup, { folder
     detach(database);
     isKnown ||= isOfThis;
   }
-  return { isKnown, unread, warnings };
+  return { isKnown, unread };
 }
 
 interface MergeInput {

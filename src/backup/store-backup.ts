@@ -3,9 +3,8 @@ import { dirname, join } from "node:path";
 import { createDraftFolder, removeAbandonedDrafts } from "../db/database-files.ts";
 import type { Backup } from "./backup.ts";
 import { drill, type TestedBackup } from "./drill.ts";
-import { encryptedSuffix, encryptFile } from "./encryption.ts";
 import { fileDigestOf, manifestPath, readManifest, writeManifest } from "./manifest.ts";
-import { backupName, type Place } from "./places.ts";
+import { backupName, encryptedSuffix, type Place } from "./places.ts";
 import type { Backups } from "./restore.ts";
 import { untilStopped } from "./thread.ts";
 
@@ -13,8 +12,8 @@ interface StoreRequest {
   readonly backups: Backups;
   readonly databasePath: string;
   readonly place: Place;
-  /** The age recipient; null leaves the backup unencrypted. */
-  readonly recipient: string | null;
+  /** Encrypts the backup into a new file; null leaves it unencrypted. */
+  readonly encrypt: ((from: string, to: string) => Promise<void>) | null;
   readonly nowMs: number;
   readonly stop: AbortSignal;
 }
@@ -24,7 +23,7 @@ export async function storeBackup({
   backups,
   databasePath,
   place,
-  recipient,
+  encrypt,
   nowMs,
   stop,
 }: StoreRequest): Promise<TestedBackup> {
@@ -33,13 +32,13 @@ export async function storeBackup({
   using folder = createDraftFolder(dirname(databasePath));
   const made = await backups.make(join(folder.path, backupName(nowMs)), nowMs, stop);
   const { leads, retainedOut } = await drill(made.file, nowMs, stop);
-  const { file, sha256, bytes } = recipient === null ? made : await untilStopped(encrypt(made.file, recipient), stop);
+  const { file, sha256, bytes } = encrypt === null ? made : await untilStopped(encrypted(made.file, encrypt), stop);
   return { file: await untilStopped(place.put(file), stop), sha256, bytes, leads, retainedOut };
 }
 
-async function encrypt(file: string, recipient: string): Promise<Omit<Backup, "leads">> {
-  const encrypted = `${file}${encryptedSuffix}`;
-  await encryptFile(file, encrypted, recipient);
-  writeManifest(manifestPath(encrypted), readManifest(file));
-  return { file: encrypted, ...(await fileDigestOf(encrypted)) };
+async function encrypted(plain: string, encrypt: NonNullable<StoreRequest["encrypt"]>): Promise<Omit<Backup, "leads">> {
+  const file = `${plain}${encryptedSuffix}`;
+  await encrypt(plain, file);
+  writeManifest(manifestPath(file), readManifest(plain));
+  return { file, ...(await fileDigestOf(file)) };
 }

@@ -2,49 +2,62 @@
 import { UserError } from "../runtime/user-error.ts";
 
 /** The acts of the thread, each the function of that name (file-worker.ts). */
-export type Act = "applyRetentionAt" | "copyDatabase" | "drillBackup" | "listPlace" | "restoreBackup" | "upgradeCopy";
-
-/** Asks the main thread whether to complete the work. Resolves if so; otherwise the thread is ended. */
-export type Ask<Question> = (question: Question) => Promise<void>;
-
-/** The messages of the thread: a question before the step that cannot be stopped, and its end. */
-export type Reply =
-  | { readonly question: unknown }
-  | { readonly result: unknown }
-  | { readonly refusal: readonly [what: string, advice: string] }
-  | { readonly failure: string };
-
-/** The function of an act. Its type is that of the request, the result, and the question, if it asks one. */
-type ActFunction = (request: never, ask: never) => unknown;
-type QuestionOf<Run> = Run extends (request: never, ask: Ask<infer Question>) => unknown ? Question : never;
+export type Act = "applyRetentionAt" | "copyDatabase" | "drillBackup" | "restoreBackup" | "upgradeCopy";
 
 /**
- * Runs an act. Before the step that cannot be stopped, `confirm` is called; what it throws stops the work, and is thrown.
- * So is the reason of the signal. The thread may be in SQLite until the process ends.
+ * The functions of the main thread that an act calls. It waits for them. What `confirm` throws ends the thread; after it, nothing
+ * stops the work. A UserError of another function is thrown in the thread.
+ */
+type MainFunctions = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+
+/** A message of the thread: a call of a function of the main thread, or its end. */
+export type Reply =
+  | { readonly call: string; readonly args: readonly unknown[] }
+  | { readonly result: unknown }
+  | { readonly refusal: Refusal }
+  | { readonly failure: string };
+/** The answer to a call. */
+export type Answer = { readonly value: unknown } | { readonly refusal: Refusal };
+type Refusal = readonly [what: string, advice: string];
+
+/** The function of an act. Its type is that of the request, the result, and the functions of the main thread. */
+type ActFunction = (request: never, main: never) => unknown;
+
+/**
+ * Runs an act. What ends it is thrown; so is the reason of the signal. The thread may be in SQLite until the process ends.
  */
 export async function inThread<Run extends ActFunction>(
   act: Act,
   request: Parameters<Run>[0],
   stop = new AbortController().signal,
-  confirm: (question: QuestionOf<Run>) => Promise<void> | void = () => {},
+  ...[main]: Parameters<Run> extends [unknown, infer Main extends object] ? [Main] : []
 ): Promise<Awaited<ReturnType<Run>>> {
   const worker = new Worker(new URL("./file-worker.ts", import.meta.url));
   // Until the thread is gone, a connection that it has closed may keep the file locked for the next process.
   const isGone = new Promise((resolve) => worker.addEventListener("close", resolve));
   const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Run>>>();
   const refuse = () => reject(stop.reason);
+  const answer = (answered: Answer) => worker.postMessage(answered);
+
+  async function call(name: string, args: readonly unknown[]): Promise<void> {
+    const functions: MainFunctions = Object(main);
+    try {
+      const value = await functions[name]?.(...args);
+      if (stop.aborted) return;
+      if (name === "confirm") stop.removeEventListener("abort", refuse);
+      answer({ value });
+    } catch (cause) {
+      if (name === "confirm" || !(cause instanceof UserError)) reject(cause);
+      else answer({ refusal: [cause.message, cause.advice] });
+    }
+  }
+
   worker.onmessage = ({ data }: MessageEvent<Reply>) => {
     // The thread returns what the function of the act returns.
     if ("result" in data) resolve(data.result as Awaited<ReturnType<Run>>);
     else if ("refusal" in data) reject(new UserError(...data.refusal));
     else if ("failure" in data) reject(new Error(data.failure));
-    // The thread asks what the act promises to ask.
-    else
-      Promise.try(confirm, data.question as QuestionOf<Run>).then(() => {
-        if (stop.aborted) return;
-        stop.removeEventListener("abort", refuse);
-        worker.postMessage("complete the work");
-      }, reject);
+    else void call(data.call, data.args);
   };
   worker.onerror = ({ message }) => reject(new Error(message));
   stop.addEventListener("abort", refuse);

@@ -4,10 +4,9 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Backup } from "../backup/backup.ts";
 import { drill, type TestedBackup, tryUpgrade } from "../backup/drill.ts";
-import { encryptedSuffix } from "../backup/encryption.ts";
-import { openPlace, type StoredBackup } from "../backup/places.ts";
+import { encryptedSuffix, openPlace, type StoredBackup, storeFor } from "../backup/places.ts";
 import { storeBackup } from "../backup/store-backup.ts";
-import { isS3, readBackups, readDatabasePath, readRecipient, readS3Access } from "../config.ts";
+import { isS3, readBackups, readDatabasePath, readRecipient } from "../config.ts";
 import { type AuditEntry, insertAct, warnUnrecorded } from "../db/audit.ts";
 import { adminCommand, build } from "../runtime/program-name.ts";
 import { stopSignal, unlessStopped } from "../runtime/signals.ts";
@@ -83,12 +82,16 @@ function print(output: Output, backup: Backup | TestedBackup): void {
 
 /** Stores a tested backup in a place, and records it. */
 export async function storeIn(context: CommandContext, place: string, stop = stopSignal()): Promise<TestedBackup> {
+  const installed = await context.installed();
+  const store = await installed.store();
+  const opened = openPlace(place, store);
+  const recipient = readRecipient(place);
   const stored = await unlessStopped(
     storeBackup({
-      backups: await (await context.installed()).backups(),
+      backups: await installed.backups(),
       databasePath: readDatabasePath(),
-      place: openPlace(place, readS3Access(place)),
-      recipient: readRecipient(place),
+      place: opened,
+      encrypt: recipient === null ? null : (from, to) => storeFor(store).encrypt(from, to, recipient),
       nowMs: context.now(),
       stop,
     }),
@@ -113,7 +116,7 @@ function listCommand(context: CommandContext): Command {
           2,
         );
       }
-      const { backups } = await openPlace(wanted, readS3Access(wanted)).listAll();
+      const { backups } = await openPlace(wanted, await (await context.installed()).store()).listAll();
       const header = ["FILE", "MADE", "LEADS", "SIZE", "ENCRYPTED"];
       const listed = backups.map(({ instance: _, ...one }) => one);
       context.output.result(listed, table(header, backups.map(cellsOf), `There are no backups in ${wanted}.`));

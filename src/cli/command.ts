@@ -1,5 +1,6 @@
 /** The context of a command, and the parts that commands have in common. */
 import { Command } from "commander";
+import type { BackupStore } from "../backup/places.ts";
 import type { Backups } from "../backup/restore.ts";
 import type { Config } from "../config.ts";
 import type { LeadDatabase } from "../db/connection.ts";
@@ -24,6 +25,8 @@ export interface Installed {
   readonly findings: (examined: Examined) => Promise<readonly Finding[]>;
   /** Opens the backups of the database of this server. */
   readonly backups: () => Promise<Backups>;
+  /** Loads what an extension adds to backups; null if there is none. */
+  readonly store: () => Promise<BackupStore | null>;
   /** Opens their parts of a server with these settings. */
   readonly serving: (config: Config) => Promise<ServingParts>;
 }

@@ -1,5 +1,6 @@
 /** The interface of an extension: its commands, findings, child process, and database. src/extensions.ts loads them. */
 import type { Inflow } from "../api/ops/metrics.ts";
+import type { BackupStore } from "../backup/places.ts";
 import type { Backups } from "../backup/restore.ts";
 import type { ClusterConfig, Config } from "../config.ts";
 import type { ServedStore } from "../server/store.ts";
@@ -15,6 +16,8 @@ export interface Contributions {
   readonly loadDatabases?: (path: string, cluster: ClusterConfig) => Promise<Databases>;
   /** The arguments of the command that bun start runs in a separate process; null if there is none. */
   readonly childOf?: (config: Config) => readonly string[] | null;
+  /** Adds places of backups that are no folders, and encryption. */
+  readonly loadStore?: () => Promise<BackupStore>;
   /** The pending deliveries, for the metrics. */
   readonly inflowOf?: (config: Config) => Inflow;
 }

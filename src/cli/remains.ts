@@ -62,7 +62,7 @@ export async function sayCopies(context: CommandContext, matcher: Matcher<unknow
   const isInPlace = (file: string) => place !== null && (file === place.to || dirname(file) === place.to);
   for (const file of backups.filter((one) => !isInPlace(one) && !named.has(one)))
     say("This backup may still contain the erased data; a restore leaves this data out", file);
-  const stored = await storedText(place, context.now());
+  const stored = await storedText(context, place);
   if (stored !== "") context.output.say(stored);
   for (const folder of inboxes)
     say("Files in this inbox folder, or copies of them, may still contain the erased data", folder);
@@ -82,10 +82,10 @@ function holdsText(holds: true | null): string {
 }
 
 /** Returns which backups in BACKUP_TO may still hold what is erased now, and until when; empty if there are none. */
-async function storedText(place: ReturnType<typeof readBackups>, nowMs: number): Promise<string> {
+async function storedText(context: CommandContext, place: ReturnType<typeof readBackups>): Promise<string> {
   if (place === null) return "";
   try {
-    const backups = await openPlace(place.to, place.access).list(nowMs);
+    const backups = await openPlace(place.to, await (await context.installed()).store()).list(context.now());
     const [newest] = backups;
     if (newest === undefined) return "";
     const until = dayOf(Date.parse(newest.made_at) + place.keep * dayMs);

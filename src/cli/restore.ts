@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Restoration } from "../backup/restore.ts";
-import { readDatabasePath, readS3Access } from "../config.ts";
+import { readDatabasePath } from "../config.ts";
 import { dayMs } from "../contract/calendar.ts";
 import { formatTime } from "../contract/time.ts";
 import { adminCommand } from "../runtime/program-name.ts";
@@ -43,15 +43,16 @@ export function restoreCommand(context: CommandContext): Command {
         context.output.say(replacementText(path, dryRun));
         for (const line of goneTexts(report)) context.output.say(line);
       };
+      const installed = await context.installed();
       const request = {
         named: file,
         identity: options.identity ?? null,
-        access: readS3Access(file),
+        store: await installed.store(),
         receipts: options.receipts ?? null,
         nowMs,
         dryRun,
       };
-      const backups = await (await context.installed()).backups();
+      const backups = await installed.backups();
       const restoring = backups.restore(request, stopSignal(), async (report) => {
         say(report);
         await confirmLoss(report, options, nowMs);

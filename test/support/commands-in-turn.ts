@@ -13,7 +13,7 @@ function startThread(): Worker {
   const end = thread.terminate.bind(thread);
   let hasEnded = false;
   thread.addEventListener("message", ({ data }: MessageEvent<object>) => {
-    hasEnded = !("question" in data);
+    hasEnded = !("call" in data);
   });
   thread.terminate = () => {
     if (!hasEnded) return end();

@@ -9,8 +9,8 @@ const postMessage = self.postMessage.bind(self);
 let closeDatabases = watchDatabases();
 
 self.postMessage = (reply: object) => {
-  // Anything but a question is the last word of an act.
-  if (!("question" in reply)) {
+  // Anything but a call is the last word of an act.
+  if (!("call" in reply)) {
     closeDatabases();
     closeDatabases = watchDatabases();
     self.onmessage = onmessage;

@@ -56,9 +56,12 @@ test("a restore is rejected while any other program has the file open", async ()
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("another program") });
 });
 
-const aRestore = (path: string, named: string) => {
-  const request = { identity: null, access: null, receipts: null, nowMs: Date.now(), dryRun: false };
-  return { path, named, folder: aFolder(), ...request };
+/** There are no newer backups. */
+const fetch = async (address: string) => address;
+
+const aRestore = (path: string, file: string) => {
+  const request = { newer: [], unread: [], receipts: null, nowMs: Date.now(), dryRun: false };
+  return { path, file, folder: aFolder(), ...request };
 };
 
 test("a restore never replaces a database created while it runs", async () => {
@@ -69,7 +72,9 @@ test("a restore never replaces a database created while it runs", async () => {
     another.run("CREATE TABLE another (number INTEGER)");
   };
   const work = aRestore(path, file);
-  await expect(restoreBackup(work, makeAnother)).rejects.toThrow("is open in a server or another program");
+  await expect(restoreBackup(work, { fetch, confirm: makeAnother })).rejects.toThrow(
+    "is open in a server or another program",
+  );
   using another = new Database(path);
   expect(another.query("SELECT name FROM sqlite_schema").values()).toEqual([["another"]]);
 });
@@ -82,12 +87,13 @@ needing("/proc")("a command that begins while a restore runs opens the restored 
   const isOpen = (pid: number, name: string) =>
     readdirSync(`/proc/${pid}/fd`).some((each) => linkAt(`/proc/${pid}/fd/${each}`) === name);
   const processes: ReturnType<typeof admin.start>[] = [];
-  await restoreBackup(aRestore(admin.file, file), async () => {
+  const confirm = async () => {
     for (const path of [admin.file, link])
       processes.push(anAdmin([], { DATABASE_PATH: path }).start("account", "list"));
     for (const { pid } of processes) await until(() => isOpen(pid, serverLockOf(admin.file)));
     expect(processes.map(({ pid }) => isOpen(pid, admin.file))).toEqual([false, false]);
-  });
+  };
+  await restoreBackup(aRestore(admin.file, file), { fetch, confirm });
   for (const process of processes) {
     expect(await process.exited).toBe(0);
     expect(process.output()).not.toContain("later");

@@ -38,7 +38,7 @@ test("a finished backup leaves the database closed", async () => {
 test("the replaced file can be opened as soon as the restore is done", async () => {
   const { admin, file } = await aBackup();
   const path = join(admin.folder, "leadfile.db");
-  const request = { named: file, identity: null, access: null, receipts: null, nowMs: Date.now(), dryRun: false };
+  const request = { named: file, identity: null, store: null, receipts: null, nowMs: Date.now(), dryRun: false };
   await openBackups(path).restore(request, neverStopped, () => {});
   using replaced = new Database(join(admin.folder, kept(admin)[0] ?? ""));
   expect(replaced.query("SELECT count(*) FROM stored_leads").values()).toEqual([[20]]);

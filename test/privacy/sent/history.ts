@@ -352,7 +352,7 @@ export class History {
       nowMs: this.#now(),
       dryRun: false,
       identity: null,
-      access: null,
+      store: null,
     };
     // A connection that is closed keeps its file open until its statements are collected.
     Bun.gc(true);

@@ -4,13 +4,13 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
-import { type Admin, anAdmin } from "../support/admin.ts";
-import { until } from "../support/eventually.ts";
-import { needing } from "../support/needing.ts";
-import { gateway, serveFolder } from "../support/object-store.ts";
-import { aSharedFolder } from "../support/run.ts";
-import { aSmallDisk, fill } from "../support/small-disk.ts";
-import { erase, header, printed, rows } from "./restore/a-backup.ts";
+import { erase, header, printed, rows } from "../../backup/restore/a-backup.ts";
+import { type Admin, anAdmin } from "../../support/admin.ts";
+import { until } from "../../support/eventually.ts";
+import { needing } from "../../support/needing.ts";
+import { gateway, serveFolder } from "../../support/object-store.ts";
+import { aSharedFolder } from "../../support/run.ts";
+import { aSmallDisk, fill } from "../../support/small-disk.ts";
 
 /** A network between a machine and a server, which is lost after some bytes were sent, and stays lost. */
 async function aNetworkTo(url: string) {

@@ -1,11 +1,8 @@
 /** Encrypts backups for an age recipient, and decrypts them with its identity (https://age-encryption.org). */
 import { Decrypter, Encrypter } from "age-encryption";
-import { readText, sync } from "../db/database-files.ts";
-import { codeOf } from "../db/failure.ts";
-import { UserError } from "../runtime/user-error.ts";
-
-/** The end of the name of an encrypted backup. */
-export const encryptedSuffix = ".age";
+import { readText, sync } from "../../src/db/database-files.ts";
+import { codeOf } from "../../src/db/failure.ts";
+import { UserError } from "../../src/runtime/user-error.ts";
 
 /** Encrypts a file into a new one. */
 export async function encryptFile(from: string, to: string, recipient: string): Promise<void> {
