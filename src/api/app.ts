@@ -30,7 +30,7 @@ export interface AppParts extends HostSettings, MetricSources {
 export function createApp(parts: AppParts, server: Pick<Server<undefined>, "requestIP">) {
   const { store, limiter, baseUrl } = parts;
   const metrics = createMetrics(parts);
-  const record = createAccessLog(parts.log, metrics);
+  const record = createAccessLog(parts.log, metrics.countResponse);
   const readCredential = createCredentialReader(store);
   const redirect = createRedirect(parts, readCredential);
 

@@ -7,7 +7,7 @@ import { YAML } from "bun";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { createAccessLog } from "../../src/api/ops/access-log.ts";
-import { addRequestMetrics } from "../../src/api/ops/metrics.ts";
+import { addResponseMetrics } from "../../src/api/ops/response-metrics.ts";
 import { isFromThisMachine } from "../../src/api/public-pages.ts";
 import { RequestContext } from "../../src/api/request-context.ts";
 import { paths } from "../../src/contract/paths.ts";
@@ -47,7 +47,7 @@ test("requests are counted by route, status, and error code, and timed; unknown 
 
 test("a duration is in every bucket that is not below it", async () => {
   const registry = new Registry();
-  const record = createAccessLog(pino({ level: "silent" }), addRequestMetrics(registry));
+  const record = createAccessLog(pino({ level: "silent" }), addResponseMetrics(registry));
   const context = new RequestContext(new Request("http://localhost/api/v1/leads"), 60, noonMs, record);
   for (const seconds of [0.15, 2]) {
     record(Object.assign(context, { startedNs: Bun.nanoseconds() - seconds * 1e9 }), { status: 200, body: "" });

@@ -1,16 +1,15 @@
 /** The access log: one line for each response, which the metrics count as well. */
 import type { Logger } from "pino";
 import type { AccessLog } from "../request-context.ts";
-import type { RequestMetrics } from "./metrics.ts";
+import type { CountResponse } from "./response-metrics.ts";
 
 /** Makes the function that records the outcome of a request. The line contains no key, query string, or lead data. */
-export function createAccessLog(log: Logger, { requests, seconds }: RequestMetrics): AccessLog {
+export function createAccessLog(log: Logger, countResponse: CountResponse): AccessLog {
   return (context, { status, code, cause }) => {
     const us = (Bun.nanoseconds() - context.startedNs) / 1000;
     // An unknown path must not create a new time series.
     const route = context.route ?? "other";
-    requests.inc({ route, status, code: code ?? "" });
-    seconds.observe({ route }, us / 1e6);
+    countResponse(route, status, code ?? "", us / 1e6);
     const level = status >= 500 ? "error" : "info";
     if (!log.isLevelEnabled(level)) return;
     log[level]({

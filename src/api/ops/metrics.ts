@@ -1,9 +1,9 @@
 /** The metrics of GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
 import { existsSync, readdirSync } from "node:fs";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { paths } from "../../contract/paths.ts";
+import { Counter, Gauge, Registry } from "prom-client";
 import type { Limiter } from "../limiter.ts";
 import type { RequestStore } from "../request-store.ts";
+import { addResponseMetrics } from "./response-metrics.ts";
 
 /** Deliveries that are not imported yet. */
 export interface Inflow {
@@ -35,38 +35,11 @@ function secondsFrom(fromMs: number | null | undefined, toMs: number | null | un
   return fromMs == null || toMs == null ? null : (toMs - fromMs) / 1000;
 }
 
-/** The upper bounds of the buckets, in seconds. */
-const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
-
-export type RequestMetrics = ReturnType<typeof addRequestMetrics>;
-
 /** Creates the metrics of a server. */
 export function createMetrics(sources: MetricSources) {
   const registry = new Registry();
   addSizeMetrics(registry, sources);
-  return { registry, ...addRequestMetrics(registry) };
-}
-
-/** Adds the response counter and the latency histogram. */
-export function addRequestMetrics(registry: Registry) {
-  const requests = new Counter({
-    name: "leadfile_requests_total",
-    help: "Requests answered, by route, status and error code.",
-    labelNames: ["route", "status", "code"],
-    registers: [registry],
-  });
-  const seconds = new Histogram({
-    name: "leadfile_request_seconds",
-    help: "Time from a request's arrival to its answer, by route.",
-    labelNames: ["route"],
-    buckets,
-    registers: [registry],
-  });
-  // These begin at 0. Prometheus sees no growth in a counter that first appears as 1: an alert would miss the first failure.
-  for (const route of Object.values(paths)) {
-    for (const code of ["internal_error", "query_failed"]) requests.inc({ route, status: 500, code }, 0);
-  }
-  return { requests, seconds };
+  return { registry, countResponse: addResponseMetrics(registry) };
 }
 
 /** Adds a gauge to a registry. A metric whose reading is null is left out. */
