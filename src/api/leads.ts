@@ -53,12 +53,9 @@ function readPage({ pixels, leads }: RequestStore, account: AccountNumber, query
 const beginning = Buffer.from(`{"object":"list","data":[`);
 const comma = Buffer.from(",");
 
-/**
- * Joins stored documents into the list (§2.1). No lead is parsed, rebuilt, or even decoded. A Response shares the bytes of a Blob,
- * and would copy those of an array.
- */
-function writeEnvelope({ documents, nextMs }: LeadPage): Blob {
+/** Joins stored documents into the list (§2.1). No lead is parsed, rebuilt, or even decoded. */
+function writeEnvelope({ documents, nextMs }: LeadPage): Uint8Array<ArrayBuffer> {
   const listed = documents.flatMap((document, index) => (index === 0 ? [document] : [comma, document]));
   const cursor = nextMs === null ? "null" : `"${formatTime(nextMs)}"`;
-  return new Blob([beginning, ...listed, `],"has_more":${nextMs !== null},"next_cursor":${cursor}}`]);
+  return Buffer.concat([beginning, ...listed, Buffer.from(`],"has_more":${nextMs !== null},"next_cursor":${cursor}}`)]);
 }

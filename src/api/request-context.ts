@@ -11,7 +11,7 @@ const routes: ReadonlySet<string> = new Set([...Object.values(paths), ...publicO
 export interface ResponseParts {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string | Blob;
+  readonly body: string | Uint8Array<ArrayBuffer> | Blob;
   /** The error code, for the log and the metrics. */
   readonly code?: string;
   /** The cause of a failure, for the log alone. */
