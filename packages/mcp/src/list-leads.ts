@@ -1,5 +1,4 @@
 /** The tool list_leads: some leads, newest first, as a table that fits into the context of a model. */
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Lead, Leadfile, LeadQuery } from "../../client/src/leadfile.ts";
 import { cut, type Show } from "./mask.ts";
 
@@ -10,11 +9,20 @@ const maxTokens = 3_500;
 
 /** Returns as many leads as fit; `before` set to `next_before` returns the others. */
 export async function listLeads(client: Leadfile, show: Show, query: LeadQuery, signal: AbortSignal) {
-  const page = await client.leads.list({ ...query, limit: query.limit ?? maxLeads, signal });
+  // Loaded here, because its vocabulary takes most of the start of a program.
+  const [page, { countTokens }] = await Promise.all([
+    client.leads.list({ ...query, limit: query.limit ?? maxLeads, signal }),
+    import("gpt-tokenizer/encoding/o200k_base"),
+  ]);
+  /** Counts tokens as o200k does. A special token of a model in the text is counted as text. */
+  const tokensOf = (text: string) => countTokens(text, { disallowedSpecial: new Set<string>() });
   const columns = columnsOf(page.data);
   const cell = (text: string | null) => (text === null ? null : cut(text, maxTextLength));
   const rows = page.data.map((lead) => columns.map((field) => cell(show(field, lead))));
-  const fitting = howManyFit(rows, tokensOf(JSON.stringify(columns)));
+  const fitting = howManyFit(
+    rows.map((row) => tokensOf(JSON.stringify(row))),
+    tokensOf(JSON.stringify(columns)),
+  );
   const last = page.data[fitting - 1];
   const hasMore = page.has_more || fitting < rows.length;
   return {
@@ -35,14 +43,9 @@ function columnsOf(leads: readonly Lead[]): (keyof Lead)[] {
   return fields.filter((field) => leads.some((lead) => lead[field] !== null));
 }
 
-function howManyFit(rows: readonly (readonly (string | null)[])[], used: number): number {
+function howManyFit(tokensOfRows: readonly number[], used: number): number {
   // The JSON around the table takes fewer than 100 tokens.
   let left = maxTokens - used - 100;
-  const over = rows.findIndex((row) => (left -= tokensOf(JSON.stringify(row)) + 1) < 0);
-  return over === -1 ? rows.length : over;
-}
-
-/** Counts tokens as o200k does. A special token of a model in the text is counted as text. */
-function tokensOf(text: string): number {
-  return countTokens(text, { disallowedSpecial: new Set<string>() });
+  const over = tokensOfRows.findIndex((tokens) => (left -= tokens + 1) < 0);
+  return over === -1 ? tokensOfRows.length : over;
 }
