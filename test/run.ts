@@ -11,6 +11,7 @@ const inLab = [
   "extensions/cluster",
   "ops/deploy",
   "ops/executable.test.ts",
+  "packages/client/package.test.ts",
   "packages/generated",
   "security/bombs.test.ts",
 ];

@@ -72,14 +72,6 @@ describe("a server whose database is missing", () => {
         return admin.file;
       },
     ],
-    [
-      "another disk at the mount point",
-      (admin: Admin) => {
-        const folder = join(admin.folder, "mounted");
-        mkdirSync(folder);
-        return join(folder, "leadfile.db");
-      },
-    ],
   ])("after %s is broken, deletes no good backup although BACKUP_KEEP is 1, and pings nothing", async (_, break_) => {
     const { admin, place, file } = await withBackup(5);
     const path = break_(admin);
