@@ -5,7 +5,8 @@ const answer = (news: ImportNews) => process.send?.(news);
 
 process.on("message", async ({ file }: ImportOrder) => {
   if (file.includes("endless") || (file.includes("deliveries") && (await Bun.file(file).text()).includes("endless"))) {
-    for (;;) /(?:a|a)+$/.test(`${"a".repeat(40)}b`);
+    // As a computation without an end, which answers nothing either.
+    Bun.sleepSync(600_000);
   }
   if (file.includes("fatal")) process.kill(process.pid, "SIGKILL");
   if (file.includes("waits")) {
