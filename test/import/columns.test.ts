@@ -98,9 +98,9 @@ describe("--map of an object", () => {
   });
 
   test("keeps it out with -", async () => {
-    expect((await leadsOf(record)).map(shown)).toEqual([{ email: "rep@example.com" }]);
-    const [lead] = await leadsOf(record, {}, "user=-");
-    expect(lead).toEqual({ fault: expect.stringContaining("it has no value") });
+    const nobody = { fault: expect.stringContaining("it has no value") };
+    expect(await leadsOf(record, {}, "user=-")).toEqual([nobody]);
+    expect((await leadsOf(record, {}, "match=-")).map(shown)).toEqual([{ email: "rep@example.com" }]);
   });
 });
 
@@ -115,12 +115,25 @@ describe("a user", () => {
     },
   );
 
-  test.each(['"owner":null', '"company":{}', '"page":null', '"owner":{"contact":null}'])(
-    "is the visitor next to %s",
-    async (other) => {
-      expect((await leadsOf(`{${user},${other}}\n`)).map(shown)).toEqual([{ email: "rep@example.com" }]);
-    },
-  );
+  test.each([
+    '"match":{"individual":{"email":"d@example.com"}}',
+    '"lead_info":{"first_name":null}',
+    '"leads":[{"email":"d@example.com"},{"email":"e@example.com"}]',
+  ])("is not the visitor next to %s, which may be", async (other) => {
+    expect(await leadsOf(`{${user},${other}}\n`)).toEqual([
+      { fault: expect.stringMatching(/no value|several people/) },
+    ]);
+  });
+
+  test.each([
+    '"owner":null',
+    '"store":{"email":"shop@example.com"}',
+    '"company":{}',
+    '"page":null',
+    '"owner":{"contact":null}',
+  ])("is the visitor next to %s", async (other) => {
+    expect((await leadsOf(`{${user},${other}}\n`)).map(shown)).toEqual([{ email: "rep@example.com" }]);
+  });
 
   test("is the visitor if --map makes it the person, or keeps the empty one out", async () => {
     const record = `{${user},"visitor":null}\n`;
@@ -177,6 +190,15 @@ describe("of several people in the columns of one row", () => {
   test("a prefix and a parent of one name are one object", async () => {
     expect(await read("Contact Name,Email,Contact.Email\nAnn,,c@b.com\n")).toEqual({ name: "Ann", email: "c@b.com" });
     expect(await read("Contact Name,Contact.Email\nAnn,c@b.com\n")).toEqual({ name: "Ann", email: "c@b.com" });
+  });
+
+  test("columns with the number of another person's name are another person's", async () => {
+    const header = "First Name,Email,Phone,First Name 2,Email 2,Phone 2";
+    const [lead] = await leadsOf(`${header}\nAnn,a@x.com,,Bob,b@x.com,6195550123\n`);
+    expect(lead).toMatchObject({ lead: { aliases: [] } });
+    expect(shown(lead)).toEqual({ name: "Ann", email: "a@x.com" });
+    expect(await read("Name 1,Email 1,Name 2,Email 2,City\nAnn,a@x.com,Bob,b@x.com,Reno\n")).toEqual({ city: "Reno" });
+    expect(await read("First Name,Email 2,Phone 2\nAnn,a@x.com,6195550123\n")).toMatchObject({ email: "a@x.com" });
   });
 
   test("a customer without values precedes a user", async () => {

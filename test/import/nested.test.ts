@@ -157,11 +157,20 @@ test("contacts next to a company are suggestions, and only --map makes one of th
   expect((await leadsOf(record, {}, "contacts=person")).map(shown)).toEqual([{ ...kim, company: "Harbor" }]);
   expect(await leadOfObject({ organization: { name: "Harbor" }, people: [kim] })).toEqual({ company: "Harbor" });
   expect(await leadOfObject({ company: "Harbor", contact: kim })).toEqual({ ...kim, company: "Harbor" });
+  for (const people of [{ session: { people: [kim] } }, { data: { contacts: [kim] } }, { contacts: [{ user: kim }] }]) {
+    expect(await leadOfObject({ organization_name: "Harbor", ...people })).toEqual({ company: "Harbor" });
+  }
+  expect(await leadOfObject({ contacts: [{ ...kim, company: "Harbor" }] })).toEqual({ ...kim, company: "Harbor" });
 });
 
 test("the city of a company does not replace the city of a contact", async () => {
   const row = { "First Name": "Dana", "Company City": "Austin", "Person City": "Reno", "Person State": "NV" };
   expect(await leadOf(row)).toEqual({ name: "Dana", city: "Reno", state: "NV" });
+});
+
+test("a bare name next to an unknown object that names somebody is no person's", async () => {
+  const deal = { contact: { email: "dana@example.com" } };
+  expect(await leadOfObject({ name: "Deal 7", page_url: "/a", deal })).toEqual({ page_url: "/a" });
 });
 
 test.each([{}, null, { id: "v1" }])("a bare name next to the visitor %j is the name of the page", async (visitor) => {

@@ -2,7 +2,7 @@
 import { representatives, type Target } from "./fields.ts";
 import type { ColumnMapping } from "./mapping.ts";
 import { fieldNamed, splitPath, withoutZone, wordsOf } from "./names.ts";
-import { type Meaning, meaningIn, meaningOf, strangeField } from "./paths.ts";
+import { type Meaning, meaningIn, meaningOf, type StrangeField, strangeField } from "./paths.ts";
 import { pathKey } from "./profiles.ts";
 
 /** A column of CSV, or a path in JSON. */
@@ -27,15 +27,18 @@ export interface Column {
   /** True of a column of the record or a visit that is no field: it may be the time of the visit. */
   readonly mayBeTime: boolean;
   /** The field that the value would be if its unknown object were the person. */
-  readonly strange: ReturnType<typeof strangeField>;
+  readonly strange: StrangeField | null;
   /** True if its values are needed. */
   readonly isRead: boolean;
   /** Null for a value. */
   readonly sign: Sign | null;
 }
 
-/** Of a list: that it has several people or visits. `nobody` is an empty value that would name a person. */
-export type Sign = "people" | "visits" | "nobody";
+/**
+ * Of a list: that it has several people or visits, or perhaps contacts that are suggested for a company. `nobody` is an empty value
+ * that would name a person.
+ */
+export type Sign = "people" | "visits" | "suggested" | "nobody";
 
 /** The columns that a rejects file has in addition to those of its source. */
 export const rejectColumns = ["reject_line", "reject_reason"] as const;
@@ -61,7 +64,7 @@ export function columnOf(
   const last = names.at(-1) ?? "";
   const key = pathKey(names);
   const mayBeTime = isUnknown && isOfVisit(meaning) && !isTimeOfOther(last);
-  const strange = isUnknown && meaning === null ? strangeField(names) : null;
+  const strange = isUnknown ? strangeIn(names, meaning) : null;
   const isUsed = mapped !== undefined || personLength !== null || isOfRecordOrPerson(meaning);
   return {
     ...{ number, name, title: path.join("."), names, key, meaning, mapped, isIgnored, mayBeTime, strange },
@@ -69,6 +72,12 @@ export function columnOf(
     isRead: !isIgnored && (isUsed || mayBeTime || strange !== null || vendorKeys.has(key)),
     sign: null,
   };
+}
+
+function strangeIn(names: readonly string[], meaning: Meaning | null): StrangeField | null {
+  if (meaning === null) return strangeField(names);
+  // In a table, an unknown name before a dot is no object, but may be the person as in JSON.
+  return names.length === 1 && meaning.target === null ? strangeField(names.flatMap((name) => name.split("."))) : null;
 }
 
 /** Returns whether a value is a field or a sign, or says that an object of a person is there. */

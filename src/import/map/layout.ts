@@ -4,7 +4,7 @@
  */
 import type { Column } from "./column.ts";
 import { flatPrefixes, namingFields, personFields, type Target } from "./fields.ts";
-import { normalizeName } from "./names.ts";
+import { fieldNamed, isRepresentative, kindOf, normalizeName, wordsOf } from "./names.ts";
 import { type Meaning, meaningIn, recordItself } from "./paths.ts";
 import { type Profile, pathKey, profileOf, type VendorChoice } from "./profiles.ts";
 
@@ -78,14 +78,15 @@ export function createLayout(columns: readonly Column[], vendor: VendorChoice): 
   const customer = Math.min(...groups.filter(({ person }) => person.kind === "doubtfulPerson").map(orderInObject));
   // The users of a record that has a customer, even an empty one, are nobody: they may be representatives.
   const doubtful = ofKind("doubtfulPerson").filter((group) => orderInObject(group) === customer);
-  removeBareNames(record, [...persons, ...ofKind("doubtfulPerson")], entries, isNobody);
+  const namesOther = columns.some(namesStranger);
+  removeBareNames(record, [...persons, ...ofKind("doubtfulPerson")], entries, isNobody || namesOther);
   const isNamed = [...record.entries, ...mapped].some(isNaming);
   const chosen = persons.find(({ person }) => person.order < 0) ?? (profile?.person === undefined ? null : record);
   const candidateOf = (group: Group) => createCandidate(group, record, groups, mapped);
   const asRecord = candidateOf(record);
   const asPersons = persons.map(candidateOf);
   const asDoubtful = doubtful.map(candidateOf);
-  const mayBeDoubtful = !isNamed && persons.length === 0 && !isNobody;
+  const mayBeDoubtful = !isNamed && persons.length === 0 && !isNobody && !columns.some(isOfOtherPerson);
   const has = (sign: Column["sign"]) => columns.some((column) => column.sign === sign && !column.isIgnored);
   return {
     columns,
@@ -101,7 +102,7 @@ export function createLayout(columns: readonly Column[], vendor: VendorChoice): 
         : [asRecord, ...asPersons, ...asDoubtful, ...strangers.map(candidateOf)].filter(
             ({ naming, isCrowd }) => naming.length > 0 || isCrowd,
           ),
-    hasSeveralPeople: has("people"),
+    hasSeveralPeople: has("people") || persons.some(({ isCrowd }) => isCrowd),
     hasSeveralVisits: has("visits"),
   };
 }
@@ -113,8 +114,28 @@ function entriesOf(columns: readonly Column[], profile: Profile | null): readonl
   const named = entries.flatMap(({ use, place }) => (use === "own name of a place" ? (place ?? "") : []));
   const isOfNamed = ({ place }: Entry) =>
     named.some((name) => place === name || place?.startsWith(`${name}.`) === true);
-  return withFamilyNames(entries, columns).filter((entry) => !isOfNamed(entry));
+  const numbers = numbersOfPeople(columns);
+  const isOfOther = ({ at, isGiven }: Entry) => !isGiven && numbers.has(numberOf(columns[at]));
+  return withFamilyNames(entries, columns).filter((entry) => !isOfNamed(entry) && !isOfOther(entry));
 }
+
+/** Returns the numbers of people in the columns of one record: if `First Name 2` is another person, so is `Email 2`. */
+function numbersOfPeople(columns: readonly Column[]): ReadonlySet<string> {
+  const named = columns.flatMap((column) => {
+    const [, name = "", number] = ofNumber.exec(column.names.at(-1) ?? "") ?? [];
+    const field = number === undefined ? null : fieldNamed(name);
+    return field !== null && number !== undefined && wholeName.includes(field) ? number : [];
+  });
+  // `First Name 1` alone is the visitor's.
+  return new Set(named.some((number) => Number(number) > 1) ? named : []);
+}
+
+function numberOf(column: Column | undefined): string {
+  return ofNumber.exec(column?.names.at(-1) ?? "")?.[2] ?? "";
+}
+
+/** A name with a number at its end. */
+const ofNumber = /^(.*\D)(\d{1,2})\s*$/;
 
 /** More parts than a command line has. A value of --map has a lower rank than any other one. */
 const maxMapped = 1_000_000;
@@ -124,7 +145,7 @@ const wholeName: readonly Target[] = ["name", "first_name", "last_name"];
 /** Returns the entry of a column: by --map, else by the profile, else by the table. Null if its values are not kept. */
 function entryOf(column: Column, at: number, profile: Profile | null): Entry | null {
   const { mapped, key, isIgnored, zone, sign } = column;
-  if (isIgnored || sign === "nobody") return null;
+  if (isIgnored || sign === "nobody" || sign === "suggested") return null;
   const given = ({ target }: { readonly target: Target }, rank: number): Entry => ({
     ...{ use: "person", target, person: recordItself, rank, zone, around: "", place: null, isBareName: false },
     ...{ at, isGiven: true },
@@ -179,12 +200,26 @@ function groupsOf(columns: readonly Column[], entries: readonly Entry[]): { reco
   for (const entry of entries.filter(({ isGiven }) => !isGiven)) {
     const group = groupOf(entry.person);
     group.entries.push(entry);
-    if (columns[entry.at]?.sign === "people") group.isCrowd = true;
+    if (columns[entry.at]?.sign === "people" && group !== record) group.isCrowd = true;
   }
   for (const { sign, meaning, isIgnored } of columns) {
     if (sign === "nobody" && meaning !== null && !isIgnored) groupOf(meaning.person).isEmpty = true;
   }
-  return { record, others: [...groups.values()].slice(1) };
+  const hasCompany = record.entries.some(({ use }) => use === "company" || use === "place of a company");
+  const suggested = hasCompany ? columns.flatMap((column, at) => suggestionOf(column, at) ?? []) : [];
+  for (const entry of suggested) {
+    const group = groupOf(entry.person);
+    group.isCrowd = true;
+    group.entries.splice(0, group.entries.length, entry);
+  }
+  const isOfSuggested = ({ person }: Group) => suggested.some((one) => person.path.startsWith(`${one.person.path}.`));
+  return { record, others: [...groups.values()].slice(1).filter((group) => !isOfSuggested(group)) };
+}
+
+/** Returns the sign of a list of contacts that are suggested for the company of the record. Nobody of them is the visitor. */
+function suggestionOf({ sign, meaning, isIgnored }: Column, at: number): Entry | null {
+  const isSuggested = sign === "suggested" && meaning !== null && !isIgnored && meaning.person.kind === "person";
+  return isSuggested ? { ...meaning, isGiven: false, at } : null;
 }
 
 /**
@@ -221,6 +256,18 @@ function removeBareNames(record: Group, people: readonly Group[], entries: reado
     (isAlone && !entries.some(({ use, around: other }) => use === "event" && other === around));
   const kept = record.entries.filter((entry) => !entry.isBareName || isOfPerson(entry));
   record.entries.splice(0, record.entries.length, ...kept);
+}
+
+/** Returns whether a value in an unknown object would name somebody by more than a name, which plans and forms have too. */
+function namesStranger({ strange }: Column): boolean {
+  return strange !== null && strange.target !== "name" && !strange.around.some(isRepresentative);
+}
+
+/** Returns whether the visitor may be in an unknown object (`match.individual.email`), or in a list that is not read. */
+function isOfOtherPerson({ strange, sign, meaning }: Column): boolean {
+  if (sign === "people" && meaning?.person.kind === "record") return true;
+  if (strange === null || strange.around.some(isRepresentative)) return false;
+  return strange.around.flatMap(wordsOf).some((word) => word === "lead" || kindOf(word) === "person");
 }
 
 function isNaming({ target, isBareName }: Entry): boolean {

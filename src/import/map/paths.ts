@@ -109,15 +109,19 @@ function meaningFrom(begin: Step, names: readonly string[]): Meaning | null {
   return names.length === 0 ? null : valueIn(step, names.at(-1) ?? "");
 }
 
-/**
- * Returns the field that a value in an unknown object would be if that object were the person, and the number of names in the
- * path to the object; null if the field names nobody.
- */
-export function strangeField(names: readonly string[]): { readonly target: Target; readonly length: number } | null {
+/** A field that a value in an unknown object would be if that object were the person. */
+export interface StrangeField {
+  readonly target: Target;
+  /** The path of the object. */
+  readonly around: readonly string[];
+}
+
+/** Returns the field that a value in an unknown object would be if that object were the person; null if it would name nobody. */
+export function strangeField(names: readonly string[]): StrangeField | null {
   // A field may be an object too: `found.emails.value`.
   for (const length of [names.length - 1, names.length - 2].filter((length) => length > 0)) {
     const target = meaningOf(names.slice(length))?.target ?? null;
-    if (target !== null && namingFields.has(target)) return { target, length };
+    if (target !== null && namingFields.has(target)) return { target, around: names.slice(0, length) };
   }
   return null;
 }

@@ -127,9 +127,9 @@ function unknownPeople(rows: readonly Row[]): UnknownPerson[] | null {
   for (const row of rows) {
     // What a profile leaves out is nobody: `context.library` of Segment has the name of a program.
     const columns = row.layout.profile === null ? [...row.layout.columns.entries()] : [];
-    for (const [index, { strange, names }] of columns) {
+    for (const [index, { strange }] of columns) {
       if (strange === null || firstText(row.cells[index]) === null) continue;
-      const around = names.slice(0, strange.length);
+      const { around } = strange;
       const person = found.getOrInsertComputed(around.join("."), () => ({
         has: new Set(),
         rows: new Set(),

@@ -3,8 +3,9 @@ import { isObject } from "../parse/json-value.ts";
 import type { Cell } from "../row.ts";
 import type { Column, Sign } from "./column.ts";
 import { type Columns, maxColumns, type Path } from "./columns.ts";
+import { namingFields } from "./fields.ts";
 import type { Layout } from "./layout.ts";
-import { fieldNamed, kindOf, maxNameLength } from "./names.ts";
+import { fieldNamed, maxNameLength } from "./names.ts";
 
 /** Deeper lists, and objects in them, are not looked at. */
 const maxListDepth = 32;
@@ -40,9 +41,7 @@ class RecordReader {
   private addObject(record: Record<string, unknown>, path: Path): void {
     for (const [name, value] of Object.entries(record)) {
       if (name.length > maxNameLength && typeof value === "object") continue;
-      const here = path.at(name);
-      if (isSuggestion(name, value, record) && !here.isChosen) this.addSign(here, "people");
-      else this.add(value, here);
+      this.add(value, path.at(name));
     }
   }
 
@@ -64,13 +63,17 @@ class RecordReader {
   /** Returns the objects of a list that are read: all that hold values of a field, or else the only one, or the first visit. */
   private chosenOf(items: readonly unknown[], path: Path): readonly unknown[] {
     const { kind, isOfPerson, isChosen } = path;
+    const name = path.names.at(-1) ?? "";
     const full = items.filter((item) => holdsText(item, 0));
+    if (!isChosen && suggestions.test(name)) this.addSign(path, "suggested");
     if (full.length < 2) return full.length === 0 ? items.slice(0, 1) : full;
     // Of several people nobody is the visitor, and of several objects in a wrapper none is the record.
-    if (isChosen || isOfPerson) this.addSign(path, "people");
+    const isOfPeople = isChosen || isOfPerson || (kind === "wrapper" && full.some(namesSomebody));
+    if (isOfPeople) this.addSign(path, "people");
     if (kind === "visit") this.addSign(path, "visits");
-    if (kind === null) return isChosen || fieldNamed(path.names.at(-1) ?? "") === null ? [] : full;
-    return isOfPerson || kind === "wrapper" ? [] : full.slice(0, 1);
+    if (isOfPeople || kind === "wrapper") return [];
+    if (kind === null) return fieldNamed(name) === null ? [] : full;
+    return full.slice(0, 1);
   }
 
   private addSign(path: Path, sign: Sign): void {
@@ -96,10 +99,14 @@ function flatItems(list: readonly unknown[], depth: number): readonly unknown[] 
   });
 }
 
-/** Returns whether a list has suggested contacts of a company in the same record, who are not the visitor. */
-function isSuggestion(name: string, value: unknown, record: object): boolean {
-  if (!Array.isArray(value) || value.length === 0 || !/^(?:contacts|people|prospects)$/i.test(name)) return false;
-  return Object.keys(record).some((other) => kindOf(other) === "company");
+/** Lists in which feeds of companies have suggested contacts. */
+const suggestions = /^(?:contacts|people|prospects)$/i;
+
+/** Returns whether an object has a field that names somebody, and is no thing with a name. */
+function namesSomebody(item: unknown): boolean {
+  if (!isObject(item)) return false;
+  const fields = Object.keys(item).map(fieldNamed);
+  return fields.some((field) => field !== null && field !== "name" && namingFields.has(field));
 }
 
 /** Returns whether a value is null, an object without names, or a list without items. */
