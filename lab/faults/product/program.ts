@@ -2,7 +2,8 @@
 import { closeSync, openSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Finished, finish, launch } from "../../../test/support/process.ts";
+import { adminCommand, type Finished, finish, launch, serverCommand } from "../../../test/support/process.ts";
+import { project } from "../breaking/build.ts";
 
 export type Server = Awaited<ReturnType<typeof startListening>>;
 
@@ -22,15 +23,24 @@ export const surroundings = (file: string, settings: Settings = {}) => ({
   ...settings,
 });
 
+/** The program of a build, and its words. */
+type Program = readonly [name: "main" | "admin", ...words: string[]];
+
+/** Returns the command of a program. The project itself may start from the bundle of a run of tests. */
+function commandOf(build: string, [name, ...words]: Program): readonly string[] {
+  const ofProject = name === "main" ? serverCommand : adminCommand;
+  return [...(build === project ? ofProject : [process.execPath, join(build, `src/${name}.ts`)]), ...words];
+}
+
 /** Starts the server of a build, or another program of it that listens. */
 export function startServer(
   build: string,
   file: string,
   settings: Settings = {},
-  program: readonly string[] = ["src/main.ts"],
+  program: Program = ["main"],
   before: readonly string[] = [],
 ): Promise<Server> {
-  return startListening([...before, process.execPath, ...program], surroundings(file, settings), build);
+  return startListening([...before, ...commandOf(build, program)], surroundings(file, settings), build);
 }
 
 /** Starts a program, and waits for the line with its address. Throws its output if it ends without one. */
@@ -53,7 +63,7 @@ export function startAdmin(
   args: readonly string[],
   { before = [], settings, input = "" }: Surroundings = {},
 ) {
-  return Bun.spawn([...before, process.execPath, join(build, "src/admin.ts"), ...args], {
+  return Bun.spawn([...before, ...commandOf(build, ["admin", ...args])], {
     cwd: build,
     env: surroundings(file, settings),
     stdin: Buffer.from(input),
@@ -76,7 +86,7 @@ interface Follow {
 /** Starts follow of a build. */
 export function startFollow(build: string, { url, key, args, folder, output, settings }: Follow): Bun.Subprocess {
   const file = openSync(output, "a");
-  const child = Bun.spawn([process.execPath, join(build, "src/admin.ts"), "follow", url, ...args], {
+  const child = Bun.spawn([...commandOf(build, ["admin", "follow", url, ...args])], {
     cwd: folder,
     env: { ...surroundings("", settings), LEADFILE_KEY: key },
     stdio: ["ignore", file, "ignore"],

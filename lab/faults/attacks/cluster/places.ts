@@ -133,7 +133,7 @@ async function placeOf(build: string, node: RunningNode, site: Site | null) {
   // At the address of its node: at an address that clients share, one of them may have the port when a server starts again.
   const host = site?.outside ?? new URL(node.url).hostname;
   const serve = (port: string) =>
-    startServer(build, node.path, { ...settings, PORT: port, HOST: host }, ["src/main.ts"], before);
+    startServer(build, node.path, { ...settings, PORT: port, HOST: host }, ["main"], before);
   const place = {
     node: node as LocalNode,
     /** Its rqlite that was started last. */

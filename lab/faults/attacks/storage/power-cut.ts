@@ -25,6 +25,7 @@ export const powerCut: Fault = {
   full: 10_000,
   breakages: [
     broken("synchronous = NORMAL", "src/db/open.ts", "PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL", {
+      isSlow: true,
       times: 200,
     }),
     {
@@ -52,18 +53,21 @@ export const powerCut: Fault = {
       "src/import/write/staging.ts",
       "ORDER BY at IS NULL, at, position",
       "ORDER BY at IS NULL, at DESC, position",
+      { isSlow: true },
     ),
     broken(
       "a backup of the file without its log",
       "src/backup/backup.ts",
       "  const manifest = await describe(file, nowMs);\n",
       '  require("node:fs").copyFileSync(database.$client.filename, file);\n  const manifest = await describe(file, nowMs);\n',
+      { isSlow: true },
     ),
     broken(
       "recipients that only the erasure itself adds to its receipts",
       "src/privacy/receipts.ts",
       "yield* withRecipients(database.read, rows)",
       "yield* rows",
+      { isSlow: true },
     ),
   ],
   missing: missingRecorder,

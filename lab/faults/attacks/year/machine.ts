@@ -94,7 +94,7 @@ export class Machine {
   async start(): Promise<void> {
     for (const service of ["server", "receive"] as const) {
       if (this.#running.has(service)) continue;
-      const command = service === "server" ? (["src/main.ts"] as const) : (["src/admin.ts", "receive"] as const);
+      const command = service === "server" ? (["main"] as const) : (["admin", "receive"] as const);
       this.#running.set(service, await startServer(this.build, this.file, this.settings, command));
     }
   }

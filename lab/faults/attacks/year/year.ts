@@ -30,6 +30,7 @@ export const year: Fault = {
       name: "an import of persons who were erased",
       // The first persons are erased on the third day, and one of them is in the file of the fourth.
       times: 5,
+      isSlow: true,
       patches: [
         {
           file: "src/import/write/lead-writer.ts",
