@@ -171,19 +171,18 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
     // Of leads that only mention the person, the IDs are blocked: their own persons may come again.
     const blocked = [...given, ...own.flatMap(({ lead }) => blockedWith(person, lead)), ...others.map(idOf)];
     const before = earlier === undefined ? null : findReceipt(database, earlier);
-    const extended = before === null ? null : readReceipt(before.receipt);
-    const receipt: Receipt = {
+    const receipt = extend(before === null ? null : readReceipt(before.receipt), {
       erased_at: formatTime(nowMs),
       account: account.id,
       instance: instance.id,
-      hashes: [...new Set([...(extended?.hashes ?? []), ...hashesOf(blocked)])],
+      hashes: [...new Set(hashesOf(blocked))],
       given: hashesOf(given),
-      removed: [...(extended?.removed ?? []), ...hashesOf(removed.map(idOf))],
+      removed: hashesOf(removed.map(idOf)),
       digests: person.kind === "digest" ? [person.value] : [],
       received: [],
       gaps: [],
       rejects_files: rejectsFiles,
-    };
+    });
     const known = removed.map(({ lead: { id }, number, ms, batch }) => ledger.of({ id, number, ms, batch }));
     const all = [...(before?.removed ?? []), ...known, ...left.values()];
     return {
@@ -201,6 +200,14 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
       ],
     };
   };
+}
+
+/** Adds what an earlier step removed to a receipt. A server may have completed the earlier one since. */
+function extend(earlier: Receipt | null, receipt: Receipt): Receipt {
+  if (earlier === null) return receipt;
+  const { hashes, removed, received, gaps } = earlier;
+  const all = { hashes: [...new Set([...hashes, ...receipt.hashes])], removed: [...removed, ...receipt.removed] };
+  return { ...receipt, ...all, received, gaps };
 }
 
 /** Returns the statements that delete a lead as it was read, and fail if somebody has changed it since. */

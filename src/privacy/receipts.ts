@@ -64,20 +64,13 @@ export function storeReceipt(
   return database.insert(receipts).values(row).onConflictDoNothing({ target: receipts.identity });
 }
 
-/** Returns the condition that an erasure was killed: one that runs completes its own receipts within seconds. */
-export function isAbandoned(nowMs: number): SQL {
-  const runningForMs = 10_000;
-  // Ignores times dated by a wrong clock.
-  return sql`${receipts.erasedAt} NOT BETWEEN ${nowMs - runningForMs} AND ${nowMs}`;
+/** Returns whether a receipt lacks its recipients, because its erasure runs or was killed. */
+export function areReceiptsPending(database: Connection): boolean {
+  return readReceipts({ read: database }, isNotNull(receipts.pending)).next().done === false;
 }
 
-/** Returns whether a receipt lacks its recipients, because the erasure was killed. */
-export function areReceiptsPending(database: Connection, nowMs: number): boolean {
-  return readReceipts({ read: database }, and(isNotNull(receipts.pending), isAbandoned(nowMs))).next().done === false;
-}
-
-/** Adds the recipients to stored receipts. */
-export async function completeReceipts(database: LeadDatabase, those: SQL | undefined): Promise<void> {
+/** Adds the recipients to stored receipts. Call it when the servers have recorded their last pages of the removed leads. */
+export async function completeReceipts(database: LeadDatabase, those?: SQL): Promise<void> {
   for (const rows of readReceipts(database, and(isNotNull(receipts.pending), those))) {
     const complete = withRecipients(database.read, rows).map(({ number, receipt }) =>
       database.read.update(receipts).set({ receipt, pending: null }).where(eq(receipts.number, number)),
@@ -116,8 +109,9 @@ function withRecipients(database: Connection, rows: readonly StoredReceipt[]) {
     return removals.map(({ number, receipt, pending, removed }) => {
       if (pending === null) return { number, receipt };
       const theirs = removed.flatMap((lead) => disclosed.get(lead) ?? []);
-      const received = daysByKey(theirs.flatMap((one) => one.received));
-      const completed: Receipt = { ...readReceipt(receipt), received, gaps: gapsOf(theirs) };
+      const known = readReceipt(receipt);
+      const received = daysByKey([...known.received, ...theirs.flatMap((one) => one.received)]);
+      const completed: Receipt = { ...known, received, gaps: gapsOf([known, ...theirs]) };
       return { number, receipt: JSON.stringify(completed) };
     });
   });
@@ -128,7 +122,7 @@ function removedBy({ pending }: Pick<StoredReceipt, "pending">): LedgerLead[] {
 }
 
 /** Each key once, with its first and its last day. */
-function daysByKey(received: readonly Received[]): Receipt["received"] {
+function daysByKey(received: Receipt["received"]): Receipt["received"] {
   return [...Map.groupBy(received, ({ key }) => key)].map(([key, times]) => {
     const days = times.flatMap(({ first, last }) => [first, last]).toSorted();
     return { key, first: days[0] ?? "", last: days.at(-1) ?? "" };

@@ -15,9 +15,9 @@ import {
 import { databaseOn, openConnection } from "../db/open.ts";
 import { accounts, leads, residues } from "../db/schema.ts";
 import { deleteLeads } from "../db/steps.ts";
-import { areReceiptsPending, completeReceipts, isAbandoned } from "./receipts.ts";
+import { areReceiptsPending, completeReceipts } from "./receipts.ts";
 import { forgetNumbers, forgetOlderNumbers, forgetUnsentNumbers, hasFormerNumbers } from "./sent/former-numbers.ts";
-import { areSentDaysOld, forgetOldSentDays, keptDays } from "./sent/ledger.ts";
+import { areSentDaysOld, forgetOldSentDays, keptDays, untilRecorded } from "./sent/ledger.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
 
 /** Sets for how many days leads are kept; null keeps all. From now on, an import rejects older ones. */
@@ -75,7 +75,7 @@ export function areResiduesLeft(database: Connection): boolean {
 export function isRetentionDue(database: Connection, nowMs: number): boolean {
   return (
     areResiduesLeft(database) ||
-    areReceiptsPending(database, nowMs) ||
+    areReceiptsPending(database) ||
     areSentDaysOld(database, nowMs) ||
     hasFormerNumbers(database) ||
     listKeepingAccounts(database).some((account) => isAny(database, isDue(account, nowMs)))
@@ -98,7 +98,11 @@ export interface WaitingAccount extends DueLeads {
 
 /** Does the daily work of a server: completes what was interrupted, and erases what is too old unless a person has to say so. */
 export async function applyRetention(database: LeadDatabase, nowMs: number): Promise<Retained> {
-  await completeReceipts(database, isAbandoned(nowMs));
+  if (areReceiptsPending(database.read)) {
+    // The erasure may have been killed, or still run, a moment ago.
+    await untilRecorded(database.path);
+    await completeReceipts(database);
+  }
   await forgetUnsentNumbers(database, () => nowMs);
   if (areSentDaysOld(database.read, nowMs) && isLedgerTimeProven(database.read, nowMs))
     await database.write([forgetOldSentDays(nowMs)]);

@@ -1,10 +1,15 @@
 /** Whom a lead was given to: said by find, on the receipt of an erasure, by the list of keys, and at the end of an import. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { sql } from "drizzle-orm";
 import { dayOf } from "../../src/contract/calendar.ts";
+import { digestOf } from "../../src/contract/key.ts";
 import { formatTime } from "../../src/contract/time.ts";
 import { listAccounts } from "../../src/db/accounts.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
+import { completeReceipts } from "../../src/privacy/receipts.ts";
+import { untilRecorded } from "../../src/privacy/sent/ledger.ts";
+import { openServedStore } from "../../src/server/store.ts";
 import { type Admin, anAdmin, type Printed } from "../support/admin.ts";
 import { noonMs } from "../support/builders.ts";
 import { openTestDatabase } from "../support/database.ts";
@@ -162,4 +167,43 @@ test("an import names the clients that missed its leads because of a concurrent 
 test("doctor mentions DISCLOSURES=off", async () => {
   const { stdout } = await anAdmin(["acme"], { DISCLOSURES: "off" }).run("doctor");
   expect(stdout).toContain("DISCLOSURES is off");
+});
+
+test("a receipt keeps its recipients if a server completes it while its erasure runs", async () => {
+  const { admin, crm, received } = await read();
+  const database = openTestDatabase(admin.file);
+  const [account] = listAccounts(database.read);
+  if (account === undefined) throw new Error("the file has no account");
+  const person = { kind: "email", value: "h10@example.com" } as const;
+  const erasure = new Erasure(database, account, [person], { withMentions: false, onRead: () => {} }, noonMs);
+  const steps = erasure.steps();
+  await steps.next();
+  await completeReceipts(database);
+  // An import that began before the erasure adds another lead of the person.
+  database.read.run(sql`
+    INSERT INTO stored_leads SELECT number + 100, account, identified_at + 1, randomblob(16), pixel, state, city_key, has_email, import,
+      replace(doc, 'h20@', 'h10@') FROM stored_leads WHERE doc LIKE '%h20@%'`);
+  database.read.run(sql`UPDATE imports SET read = read + 1`);
+  for await (const _ of steps);
+  const [one] = await erasure.complete();
+  expect(one).toMatchObject({ erased: 2 });
+  expect(JSON.parse(one?.receipt ?? "")).toMatchObject({ received: [received], gaps: [] });
+  expect(received.key).toBe(crm.id);
+  database.close();
+});
+
+test("nothing counts as recorded while another program keeps the server from writing", async () => {
+  const { admin, crm } = await aFile();
+  const store = openServedStore(admin.file);
+  const code = `import { Database } from "bun:sqlite"; const d = new Database(${JSON.stringify(admin.file)});
+    d.run("BEGIN IMMEDIATE"); console.log("locked"); await Bun.sleep(2500); d.run("COMMIT"); d.close();`;
+  await start({}, admin.folder, [process.execPath, "-e", code]).said(/locked/);
+  store.sent.note(store.keys.find(digestOf(crm.key))?.number ?? 0, { numbers: [1], newestMs: 1 }, noonMs);
+  const writing = setInterval(() => store.flush(), 20);
+  await untilRecorded(admin.file);
+  clearInterval(writing);
+  const database = openTestDatabase(admin.file);
+  expect(database.read.values(sql`SELECT count(*) FROM sent`)).toEqual([[1]]);
+  database.close();
+  await store.close();
 });

@@ -4,10 +4,10 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
-import type { Connection } from "../../db/connection.ts";
+import { type Connection, connectTo } from "../../db/connection.ts";
 import { isFileOfNode } from "../../db/database-files.ts";
 import type { KeyNumber } from "../../db/keys.ts";
-import { isServed } from "../../db/locks.ts";
+import { isServed, writeWhenFree } from "../../db/locks.ts";
 import { keys, sent } from "../../db/schema.ts";
 import { addBits, type Blocks, packBits, unpackBits } from "./bits.ts";
 
@@ -22,9 +22,27 @@ export function newestForgottenDay(nowMs: number): string {
 /** Within this time a page that was answered is in the ledger, wherever its server runs. */
 export const recordedWithinMs = 1_500;
 
+/** The time in which a server that waits for the lock writes once it is free. */
+const afterLockMs = 500;
+/** Programs that write much yield the lock at each request, so that it is rarely free at once. */
+const maxLocks = 3;
+
 /** Resolves when every page that was answered until now is in the ledger of a file, if its server is not killed before. */
 export async function untilRecorded(path: string): Promise<void> {
-  if (isFileOfNode(path) || isServed(path)) await Bun.sleep(recordedWithinMs);
+  if (isFileOfNode(path)) return await Bun.sleep(recordedWithinMs);
+  if (!isServed(path)) return;
+  await Bun.sleep(recordedWithinMs);
+  // Nor can a server write while another program rewrites the file, for example after a second erasure.
+  using database = connectTo(path, "readwrite");
+  for (let locks = 0; locks < maxLocks && isLockedFor(database.$client); locks++) await Bun.sleep(afterLockMs);
+}
+
+/** Waits until the file can be written, and returns whether that took any time. */
+function isLockedFor(client: Connection["$client"]): boolean {
+  const startMs = performance.now();
+  writeWhenFree(client, () => client.run("BEGIN IMMEDIATE"));
+  client.run("ROLLBACK");
+  return performance.now() - startMs > 20;
 }
 
 /** The leads that one key was sent on one UTC day, and the timestamp of the newest one. */

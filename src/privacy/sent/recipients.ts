@@ -119,9 +119,9 @@ export function discloseLeads(
 }
 
 /** Returns the gaps that concern any of some leads, oldest first. */
-export function gapsOf(disclosed: readonly Disclosed[]): Gap[] {
-  const gaps = new Set(disclosed.flatMap((one) => one.gaps));
-  return [...gaps].toSorted((one, other) => one.from.localeCompare(other.from));
+export function gapsOf(disclosed: readonly Pick<Disclosed, "gaps">[]): Gap[] {
+  const gaps = new Map(disclosed.flatMap((one) => one.gaps).map((gap) => [JSON.stringify(gap), gap]));
+  return [...gaps.values()].toSorted((one, other) => one.from.localeCompare(other.from));
 }
 
 /** Returns the keys that were sent each lead, in the order of their creation. */
