@@ -163,6 +163,23 @@ test("contacts next to a company are suggestions, and only --map makes one of th
   expect(await leadOfObject({ contacts: [{ ...kim, company: "Harbor" }] })).toEqual({ ...kim, company: "Harbor" });
 });
 
+test("a phone or an address in a list that says whose it is counts only if it is the visitor's", async () => {
+  const phones = [
+    { type: "company", number: "7025550199" },
+    { type: "mobile", number: "6195550101" },
+  ];
+  const emails = [
+    { label: "Assistant", value: "kim@example.com" },
+    { label: "business", value: "dana@example.com" },
+  ];
+  const [lead] = await leadsOf(`${JSON.stringify({ visitor: { phones, emails } })}\n`);
+  expect(shown(lead)).toEqual({ email: "dana@example.com", phone: "6195550101" });
+  expect(lead).toMatchObject({ lead: { aliases: [] } });
+  expect(await leadOfObject({ page_url: "/a", phone: phones.slice(0, 1), emails: emails.slice(0, 1) })).toEqual({
+    page_url: "/a",
+  });
+});
+
 test("the city of a company does not replace the city of a contact", async () => {
   const row = { "First Name": "Dana", "Company City": "Austin", "Person City": "Reno", "Person State": "NV" };
   expect(await leadOf(row)).toEqual({ name: "Dana", city: "Reno", state: "NV" });

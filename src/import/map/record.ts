@@ -5,7 +5,7 @@ import type { Column, Sign } from "./column.ts";
 import { type Columns, maxColumns, type Path } from "./columns.ts";
 import { namingFields } from "./fields.ts";
 import type { Layout } from "./layout.ts";
-import { fieldNamed, maxNameLength } from "./names.ts";
+import { fieldNamed, isRepresentative, maxNameLength } from "./names.ts";
 
 /** Deeper lists, and objects in them, are not looked at. */
 const maxListDepth = 32;
@@ -53,7 +53,8 @@ class RecordReader {
       return;
     }
     const before = this.names;
-    for (const item of this.chosenOf(items, path)) {
+    const own = items.filter((item) => !isOfOther(item, path.names.at(-1) ?? ""));
+    for (const item of this.chosenOf(own.length === 0 ? [{}] : own, path)) {
       // Each item has the same names.
       this.names = before;
       this.add(item, path);
@@ -107,6 +108,16 @@ function namesSomebody(item: unknown): boolean {
   if (!isObject(item)) return false;
   const fields = Object.keys(item).map(fieldNamed);
   return fields.some((field) => field !== null && field !== "name" && namingFields.has(field));
+}
+
+/** Returns whether an item of a list of phones or addresses says that it is of somebody else: `{ type: "company", number }`. */
+function isOfOther(item: unknown, name: string): boolean {
+  if (!isObject(item)) return false;
+  const said = item["type"] ?? item["label"] ?? item["kind"] ?? item["category"];
+  const field = fieldNamed(name);
+  const isOfPerson = field !== null && namingFields.has(field);
+  // A business address is the person's, and a business phone is not.
+  return isOfPerson && typeof said === "string" && isRepresentative(said) && fieldNamed(`${said} ${field}`) === null;
 }
 
 /** Returns whether a value is null, an object without names, or a list without items. */
