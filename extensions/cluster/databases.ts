@@ -12,10 +12,11 @@ import { migrateSchema, refuseUnusable } from "../../src/db/migrate.ts";
 import { printMessage } from "../../src/runtime/process.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
+import { askHealth } from "../../src/server/health.ts";
 import { type ClusterDatabase, openClusterDatabase, reasonFor } from "./database.ts";
 import { nodeAt, request } from "./node.ts";
 import { openNodeFile } from "./node-file.ts";
-import { healthOf, openClusterStore } from "./served-store.ts";
+import { openClusterStore } from "./served-store.ts";
 import { listServers } from "./transactions.ts";
 
 /** The time for which a command looks for a majority before it reads without one. */
@@ -31,7 +32,7 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
     async speaks() {
       const servers = orElse(() => listServers(database.read), []);
       database.close();
-      for (const { name, url } of servers) if (await healthOf(url)) return name === node.name;
+      for (const { name, url } of servers) if ((await askHealth(url)) === "fine") return name === node.name;
       return true;
     },
     openForServing: async (keepsLedger) => openClusterStore(path, node, keepsLedger),

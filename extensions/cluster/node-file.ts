@@ -5,16 +5,12 @@
 import { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Connection, DatabaseUnavailable } from "../../src/db/connection.ts";
-import { inodeOf, shmOf, walOf } from "../../src/db/database-files.ts";
-import { type CommitWatch, watchCommits } from "../../src/db/file-watch.ts";
+import { type FileWatch, watchFile } from "../../src/db/file-watch.ts";
 import { pendingMigrations } from "../../src/db/migrate.ts";
 import { openReader } from "../../src/db/reader.ts";
 import { openUsageReader } from "../../src/db/usage.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
 import { openShownWrites } from "./transactions.ts";
-
-/** The inodes are compared no more often than this. Until then, requests read the old file under its lease. */
-const compareEveryMs = 5;
 
 export type NodeFile = ReturnType<typeof openNodeFile>;
 
@@ -28,22 +24,18 @@ export type Serving = ReturnType<typeof openServing>;
 export function openNodeFile(path: string) {
   let opened: Opening | null = null;
   let openings = 0;
-  let comparedMs = 0;
 
   /** Returns the current file. Throws DatabaseUnavailable while the node rebuilds it. */
   function current(): Opening {
-    const nowMs = performance.now();
-    if (opened !== null && nowMs - comparedMs < compareEveryMs) return opened;
-    comparedMs = nowMs;
-    // rqlite may replace the file while it is opened: one would be read, and the other one watched.
-    for (let tries = 0; ; tries++) {
-      const inodes = inodesOf(path);
-      // SQLite creates the index if rqlite does not run.
-      if (opened !== null && (opened.inodes === inodes || tries === 5)) return opened;
-      release();
+    for (let isSecond = false; ; isSecond = true) {
       try {
-        opened = open(path, inodes, ++openings);
+        opened ??= open(path, ++openings);
+        // rqlite may also replace the file while it is opened: one would be read, and the other one watched.
+        opened.watch.assertSame();
+        return opened;
       } catch (cause) {
+        release();
+        if (!isSecond) continue;
         throw new DatabaseUnavailable(
           `${path} cannot be read: its rqlite node is starting, or has no data yet.`,
           `Try again in a moment. To see how far each node is, run ${adminCommand} cluster status.`,
@@ -63,48 +55,36 @@ export function openNodeFile(path: string) {
   return { path, current, release, [Symbol.dispose]: release };
 }
 
-/** The inodes of the file, its WAL, and the WAL index. A node that restarts may replace any of them. */
-function inodesOf(path: string): string {
-  return [path, walOf(path), shmOf(path)].map(inodeOf).join();
-}
-
-function open(path: string, inodes: string, number: number) {
-  const connection = openReadOnly(path);
-  let commits: CommitWatch | null = null;
+function open(path: string, number: number) {
+  using closing = new DisposableStack();
+  const watch = closing.adopt(watchFile(path), ({ close }) => close());
+  // Closed at once, with all of its statements. SQLite shares the WAL index between the connections of a process to one file, so
+  // one that remains open would keep a deleted index in use for all later ones.
+  const connection = closing.adopt(openReadOnly(path), ({ $client }) => $client.close(true));
+  const shown = openShownWrites(connection);
+  // A node that starts has a file without tables at first, until it has restored its snapshot.
+  shown.revision();
+  const opened = closing.move();
   let serving: Serving | null = null;
-  const close = () => {
-    // At once, with all of its statements. SQLite shares the WAL index between the connections of a process to one file, so one
-    // that remains open would keep a deleted index in use for all later ones.
-    connection.$client.close(true);
-    commits?.close();
+  return {
+    ...shown,
+    connection,
+    watch,
+    close: () => opened.dispose(),
+    /** Numbers the openings. */
+    number,
+    /** Prepares the reads of requests. Throws if the schema of the file is too old for them. */
+    serving: () => (serving ??= openServing(connection, path, watch)),
   };
-  try {
-    const shown = openShownWrites(connection);
-    // A node that starts has a file without tables at first, until it has restored its snapshot.
-    shown.revision();
-    return {
-      ...shown,
-      connection,
-      close,
-      /** Numbers the openings. */
-      number,
-      inodes,
-      /** Prepares the reads of requests. Throws if the schema of the file is too old for them. */
-      serving: () => (serving ??= openServing(connection, path, (commits ??= watchCommits(path)))),
-    };
-  } catch (cause) {
-    close();
-    throw cause;
-  }
 }
 
-function openServing(connection: Connection, path: string, commits: CommitWatch) {
+function openServing(connection: Connection, path: string, watch: FileWatch) {
   // A newer schema can also be read, as long as it has what this version needs.
   if (pendingMigrations(connection).length > 0) {
     throw new DatabaseUnavailable("The cluster has the schema of an earlier version.", "Run cluster migrate.");
   }
-  // The inodes are compared here.
-  const reader = openReader(connection, path, { ...commits, assertSame() {} });
+  // `current` notices another file, and opens it.
+  const reader = openReader(connection, path, { ...watch, assertSame() {} });
   // Each commit of rqlite, of which there are several per second, empties the cache. A large one costs more than it saves.
   connection.$client.run(`PRAGMA cache_size = -${4 * 1024}`);
   return { reader, usage: openUsageReader(connection) };

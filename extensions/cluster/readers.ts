@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { inodeOf, shmOf } from "../../src/db/database-files.ts";
+import { orElse } from "../../src/db/failure.ts";
 
 /** The bytes of the WAL index that SQLite locks while it reads. */
 const readLocks = { first: 123, last: 127 };
@@ -18,6 +19,7 @@ export async function findLongReaders(path: string): Promise<string[]> {
     await Bun.sleep(pauseMs);
     holders = holders.intersection(holdersOf(path));
   }
+  const programOf = (process: string) => readIfThere(`/proc/${process}/comm`).trim() || "a program";
   return [...holders].map((process) => `${programOf(process)} (process ${process})`);
 }
 
@@ -33,15 +35,5 @@ function holdersOf(path: string): Set<string> {
   return new Set(holders);
 }
 
-function programOf(process: string): string {
-  return readIfThere(`/proc/${process}/comm`).trim() || "a program";
-}
-
 /** Returns nothing for a process that has ended, and on other systems than Linux. */
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
+const readIfThere = (path: string) => orElse(() => readFileSync(path, "utf8"), "");

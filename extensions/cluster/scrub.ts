@@ -7,12 +7,12 @@
  * node that gets the file of another node also gets its number.
  */
 import { Database } from "bun:sqlite";
-import { chmodSync, chownSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inArray, sql } from "drizzle-orm";
 import { lastAct } from "../../src/db/audit.ts";
 import type { Connection } from "../../src/db/connection.ts";
-import { createDraftFolder, raftLogOf, sync } from "../../src/db/database-files.ts";
+import { createDraftFolder, giveToOwner, raftLogOf, sync } from "../../src/db/database-files.ts";
 import { takeLock } from "../../src/db/locks.ts";
 import { type Act, audit } from "../../src/db/schema.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
@@ -149,10 +149,9 @@ export function markScrubbed(path: string, upTo: number): void {
 function replace(nodeFolder: string, path: string, make: (draft: string) => void): void {
   using folder = createDraftFolder(nodeFolder);
   const draft = join(folder.path, "draft");
-  const before = statSync(path);
   make(draft);
-  chmodSync(draft, before.mode & 0o777);
-  if (process.getuid?.() === 0) chownSync(draft, before.uid, before.gid);
+  chmodSync(draft, statSync(path).mode & 0o777);
+  giveToOwner(draft, path);
   sync(draft);
   renameSync(draft, path);
   // After a power cut, the old file must not come back under this name.

@@ -6,13 +6,13 @@ import { sql } from "drizzle-orm";
 import { version } from "../../package.json";
 import type { StoreGauge } from "../../src/api/request-store.ts";
 import { randomText } from "../../src/contract/key.ts";
-import { publicPaths } from "../../src/contract/paths.ts";
 import { DatabaseUnavailable, type Statement } from "../../src/db/connection.ts";
 import { innermost, lastCountsLost } from "../../src/db/failure.ts";
 import { applyRetention, isRetentionDue } from "../../src/privacy/retention.ts";
 import { startStatements, stopStatement } from "../../src/privacy/sent/gaps.ts";
 import { createOutbox } from "../../src/privacy/sent/outbox.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
+import { askHealth } from "../../src/server/health.ts";
 import type { ServedStore } from "../../src/server/store.ts";
 import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
 import { createFlush } from "./flush.ts";
@@ -144,7 +144,7 @@ async function register(
       await createTables(node);
       for (; !isTimeKnown(); await Bun.sleep(20)) if (isOver()) return;
       const registered = listServers(database.read).find(({ name }) => name === node.name)?.url ?? url;
-      if (registered === url || (await healthOf(registered)) === null) return await write();
+      if (registered === url || (await askHealth(registered)) === "nobody") return await write();
       // Each of two servers would grant the rate limit.
       throw new UserError(
         `Another server, ${registered}, already serves the node ${node.name}.`,
@@ -154,16 +154,5 @@ async function register(
       // rqlite is starting, or has no leader.
       if (!(cause instanceof DatabaseUnavailable)) throw cause;
     }
-  }
-}
-
-/** Asks a server whether it serves; null if no server of Leadfile answers at the URL. */
-export async function healthOf(url: string): Promise<boolean | null> {
-  try {
-    const options = { signal: AbortSignal.timeout(2_000), tls: { rejectUnauthorized: false } };
-    const { status } = await fetch(`${url}${publicPaths.health}`, options);
-    return status === 200 ? true : status === 503 ? false : null;
-  } catch {
-    return null; // Nothing answers there, or another program does.
   }
 }

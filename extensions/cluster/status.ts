@@ -2,12 +2,12 @@
 import { sql } from "drizzle-orm";
 import { windowMs } from "../../src/contract/limits.ts";
 import type { Connection } from "../../src/db/connection.ts";
+import { askHealth } from "../../src/server/health.ts";
 import { disagreementOf } from "./clock.ts";
 import { listMembers, type Member, type NodeState, stateOf } from "./members.ts";
 import { NoAnswer, query, type RqliteNode, request } from "./node.ts";
 import { findLongReaders } from "./readers.ts";
 import { lastErasing, scrubbedUpTo } from "./scrub.ts";
-import { healthOf } from "./served-store.ts";
 import { askPosition, listServers, openShownWrites, type Position } from "./transactions.ts";
 
 const timeoutMs = 3_000;
@@ -27,11 +27,11 @@ export async function askCluster(node: RqliteNode, file: Connection, nowMs: numb
       const server = servers.find(({ name }) => name === member.name);
       const answers = await Promise.all([
         askNode(member, own, path, member.name === node.name),
-        server === undefined ? null : healthOf(server.url),
+        server === undefined ? null : askHealth(server.url),
       ]);
       return {
         ...answers[0],
-        server: server && { url: server.url, version: server.version, serves: answers[1] === true },
+        server: server && { url: server.url, version: server.version, serves: answers[1] === "fine" },
       };
     }),
   );

@@ -1,32 +1,11 @@
 /** bun admin serve and health, which only the executable has: start the server, and ask for its health. */
 import type { Command } from "commander";
 import { readConfig } from "../config.ts";
-import { publicPaths } from "../contract/paths.ts";
 import { startCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
+import { askHealth } from "../server/health.ts";
 import { ownAddress, publicOrigin } from "../server/listen-address.ts";
 import { AdminCommand, type CommandContext } from "./command.ts";
-
-type Health = "fine" | "failing" | "nobody";
-
-/** The time limit for an answer of a server. */
-export const patienceMs = 3_000;
-
-/** Asks for /healthz at an origin. Accepts any certificate, because it is for the public name, not for this origin. */
-export async function askHealth(origin: string): Promise<Health> {
-  try {
-    const answer = await fetch(`${origin}${publicPaths.health}`, {
-      signal: AbortSignal.timeout(patienceMs),
-      tls: { rejectUnauthorized: false },
-    });
-    const { status } = Object(await answer.json());
-    if (status === "ok") return "fine";
-    return status === "failing" ? "failing" : "nobody";
-  } catch {
-    // Nobody listens, nobody answers in time, or the answer is no JSON: it is not this server.
-    return "nobody";
-  }
-}
 
 /** Starts the server in this process, as bun start does. */
 export function serveCommand({ installed }: CommandContext): Command {

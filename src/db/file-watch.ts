@@ -6,7 +6,7 @@ import { beginsLikeSqlite, shmOf, walOf } from "./database-files.ts";
 /** The file is examined no more often than this: a look takes a tenth of an answer. */
 const lookEveryMs = 1;
 
-export type CommitWatch = ReturnType<typeof watchCommits>;
+export type FileWatch = ReturnType<typeof watchFile>;
 
 /** The header of the WAL index: two equal copies (https://sqlite.org/walformat.html#the_wal_index_header). */
 const headerBytes = 96;
@@ -16,7 +16,7 @@ const headerBytes = 96;
  * whether its cache is valid. Asking SQLite takes a lock, and four times as long. Close it after the database: closing a
  * descriptor drops the locks of SQLite.
  */
-export function watchCommits(path: string) {
+function watchCommits(path: string) {
   // A file on a read-only disk may have none.
   const index = existsSync(shmOf(path)) ? openSync(shmOf(path), "r") : null;
   const [seen, header] = [Buffer.alloc(headerBytes), Buffer.alloc(headerBytes)];

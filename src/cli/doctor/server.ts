@@ -8,8 +8,8 @@ import { serverLockOf } from "../../db/database-files.ts";
 import { orElse } from "../../db/failure.ts";
 import { type OpenProcess, processesWith, servicesOf } from "../../db/open-elsewhere.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
+import { askHealth, patienceMs } from "../../server/health.ts";
 import { ownAddress } from "../../server/listen-address.ts";
-import { askHealth, patienceMs } from "../server.ts";
 import { firstOf } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, warning } from "./finding.ts";
 
