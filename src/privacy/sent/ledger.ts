@@ -72,7 +72,9 @@ export function sentStatements(
       return known !== null && !addBits(all, bits) ? [] : [[key, block, packBits(all).toString("hex")] as const];
     }),
   );
-  const newest = some.map(({ key, newestMs }) => [key, newestMs] as const);
+  // A key may only have been counted.
+  const sentTo = some.filter(({ blocks }) => blocks.size > 0);
+  const newest = sentTo.map(({ key, newestMs }) => [key, newestMs] as const);
   const add = sql`
     INSERT INTO ${sent} (key, day, block, node, bits)
     SELECT value ->> 0, ${day}, value ->> 1, ${node}, unhex(value ->> 2) FROM json_each(${JSON.stringify(rows)})

@@ -70,6 +70,17 @@ test("the ledger has each number of each page, beyond 32 bits too, and the newes
   expect(database.$client.query("SELECT read_up_to FROM keys").values()).toEqual([[big + 1]]);
 });
 
+test("a key that was sent no lead has read nothing, although it was counted together with another one", () => {
+  const { path, pages, note, write, database } = aLedger();
+  const file = openTestDatabase(path);
+  aKey(file, anAccount(file));
+  file.close();
+  note([3]);
+  pages.count(2, noonMs);
+  write();
+  expect(database.$client.query("SELECT read_up_to FROM keys ORDER BY number").values()).toEqual([[3], [null]]);
+});
+
 test("pages that could not be written are written with the later ones", () => {
   const { note, write, numbers, pages } = aLedger();
   note([1, 2]);
