@@ -15,6 +15,8 @@ interface Part {
   readonly name: string;
   /** The final acts that the part has. */
   readonly has?: FinalActs;
+  /** True of another part that is taken from newer backups. */
+  readonly isOfNewer?: boolean;
   /** Statements that prepare the rows to which the part refers. */
   readonly prepares?: readonly SQL[];
   /** The number of rows that these statements change is reported. */
@@ -46,7 +48,8 @@ export function carryOver(
 ) {
   const carried: CarriedPart[] = [];
   const unread: UnreadPart[] = [];
-  for (const part of partsAt(nowMs).filter(({ has }) => wanted === "all" || has !== undefined)) {
+  for (const part of partsAt(nowMs)) {
+    if (wanted !== "all" && part.has === undefined && part.isOfNewer !== true) continue;
     const { name, prepares = [], merges, alsoMerges, alsoReads = [] } = part;
     if (![...[...prepares, ...merges].flatMap(tablesOf), ...alsoReads].every(isSound)) {
       unread.push(part);
@@ -94,6 +97,15 @@ const newestDecision = sql.raw(`
     lifted_at = nullif(max(ifnull(lifted_at, -1), ifnull(excluded.lifted_at, -1)), -1)
   WHERE excluded.erased_at > erased_at OR ifnull(excluded.lifted_at, -1) > ifnull(lifted_at, -1)`);
 
+/** Adds acts in the order of their numbers: a clock may have been wrong. */
+function addActs(those: SQL): SQL {
+  return sql`
+    INSERT INTO main.audit (at, act, account, detail) SELECT at, act, account, detail FROM old.audit
+    WHERE ${those} AND (at, act, ifnull(account, ''), detail)
+      NOT IN (SELECT at, act, ifnull(account, ''), detail FROM main.audit)
+    ORDER BY number`;
+}
+
 /** The parts in an order in which each finds the rows to which it refers. */
 function partsAt(nowMs: number): readonly Part[] {
   return [namesOfDeletedAccounts, ...partsOfKeys(nowMs), sources, erasures, ...ledger, retention];
@@ -108,15 +120,7 @@ function partsOfKeys(nowMs: number): Part[] {
   return [
     {
       name: "the audit",
-      // In the order of their numbers: a clock may have been wrong.
-      merges: [
-        sql`
-          INSERT INTO main.audit (at, act, account, detail)
-          SELECT at, act, account, detail FROM old.audit
-          WHERE (at, act, ifnull(account, ''), detail)
-            NOT IN (SELECT at, act, ifnull(account, ''), detail FROM main.audit)
-          ORDER BY number`,
-      ],
+      merges: [addActs(sql`TRUE`)],
     },
     {
       name: "revoked keys",
@@ -196,9 +200,14 @@ const ledger: Part[] = [
   },
 ];
 
-/** The last retention of each account, by the audit of both files. Other settings are those of the backup. */
+/**
+ * The last retention of each account, by the audit of both files, also of newer backups: what was too old must not be served
+ * again. Other settings are those of the backup.
+ */
 const retention: Part = {
   name: "retention",
+  isOfNewer: true,
+  prepares: [addActs(sql`act = 'retain.set'`)],
   merges: [
     sql`
       UPDATE main.accounts SET retain_days = last.days FROM (

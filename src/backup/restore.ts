@@ -207,7 +207,8 @@ async function carryFromNewer(
 ) {
   const unread = [...found.unread];
   let isKnown = false;
-  for (const { file: address } of newer) {
+  // The last setting of a retention holds.
+  for (const { file: address } of newer.toReversed()) {
     using aside = createDraftFolder(folder);
     try {
       const file = await fetch(address, aside.path);

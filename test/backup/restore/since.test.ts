@@ -123,8 +123,8 @@ function aMachine(files: Readonly<Record<string, string>>): Admin {
 const facts: Readonly<Record<string, readonly unknown[]>> = {
   "subscription of acme": ["active", "active", "active", "active", "inactive"],
   "subscription of other": ["inactive", "inactive", "inactive", "inactive", "active"],
-  "retention of acme": [undefined, undefined, undefined, 365, 365],
-  "retention of other": [300, 300, 300, undefined, undefined],
+  "retention of acme": [undefined, undefined, 365, 365, 365],
+  "retention of other": [300, 300, undefined, undefined, undefined],
   "key revoked": ["active", "active", "revoked", "revoked", "revoked"],
   "key rotated": ["active", "active", "active", "active", "active"],
   "end of rotated": ["2099-01-31", "2099-01-31", "2026-05-21", "2026-05-21", "2026-05-21"],
