@@ -206,10 +206,10 @@ function read<Name extends SettingName>(name: Name, environment: Environment): V
   const text = given(environment, name);
   const partner = partners[name];
   if (text !== null && partner !== undefined && given(environment, partner) === null) {
-    throw wrong(partner, "", `${settings[partner].accepts}, because ${name} is set`);
+    throw invalidSetting(partner, "", `${settings[partner].accepts}, because ${name} is set`);
   }
   const value = parse(text);
-  if (value === undefined) throw wrong(name, isSecret === true ? null : (text ?? fallback), accepts);
+  if (value === undefined) throw invalidSetting(name, isSecret === true ? null : (text ?? fallback), accepts);
   return value as ValueOf<Name>; // The setting of a name parses its value.
 }
 
@@ -260,7 +260,7 @@ export function readConfig(environment: Environment = ownEnvironment()): Config 
   return Object.fromEntries(read) as Config; // There is a reader for every setting, and its result has the type of the setting.
 }
 
-/** Reads all settings for a command that works without them. If any is wrong, config is null, and faults has each error. */
+/** Reads all settings for a command that works without them. If any is invalid, config is null, and faults has each error. */
 export function examineSettings(environment: Environment = ownEnvironment()): {
   readonly config: Config | null;
   readonly faults: readonly UserError[];
@@ -379,7 +379,7 @@ export function readAlertMail(environment: Environment = process.env) {
 export function readRecipient(place: string | null, environment: Environment = ownEnvironment()): string | null {
   const recipient = read("BACKUP_RECIPIENT", environment);
   const accepts = `${settings.BACKUP_RECIPIENT.accepts}, because backups in s3:// must be encrypted`;
-  if (recipient === null && place !== null && isS3(place)) throw wrong("BACKUP_RECIPIENT", "", accepts);
+  if (recipient === null && place !== null && isS3(place)) throw invalidSetting("BACKUP_RECIPIENT", "", accepts);
   return recipient;
 }
 
@@ -419,13 +419,13 @@ function readTlsPair(environment: Environment): { readonly cert: string; readonl
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
   } catch {
     const accepts = "a PEM certificate that can be read, with a TLS_KEY that can";
-    throw wrong("TLS_CERT", given(environment, "TLS_CERT"), accepts);
+    throw invalidSetting("TLS_CERT", given(environment, "TLS_CERT"), accepts);
   }
-  throw wrong("TLS_KEY", given(environment, "TLS_KEY"), "the private key of the certificate in TLS_CERT");
+  throw invalidSetting("TLS_KEY", given(environment, "TLS_KEY"), "the private key of the certificate in TLS_CERT");
 }
 
 /** Returns the error for a setting. A value that may be secret is passed as null. */
-export function wrong(name: SettingName, value: string | null, accepts: string): UserError {
+export function invalidSetting(name: SettingName, value: string | null, accepts: string): UserError {
   const invalid = value === "" ? "is not set" : `is ${JSON.stringify(withoutPassword(value ?? ""))}`;
   const shown = value === null ? "has an invalid value" : invalid;
   return new UserError(`${name} ${shown}, but it takes ${accepts}.`, "", 2);

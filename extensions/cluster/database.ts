@@ -266,7 +266,7 @@ function createRetry() {
         wasSent ||= cause.kind !== "unsent";
         if (performance.now() > endMs) {
           patience = patienceMs.unanswered;
-          throw gaveUp(cause, what, wasSent);
+          throw unansweredError(cause, what, wasSent);
         }
       }
       await Bun.sleep(100);
@@ -274,7 +274,7 @@ function createRetry() {
   };
 }
 
-function gaveUp(last: NoAnswer, what: "read" | "write", wasSent: boolean): DatabaseUnavailable {
+function unansweredError(last: NoAnswer, what: "read" | "write", wasSent: boolean): DatabaseUnavailable {
   // If no rqlite node listens at the address, nothing was sent.
   if (!wasSent) return last;
   const status = `Run ${adminCommand} cluster status`;

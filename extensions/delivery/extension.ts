@@ -1,7 +1,7 @@
 /** Leads that arrive by themselves: files in an inbox, and webhooks of vendors. */
 
 import type { Contributions } from "../../src/cli/contributions.ts";
-import { wrong } from "../../src/config.ts";
+import { invalidSetting } from "../../src/config.ts";
 import { isFolder, spoolOf } from "../../src/db/database-files.ts";
 import { readQueue, total } from "./inbox/queue.ts";
 
@@ -27,7 +27,7 @@ export const extension: Contributions = {
   childOf({ inbox }) {
     if (inbox === null) return null;
     if (isFolder(inbox)) return ["inbox", inbox];
-    throw wrong("INBOX", inbox, "an existing folder, with a folder for each account in it");
+    throw invalidSetting("INBOX", inbox, "an existing folder, with a folder for each account in it");
   },
   inflowOf({ inbox, databasePath }) {
     const spool = readQueue(spoolOf(databasePath));

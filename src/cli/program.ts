@@ -126,7 +126,7 @@ function withChildren(command: Command): Command[] {
 /** Commander would end the process. The caller ends it instead, and prints the reason in one line. */
 function throwInsteadOfEnding(command: Command): void {
   command.exitOverride((error) => {
-    throw isHelp(error) ? error : wrongUse(error, command);
+    throw isHelp(error) ? error : usageError(error, command);
   });
   command.configureOutput({ outputError: () => undefined, writeOut: (text) => void print(text) });
 }
@@ -148,7 +148,7 @@ function isHelp({ code, exitCode }: CommanderError): boolean {
 }
 
 /** The programs of packages/ end with messages and codes of their own; commander's codes mean a usage error. */
-function wrongUse({ message, code, exitCode }: CommanderError, command: Command): UserError {
+function usageError({ message, code, exitCode }: CommanderError, command: Command): UserError {
   if (!code.startsWith("commander.")) return new UserError(message, "", exitCode === 2 ? 2 : 1);
   const said = message.replace(/^error: /, "").replace(/\.?$/, ".");
   return new UserError(`${said[0]?.toUpperCase()}${said.slice(1)}`, helpOf(command), 2);

@@ -131,14 +131,14 @@ async function confirmLoss(report: Restoration, options: Options, nowMs: number)
     const check = "Check the clock and the backup (--dry-run shows what would be lost), then pass --yes.";
     throw new UserError(
       `Nothing was restored: ${doubts.join(", and ")}.`,
-      unknown.length > 0 ? atNight(report) : check,
+      unknown.length > 0 ? emergencyAdvice(report) : check,
     );
   }
   const hasLost = (one: number | readonly unknown[] | null) =>
     one === null ? kept !== null : typeof one === "number" ? one > 0 : one.length > 0;
   const isLosing = [lost.leads, lost.imports, lost.keys, lost.accounts].some(hasLost);
   const why = doubts.length === 0 ? "" : `Note that ${doubts.join(", and ")}. `;
-  const what = unknown.length > 0 ? `${atNight(report)} ` : "";
+  const what = unknown.length > 0 ? `${emergencyAdvice(report)} ` : "";
   if (isLosing || doubts.length > 0) await confirm(`${why}${what}Replace the database?`, {});
 }
 
@@ -151,7 +151,7 @@ function unknownTexts({ unknown }: Restoration, { receipts }: Options): string[]
 }
 
 /** Returns what to do if the service is down and nobody can repair the file first. */
-function atNight({ madeMs }: Restoration): string {
+function emergencyAdvice({ madeMs }: Restoration): string {
   return (
     `Persons erased since ${formatTime(madeMs)} may be served again, and keys and sources revoked since then may work again. ` +
     "To repeat the erasures, pass --receipts FILE. " +

@@ -40,12 +40,12 @@ export async function serveImports(context: CommandContext): Promise<void> {
   // The parent gets the signal as well, and decides when the import of the file ends.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   process.once("disconnect", ended.resolve);
-  process.on("message", async (order: ImportOrder) => process.send?.(await obey(context, order)));
+  process.on("message", async (order: ImportOrder) => process.send?.(await runOrder(context, order)));
   await ended.promise;
 }
 
 /** Imports a file, and returns what became of it. */
-function obey(
+function runOrder(
   context: CommandContext,
   { account: idOrName, settings, source, file, rejects, nowMs }: ImportOrder,
 ): Promise<Outcome> {

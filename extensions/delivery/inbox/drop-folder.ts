@@ -102,7 +102,7 @@ export class DropFolder {
     try {
       yield* this.#importFiles();
     } catch (cause) {
-      const trouble = temporaryTrouble(cause);
+      const trouble = temporaryFailure(cause);
       if (trouble === null) throw cause;
       this.#problems.report(`${this.name}/: its files are tried again: ${trouble}`);
     }
@@ -229,7 +229,7 @@ export function isDropped(name: string): boolean {
 }
 
 /** Returns the message of a temporary failure, after which the file is tried again; null for any other failure. */
-function temporaryTrouble(cause: unknown): string | null {
+function temporaryFailure(cause: unknown): string | null {
   if (cause instanceof DatabaseUnavailable) return cause.sentence;
   if (cause instanceof Error && "syscall" in cause) return cause.message;
   // A bug of Leadfile that one file has triggered. The files of others must not wait for the fix.

@@ -176,6 +176,7 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
 
 /** Moves the examples of a route to its response 200, where OpenAPI has them. */
 function withExamples(operation: { [name: string]: Json }, examples: Json): object {
+  // A route with examples has a response 200.
   const { responses } = operation as unknown as { responses: { 200: { content: { "application/json": object } } } };
   Object.assign(responses[200].content["application/json"], { examples });
   return operation;

@@ -48,7 +48,7 @@ export function demoCommand(context: CommandContext): Command {
       const demo = await makeDemo(database, await database.importer(), context.now());
       const { account, pixels, key } = demo;
       context.output.result({ account: account.id, pixels, key, url }, demoText(demo, url));
-      if (options.live === true) await goOn(context, demo, options);
+      if (options.live === true) await addLeadsUntilStopped(context, demo, options);
     });
 }
 
@@ -127,7 +127,7 @@ ${url}${publicPaths.docs} documents the API.
 }
 
 /** Invents a lead every few seconds until Ctrl-C. Each is stored before it is shown, and all of them are one import. */
-async function goOn(context: CommandContext, { account }: Demo, live: DemoOptions): Promise<void> {
+async function addLeadsUntilStopped(context: CommandContext, { account }: Demo, live: DemoOptions): Promise<void> {
   const seed = live.seed ?? randomInt(1_000_000_000);
   const invent = createInventor(seed);
   const importer = await context.database().importer();
