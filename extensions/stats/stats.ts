@@ -18,7 +18,7 @@ import { spanText, statsPage } from "./page.ts";
 
 const maxDays = 3_660;
 
-/** Counts UTC days up to today. Throws a UserError if the page cannot be written. */
+/** The command `stats`. It counts UTC days up to today. It throws a UserError if the page cannot be written. */
 export function statsCommand(context: CommandContext): Command {
   return commandOnAccount(context, "stats")
     .option("--days <N>", "number of UTC days, including today", wholeNumber("--days", 1, maxDays), 30)

@@ -6,7 +6,7 @@ import { innermost } from "../../src/db/failure.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import { type Alert, readWays, type Way } from "./ways.ts";
 
-/** Throws a UserError if no way is configured. The exit status is 1 if a way failed. */
+/** The command `alert test`. It throws a UserError if no way is configured, and ends with 1 if a way failed. */
 export function testCommand(context: CommandContext): Command {
   return jsonCommand("test")
     .description("send a test alert to ALERT_URL and ALERT_MAIL_TO, and print what each answered")

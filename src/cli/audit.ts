@@ -49,6 +49,7 @@ function detailText(act: string, detail: Readonly<Record<string, string | number
     .join(", ");
 }
 
+/** The command `receipt list`. Receipts of a deleted account are found by its ID. */
 export function receiptCommand(context: CommandContext): Command {
   const list = jsonCommand("list")
     .argument("<ACCOUNT>", "ID or exact name; for a deleted account, its ID")

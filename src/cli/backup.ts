@@ -17,7 +17,7 @@ import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { table } from "./terminal/table.ts";
 
-/** Never overwrites a file. A backup is printed only when it is complete, with its manifest. */
+/** The command `backup`. It never overwrites a file, and prints a backup only when it is complete, with its manifest. */
 export function backupCommand(context: CommandContext): Command {
   return jsonCommand("backup")
     .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix", typedPath)

@@ -13,7 +13,7 @@ import { grouped, leadsText } from "./terminal/numbers.ts";
 import { runWithProgress } from "./terminal/progress.ts";
 import { table } from "./terminal/table.ts";
 
-/** Returns the commands that list and undo imports. */
+/** The commands `import list` and `import undo`. */
 export function importCommand(context: CommandContext): Command {
   return new AdminCommand("import")
     .examples("import list acme", "import undo acme 3")

@@ -7,7 +7,7 @@ import { askHealth } from "../server/health.ts";
 import { ownAddress, publicOrigin } from "../server/listen-address.ts";
 import { AdminCommand, type CommandContext } from "./command.ts";
 
-/** Starts the server in this process, as bun start does. */
+/** The command `serve`. It starts the server in this process, as bun start does. */
 export function serveCommand({ installed }: CommandContext): Command {
   return new AdminCommand("serve")
     .option("--demo", "serve sample leads from data/demo.db")
@@ -18,7 +18,7 @@ export function serveCommand({ installed }: CommandContext): Command {
     });
 }
 
-/** For a container, which has no other HTTP client. */
+/** The command `health`, for a container that has no other HTTP client. */
 export function healthCommand(): Command {
   return new AdminCommand("health").examples("health").action(async () => {
     const config = readConfig();

@@ -13,7 +13,7 @@ import { checkServer } from "./server.ts";
 import { checkSettings } from "./settings.ts";
 import { checkStorage } from "./storage.ts";
 
-/** A check that fails is a finding as well. The exit status is that of the worst finding. */
+/** The command `doctor`. A check that fails is a finding as well. The exit status is that of the worst finding. */
 export function doctorCommand(context: CommandContext): Command {
   return jsonCommand("doctor")
     .option("--full", "also compare every index with its table, which takes longer")

@@ -8,7 +8,7 @@ import { UserError } from "../../runtime/user-error.ts";
 import { type CommandContext, jsonCommand } from "../command.ts";
 import { confirm } from "../terminal/prompt.ts";
 
-/** Asks on a terminal. May be repeated; throws a UserError if there is no such key. */
+/** The command `key revoke`. It asks on a terminal, and may be repeated. It throws a UserError if there is no such key. */
 export function revokeCommand(context: CommandContext): Command {
   return jsonCommand("revoke")
     .description("revoke a key immediately and permanently")

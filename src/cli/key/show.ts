@@ -25,7 +25,7 @@ export function listCommand(context: CommandContext): Command {
     });
 }
 
-/** Ends with 1 for any key that is not active, and never prints the key. */
+/** The command `key check`. It ends with 1 for any key that is not active, and never prints the key. */
 export function checkCommand(context: CommandContext): Command {
   return jsonCommand("check")
     .description("check a key from standard input: it is active, revoked, unknown, or malformed")

@@ -27,7 +27,7 @@ import {
   withPerson,
 } from "./person.ts";
 
-/** Finding nobody is not a failure. Records the search in the audit, without the person. */
+/** The command `lead find`. Finding nobody is not a failure. It records the search in the audit, without the person. */
 export function findCommand(context: CommandContext): Command {
   return withPerson(commandOnAccount(context, "find"))
     .description("print the leads of a person, newest first, or of each person on a list")

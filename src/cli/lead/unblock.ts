@@ -7,7 +7,7 @@ import type { CommandContext } from "../command.ts";
 import { counted } from "../terminal/numbers.ts";
 import { type IdentifierOptions, kinds, readIdentifier, withIdentifier } from "./person.ts";
 
-/** Lifts the blocks of one email address, phone, or ID; other values of the person stay blocked. May be repeated. */
+/** The command `lead unblock`, which may be repeated. Other values of the person stay blocked. */
 export function unblockCommand(context: CommandContext): Command {
   return withIdentifier(commandOnAccount(context, "unblock"))
     .description("remove the block of an erased person, by email address, phone, or ID")
