@@ -55,3 +55,18 @@ test("identified_at and pixel_id of the record hold with every profile", async (
     expect(lead === undefined ? null : shown(lead)).toMatchObject({ at: "2026-02-01T00:00:00.000Z", pixel: "px_own" });
   }
 });
+
+test("a record with a person in an object that a profile does not know is of another system", async () => {
+  const visitor = { email: "dana@example.com" };
+  const company = { companyId: "c1", name: "Harbor", employeeRange: "10", revenueRange: "1" };
+  const session = { landingPage: "/a" };
+  for (const record of [
+    { company, confidence: "High" },
+    { attribution: { pixelId: "px" }, session },
+  ]) {
+    const alone = await readText(`${JSON.stringify(record)}\n`);
+    const other = await readText(`${JSON.stringify({ ...record, visitor })}\n`);
+    expect([alone.columns.vendor, other.columns.vendor]).toEqual([expect.any(String), null]);
+    expect(shown((await leadsOf(`${JSON.stringify({ ...record, visitor })}\n`))[0])).toMatchObject(visitor);
+  }
+});

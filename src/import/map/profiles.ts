@@ -2,8 +2,9 @@
 import { UserError } from "../../runtime/user-error.ts";
 import { vendors } from "../vendors/all.ts";
 import type { Vendor } from "../vendors/vendor.ts";
-import { type Target, targets } from "./fields.ts";
+import { namingFields, type Target, targets } from "./fields.ts";
 import { normalizeName } from "./names.ts";
+import type { Meaning } from "./paths.ts";
 
 /** A profile whose paths are in the form in which they are compared. */
 export interface Profile {
@@ -14,6 +15,8 @@ export interface Profile {
   /** The field of each path, and its position in the order of preference. */
   readonly fields: ReadonlyMap<string, { readonly target: Target; readonly order: number }>;
   readonly targets: ReadonlySet<Target>;
+  /** The beginnings of paths in the objects that it knows. */
+  readonly objects: readonly string[];
 }
 
 /** Objects around a record, which do not count. */
@@ -32,7 +35,7 @@ const all: readonly Profile[] = Object.entries(vendors).flatMap(([name, vendor])
   vendor === undefined ? [] : [createProfile(name, vendor)],
 );
 
-function createProfile(name: string, { recognizedBy, person, fields }: Vendor): Profile {
+function createProfile(name: string, { recognizedBy, person, fields, notKept }: Vendor): Profile {
   const listed = targets.flatMap((target) => (fields[target] ?? []).map((path) => [keyOf(path), target] as const));
   return {
     name,
@@ -40,6 +43,9 @@ function createProfile(name: string, { recognizedBy, person, fields }: Vendor): 
     person: typeof person === "string" ? keyOf(person) : person,
     fields: new Map(listed.map(([key, target], order) => [key, { target, order }])),
     targets: new Set(targets.filter((target) => fields[target] !== undefined)),
+    objects: [...recognizedBy.flat(), ...notKept, ...listed.map(([key]) => key), `${person ?? ""}.`]
+      .map((path) => keyOf(path).replace(/[^.]*$/, ""))
+      .filter((object) => object !== "" && object !== "."),
   };
 }
 
@@ -63,14 +69,28 @@ export function readVendor(name: string | null): VendorChoice {
   );
 }
 
+/** A column, as far as a profile looks at it. */
+interface KnownColumn {
+  readonly key: string;
+  readonly meaning: Meaning | null;
+}
+
 /** Returns the chosen profile, or the first one that recognizes a record with some columns; null if none does. */
-export function profileOf(
-  { all, isChosen }: VendorChoice,
-  columns: readonly { readonly key: string }[],
-): Profile | null {
+export function profileOf({ all, isChosen }: VendorChoice, columns: readonly KnownColumn[]): Profile | null {
   if (isChosen) return all[0] ?? null;
   const keys = new Set(columns.map(({ key }) => key));
-  return all.find(({ recognizedBy }) => recognizedBy.some((paths) => paths.every((key) => keys.has(key)))) ?? null;
+  const found = all.find(({ recognizedBy }) => recognizedBy.some((paths) => paths.every((key) => keys.has(key))));
+  return found === undefined || columns.some((column) => namesOther(column, found)) ? null : found;
+}
+
+/** Returns whether a column names somebody in an object that a profile does not know: the record is of another system. */
+function namesOther({ key, meaning }: KnownColumn, { objects, person }: Profile): boolean {
+  if (person === undefined || meaning?.target == null || !namingFields.has(meaning.target)) return false;
+  return (
+    meaning.person.kind === "person" &&
+    meaning.person.prefix === null &&
+    !objects.some((object) => key.startsWith(object))
+  );
 }
 
 /** Returns the keys of all paths that profiles name. */

@@ -5,7 +5,7 @@ export const apolloPeople: Vendor = {
   title: "Apollo (API)",
   recognizedBy: [
     ["person.organization.name", "person.email_status"],
-    ["person.organization_id", "person.first_name"],
+    ["person.organization_id", "person.first_name", "person.headline"],
     ["person.employment_history", "person.organization_id"],
   ],
   person: "person",

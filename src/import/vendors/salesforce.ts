@@ -9,7 +9,6 @@ export const salesforce: Vendor = {
     ["attributes.type", "attributes.url", "Email"],
     ["MailingCity", "OwnerId", "SystemModstamp"],
   ],
-  person: "",
   fields: {
     name: ["Name"],
     first_name: ["FirstName"],
