@@ -43,7 +43,7 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
   async function askMajority(timeoutMs: number): Promise<Answers> {
     askedMs = performance.now();
     const members = await listMembers(node, reachWithinMs);
-    const answers = await ask(node, members, { level: "linearizable", timeoutMs });
+    const answers = await ask(node, members, { level: "linearizable", withinMs: timeoutMs });
     clock.correct(answers);
     return answers;
   }

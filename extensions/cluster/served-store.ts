@@ -16,7 +16,7 @@ import { askHealth } from "../../src/server/health.ts";
 import type { ServedStore } from "../../src/server/store.ts";
 import { type ClusterDatabase, openClusterDatabase } from "./database.ts";
 import { createFlush } from "./flush.ts";
-import type { Lease } from "./lease/lease.ts";
+import { isTimeKnown, type Lease } from "./lease/lease.ts";
 import { openLeasedFile } from "./lease/leased-file.ts";
 import { checkLocalNode } from "./members.ts";
 import { query, type RqliteNode } from "./node.ts";
@@ -59,7 +59,8 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
     },
     async listening(url) {
       // What is recorded at the start has the time of the majority.
-      await register(database, url, { isTimeKnown: lease.isTimeKnown, isOver: () => isClosed }, async () => {
+      const isTimeRight = () => isTimeKnown(lease.answers());
+      await register(database, url, { isTimeRight, isOver: () => isClosed }, async () => {
         const registration = registrationOf(node.name, process, url, now());
         const started = startStatements(keepsLedger, now(), node.name);
         await database.write([registration, ...started, endOfUpgrade(now())]);
@@ -131,7 +132,7 @@ function endOfUpgrade(nowMs: number): Statement {
 async function register(
   database: ClusterDatabase,
   url: string,
-  { isTimeKnown, isOver }: { readonly isTimeKnown: () => boolean; readonly isOver: () => boolean },
+  { isTimeRight, isOver }: { readonly isTimeRight: () => boolean; readonly isOver: () => boolean },
   write: () => Promise<void>,
 ): Promise<void> {
   const { node } = database;
@@ -142,7 +143,7 @@ async function register(
       await query(node, sql`SELECT 1 FROM __drizzle_migrations LIMIT 1`, "none", 1_000);
       // This server may be started before `cluster migrate`.
       await createTables(node);
-      for (; !isTimeKnown(); await Bun.sleep(20)) if (isOver()) return;
+      for (; !isTimeRight(); await Bun.sleep(20)) if (isOver()) return;
       const registered = listServers(database.read).find(({ name }) => name === node.name)?.url ?? url;
       if (registered === url || (await askHealth(registered)) === "nobody") return await write();
       // Each of two servers would grant the rate limit.

@@ -38,38 +38,44 @@ export type Lease = ReturnType<typeof createLease>;
 /** The answers before the first question. */
 const nobody = { voters: 0, isVoter: false, isLeader: false, isListed: false, leading: null, others: [] };
 
+/** The time of a question, and the number of times that the lease was ended before. */
+export interface Question extends Clocks {
+  readonly era: number;
+}
+
 /** Creates a lease that has not begun. `now` reads the clocks of the machine. */
 export function createLease(now = readClocks) {
-  let waiting: { readonly question: Clocks; readonly answers: Answers }[] = [];
+  let waiting: { readonly question: Question; readonly answers: Answers }[] = [];
   /** The last question whose answers the file contains. */
-  let basis: Clocks | null = null;
+  let basis: Question | null = null;
   let last: Answers = { ...nobody, clockOffMs: 0 };
-  let [failure, lacks, lag]: [string | null, boolean, number] = [null, false, 0];
+  let failure: string | null = null;
+  let [era, lag, lacks] = [0, 0, false];
 
   /** Returns true if an answer to a question still gives a lease. */
-  const isRecent = (question: Clocks | null) => question !== null && timeBetween(question, now()) <= leaseMs;
+  const isRecent = (question: Question | null) => question !== null && timeBetween(question, now()) <= leaseMs;
 
-  /** Ends the lease, as when another file is at the path: what the old one has shown means nothing. */
+  /** Ends the lease, as when another file is at the path: what the old one has shown, and earlier answers, mean nothing. */
   function end(): void {
+    era++;
     waiting = [];
     basis = null;
   }
 
   return {
     /** To be called before the others are asked. */
-    begin: now,
-    answered(question: Clocks, answers: Answers) {
+    begin: (): Question => ({ ...now(), era }),
+    answered(question: Question, answers: Answers) {
       last = answers;
       failure = answers.isListed ? null : "the cluster does not list this server";
-      if (answers.isListed && isTimeKnown(answers)) waiting.push({ question, answers });
-      else end();
+      if (!answers.isListed || !isTimeKnown(answers)) end();
+      else if (question.era === era) waiting.push({ question, answers });
     },
     /** To be called if there was no answer, or if the file cannot be read. */
     failed(reason: string) {
       failure = reason;
     },
     answers: () => last,
-    isTimeKnown: () => isTimeKnown(last),
     /** The reason why this server may not serve, for the log. */
     refusal: () => refusalOf(lacks, Math.abs(last.clockOffMs), failure),
     /** Must be called when the local file shows a new transaction, and when there are new answers. */
@@ -105,7 +111,7 @@ function refusalOf(lacks: boolean, clockOffMs: number, failure: string | null): 
 }
 
 /** Returns true if the clock of this machine was compared, and is not wrong. */
-function isTimeKnown({ voters, clockOffMs }: Answers): boolean {
+export function isTimeKnown({ voters, clockOffMs }: Answers): boolean {
   return voters > 0 && Math.abs(clockOffMs) <= maxClockOffMs;
 }
 
@@ -115,16 +121,16 @@ function lagOf({ leading, others }: Answers, shown: Shown): number {
 }
 
 /**
- * Compares a file with the answers. isReached: it contains what the leader had, and what a majority had. A command returns when
- * a majority shows its write, and one node of that majority is also in this one. isRefuted: too many have other transactions for
- * a majority to have the same.
+ * Compares a file with the answers. isReached: it contains what the leader and each other node had, and a majority had the same
+ * transactions. A command returns when a majority shows its write, and one node of that majority is also in this one. isRefuted:
+ * too many have other transactions for a majority to have the same.
  */
 function compare({ voters, isVoter, leading, others }: Answers, shown: Shown) {
   const relations = others.map(({ last }) => relationOf(last, shown));
   const count = (relation: Relation) => relations.filter((one) => one === relation).length;
-  const contained = count("contained") + Number(isVoter);
+  const isComplete = relationOf(leading, shown) !== "ahead" && count("ahead") === 0;
   return {
-    isReached: relationOf(leading, shown) !== "ahead" && contained * 2 > voters,
+    isReached: isComplete && (count("contained") + Number(isVoter)) * 2 > voters,
     isRefuted: count("different") > 0 && count("different") * 2 >= voters,
   };
 }

@@ -21,7 +21,8 @@ const relieveAfterMs = { local: 1_000, other: 1_750 };
 
 interface Question {
   readonly level: "strong" | "linearizable";
-  readonly timeoutMs: number;
+  /** The time limit, to which withinDistance adds the round trips. */
+  readonly withinMs: number;
   /** The process that serves. */
   readonly process?: string;
 }
@@ -30,12 +31,12 @@ interface Question {
 export async function ask(
   node: RqliteNode,
   members: readonly Member[],
-  { level, timeoutMs, process }: Question,
+  { level, withinMs, process }: Question,
 ): Promise<Answers> {
   const others = otherVoters(members, node.name);
   const isVoter = members.some(({ name, isVoter }) => isVoter && name === node.name);
   const voters = others.length + Number(isVoter);
-  const limitMs = withinDistance(node, timeoutMs);
+  const limitMs = withinDistance(node, withinMs);
   const asking = others.map((other) => askPosition(other, limitMs));
   const [ofLeader, answered] = await Promise.all([
     // Only the answer of the leader counts for the process: its registration may not have reached the others yet.
@@ -89,7 +90,7 @@ export function openQuestions(node: RqliteNode, process: string) {
       if (members.length === 0) await list();
       // If the list cannot be read again, the previous one is used until the next attempt.
       else if (performance.now() - listedMs > listEveryMs) list().catch(() => {});
-      return await ask(node, members, { level, timeoutMs, process });
+      return await ask(node, members, { level, withinMs: timeoutMs, process });
     },
     /** Must be called all the time, with the time since the last answer. */
     async watchLeader(unansweredMs: number): Promise<void> {

@@ -85,8 +85,13 @@ export const clusterFullDisk: Fault = {
         },
         {
           file: "extensions/cluster/lease/lease.ts",
-          from: 'isReached: relationOf(leading, shown) !== "ahead" && contained * 2 > voters,',
-          to: 'isReached: relationOf(leading, shown) !== "ahead" && contained >= 0,',
+          from: 'const isComplete = relationOf(leading, shown) !== "ahead" && count("ahead") === 0;',
+          to: 'const isComplete = relationOf(leading, shown) !== "ahead";',
+        },
+        {
+          file: "extensions/cluster/lease/lease.ts",
+          from: 'isReached: isComplete && (count("contained") + Number(isVoter)) * 2 > voters,',
+          to: "isReached: isComplete && isVoter && voters > 0,",
         },
       ],
     },
