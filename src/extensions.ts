@@ -2,7 +2,8 @@
  * Loads the extensions and packages, which no other file of the core names. Each is loaded on demand, and may be absent:
  * then its commands are unknown, and its settings have no effect.
  */
-import type { CommandEntry, Installed } from "./cli/command.ts";
+import type { Command } from "commander";
+import type { AnyCommand, CommandContext, CommandEntry, Installed, MakeCommand } from "./cli/command.ts";
 import type { Contributions, Databases } from "./cli/contributions.ts";
 import { type ClusterConfig, readCluster, readDatabasePath, refuseSecondDatabase } from "./config.ts";
 import { isFileOfNode } from "./db/database-files.ts";
@@ -87,13 +88,18 @@ function checkOwner(path: string, cluster: ClusterConfig | null): void {
   }
 }
 
+/** Packages use the same class, but not its types of arguments and options. */
+function ofPackage(make: (context: CommandContext) => Command): MakeCommand {
+  return (context) => make(context) as unknown as AnyCommand; // It is one without these types.
+}
+
 /** The commands of the packages, which know a server only over HTTP, and whose own programs have other names. */
 const packageCommands: readonly CommandEntry[] = [
   {
     name: "conformance",
     description: "check any server against the specification, section by section",
     examples: ["conformance https://www.example.com < key.txt", "conformance http://localhost:3000 --limits < key.txt"],
-    load: async () => (await import("../packages/conformance/src/command.ts")).conformanceCommand,
+    load: async () => ofPackage((await import("../packages/conformance/src/command.ts")).conformanceCommand),
   },
   {
     name: "follow",
@@ -103,12 +109,12 @@ const packageCommands: readonly CommandEntry[] = [
       'follow https://www.example.com --exec "php take.php" < key.txt',
       "follow https://www.example.com --post https://crm.example.com/leads",
     ],
-    load: async () => (await import("../packages/client/program/follow.ts")).followCommand,
+    load: async () => ofPackage((await import("../packages/client/program/follow.ts")).followCommand),
   },
   {
     name: "mcp",
     description: "run an MCP server that lets AI models read a server",
     examples: ["mcp https://www.example.com", "mcp http://localhost:3000 --reveal"],
-    load: async () => (await import("../packages/mcp/src/mcp.ts")).mcpCommand,
+    load: async () => ofPackage((await import("../packages/mcp/src/mcp.ts")).mcpCommand),
   },
 ];

@@ -1,7 +1,6 @@
 /** bun admin cluster: several nodes of rqlite, each with a server. */
-import type { Command } from "commander";
 import { typedPath } from "../../src/cli/arguments.ts";
-import { AdminCommand, type CommandContext, jsonCommand } from "../../src/cli/command.ts";
+import { AdminCommand, type AnyCommand, type CommandContext, jsonCommand } from "../../src/cli/command.ts";
 import { grouped, leadsText } from "../../src/cli/terminal/numbers.ts";
 import { table } from "../../src/cli/terminal/table.ts";
 import { readCluster, readDatabasePath } from "../../src/config.ts";
@@ -16,9 +15,8 @@ import { type Restarting, rejoinNode } from "./rejoin.ts";
 import { scrubNode } from "./scrub.ts";
 import { askCluster, type ClusterStatus, type NodeStatus } from "./status.ts";
 
-export function clusterCommand(context: CommandContext): Command {
-  return new AdminCommand("cluster")
-    .examples("cluster status")
+export function clusterCommand(context: CommandContext): AnyCommand {
+  return new AdminCommand("cluster", ["cluster status"])
     .addCommand(initCommand(context))
     .addCommand(statusCommand(context))
     .addCommand(migrateCommand(context))
@@ -44,11 +42,10 @@ async function withDatabase<Result>(work: (database: ClusterDatabase) => Promise
   return await work(openClusterDatabase(file, localNode()));
 }
 
-function initCommand(context: CommandContext): Command {
-  return jsonCommand("init")
+function initCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("init", ["cluster init /var/lib/leadfile/leadfile.db"])
     .description("copy an existing file into the first node, which must be empty")
     .argument("<FILE>", "the file of a stopped server; it is not changed", typedPath)
-    .examples("cluster init /var/lib/leadfile/leadfile.db")
     .action(async (file: string) => {
       const { leads } = await initCluster(localNode(), file);
       const next = "Start the other nodes with -join, and a server for each node.";
@@ -58,10 +55,9 @@ function initCommand(context: CommandContext): Command {
     });
 }
 
-function statusCommand(context: CommandContext): Command {
-  return jsonCommand("status")
+function statusCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("status", ["cluster status", "cluster status --json"])
     .description("show the nodes, the leader, the progress of each node, and which servers respond")
-    .examples("cluster status", "cluster status --json")
     .action(async () => {
       const status = await withDatabase(({ node, read }) => askCluster(node, read, context.now()));
       context.output.result(status, statusText(status));
@@ -89,10 +85,9 @@ function lineOf(node: NodeStatus): string[] {
   ];
 }
 
-function migrateCommand(context: CommandContext): Command {
-  return jsonCommand("migrate")
+function migrateCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("migrate", ["cluster migrate"])
     .description("update the schema to this version, before its first server starts")
-    .examples("cluster migrate")
     .action(async () => {
       const migrations = await withDatabase(migrateCluster);
       const done = migrations === 0 ? "The schema is up to date." : `Migrations applied: ${grouped(migrations)}.`;
@@ -106,12 +101,11 @@ function restartCommand(
   name: string,
   description: string,
   work: (database: ClusterDatabase, restarting: Restarting) => Promise<readonly [result: object, said: string]>,
-): Command {
-  return jsonCommand(name)
+): AnyCommand {
+  return jsonCommand(name, [`cluster ${name} --stop "docker stop n1" --start "docker start n1"`])
     .description(description)
     .requiredOption("--stop <COMMAND>", "the command that stops the node, such as 'systemctl stop rqlited'")
     .requiredOption("--start <COMMAND>", "the command that starts it again")
-    .examples(`cluster ${name} --stop "docker stop n1" --start "docker start n1"`)
     .action(async ({ stop, start }: { readonly stop: string; readonly start: string }) => {
       // A signal must not leave the node stopped.
       stopSignal();
@@ -120,7 +114,7 @@ function restartCommand(
     });
 }
 
-function scrubCommand(context: CommandContext): Command {
+function scrubCommand(context: CommandContext): AnyCommand {
   const description = "remove the residual bytes of erased persons from the local node, which is stopped briefly";
   return restartCommand(context, "scrub", description, async (database, restarting) => {
     const { node, bytesBefore, bytesAfter, awayMs } = await scrubNode(database, restarting);
@@ -132,7 +126,7 @@ function scrubCommand(context: CommandContext): Command {
   });
 }
 
-function rejoinCommand(context: CommandContext): Command {
+function rejoinCommand(context: CommandContext): AnyCommand {
   const description = "have the local node copy all data from the others, as after its disk was full";
   return restartCommand(context, "rejoin", description, async (database, restarting) => {
     await rejoinNode(database, restarting);
@@ -141,11 +135,10 @@ function rejoinCommand(context: CommandContext): Command {
   });
 }
 
-function leaveCommand(context: CommandContext): Command {
-  return jsonCommand("leave")
+function leaveCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("leave", ["cluster leave n3"])
     .description("remove a node; its server has stopped serving when the command returns")
     .argument("<NODE>", "the name that cluster status shows")
-    .examples("cluster leave n3")
     .action(async (name: string) => {
       await withDatabase((database) => removeNode(database, name));
       const next = "Stop its server and its rqlited, and delete its folder.";

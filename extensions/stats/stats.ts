@@ -1,9 +1,8 @@
 /** bun admin stats: leads by day, pixel, state, and source, and requests by key, as charts in the terminal or as a page. */
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Command } from "commander";
 import { commandOnAccount, typedPath, wholeNumber } from "../../src/cli/arguments.ts";
-import type { CommandContext } from "../../src/cli/command.ts";
+import type { AnyCommand, CommandContext } from "../../src/cli/command.ts";
 import { grouped } from "../../src/cli/terminal/numbers.ts";
 import { pad } from "../../src/cli/terminal/table.ts";
 import { readDatabasePath } from "../../src/config.ts";
@@ -19,12 +18,16 @@ import { spanText, statsPage } from "./page.ts";
 const maxDays = 3_660;
 
 /** The command `stats`. It counts UTC days up to today. It throws a UserError if the page cannot be written. */
-export function statsCommand(context: CommandContext): Command {
-  return commandOnAccount(context, "stats")
+export function statsCommand(context: CommandContext): AnyCommand {
+  return commandOnAccount(context, "stats", [
+    "stats acme",
+    "stats acme --days 365",
+    "stats acme --html acme.html",
+    "stats acme --json",
+  ])
     .option("--days <N>", "number of UTC days, including today", wholeNumber("--days", 1, maxDays), 30)
     .option("--html <FILE>", "write the charts to a web page without personal data or external resources", typedPath)
-    .examples("stats acme", "stats acme --days 365", "stats acme --html acme.html", "stats acme --json")
-    .action((account: Account, { days, html }: { readonly days: number; readonly html?: string }) => {
+    .action((account, { days, html }) => {
       const nowMs = context.now();
       const period = Array.from({ length: days }, (_, index) => dayOf(nowMs - (days - 1 - index) * dayMs));
       const stats = readStats(context.database().read, account.number, period);

@@ -1,16 +1,14 @@
 /** bun admin alert: sends one alert in every configured way, and says what happened. */
 import { hostname } from "node:os";
-import type { Command } from "commander";
-import { type CommandContext, jsonCommand } from "../../src/cli/command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "../../src/cli/command.ts";
 import { innermost } from "../../src/db/failure.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import { type Alert, readWays, type Way } from "./ways.ts";
 
 /** The command `alert test`. It throws a UserError if no way is configured, and ends with 1 if a way failed. */
-export function testCommand(context: CommandContext): Command {
-  return jsonCommand("test")
+export function testCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("test", ["alert test"])
     .description("send a test alert to ALERT_URL and ALERT_MAIL_TO, and print what each answered")
-    .examples("alert test")
     .action(async () => {
       const ways = readWays();
       if (ways.length === 0) {
@@ -23,11 +21,10 @@ export function testCommand(context: CommandContext): Command {
 }
 
 /** For leadfile-failure@.service, which systemd starts when a unit has failed. Without a way, it does nothing. */
-export function unitCommand(context: CommandContext): Command {
-  return jsonCommand("unit")
+export function unitCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("unit", ["alert unit leadfile.service"])
     .description("send an alert that a systemd unit failed")
     .argument("<NAME>", "name of the unit")
-    .examples("alert unit leadfile.service")
     .action(async (name: string) => {
       const advice = `To see the reason, run: journalctl -u ${name}`;
       await sendAll(context, readWays(), { level: "broken", what: `The unit ${name} failed.`, advice });

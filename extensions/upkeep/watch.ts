@@ -1,10 +1,9 @@
 /** bun admin watch: makes the daily backups, and sends the alerts, of a running server. */
-import type { Command } from "commander";
 import { count } from "drizzle-orm";
 import { openPlace, type StoredBackup } from "../../src/backup/places.ts";
 import { untilStopped } from "../../src/backup/thread.ts";
 import { storeIn } from "../../src/cli/backup.ts";
-import { type CommandContext, jsonCommand } from "../../src/cli/command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "../../src/cli/command.ts";
 import { findAll } from "../../src/cli/doctor/doctor.ts";
 import { type BackupConfig, isS3, readConfig, readDatabasePath } from "../../src/config.ts";
 import { formatTime } from "../../src/contract/time.ts";
@@ -33,13 +32,12 @@ interface Watch {
 }
 
 /** `bun start` runs it as a child process, so that a backup delays no request. Throws a UserError if there is nothing to do. */
-export function watchCommand(context: CommandContext): Command {
-  return jsonCommand("watch")
+export function watchCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("watch", ["watch"])
     .addHelpText(
       "after",
       "\nThe server runs this itself if BACKUP_TO, ALERT_URL, or ALERT_MAIL_TO is set:\ndo not run it as well.",
     )
-    .examples("watch")
     .action(async () => {
       const { backups, alertPingUrl, logLevel } = readConfig();
       const ways = readWays();

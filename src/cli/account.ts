@@ -1,7 +1,6 @@
 /** bun admin account: accounts, and whether their subscription is active (§3). */
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Command } from "commander";
 import { readDatabasePath } from "../config.ts";
 import { type Account, createAccount, listAccounts, setSubscription } from "../db/accounts.ts";
 import { isFileOfNode, spoolOf } from "../db/database-files.ts";
@@ -11,16 +10,15 @@ import { deleteAccount, findDeletion } from "../privacy/delete-account.ts";
 import { countLeads } from "../privacy/find.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
-import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
+import { AdminCommand, type AnyCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { removeResidualBytes, sayCopies } from "./remains.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { runWithProgress } from "./terminal/progress.ts";
 import { ask, canAsk } from "./terminal/prompt.ts";
 import { table } from "./terminal/table.ts";
 
-export function accountCommand(context: CommandContext): Command {
-  return new AdminCommand("account")
-    .examples("account create acme", "account list", "account deactivate acme")
+export function accountCommand(context: CommandContext): AnyCommand {
+  return new AdminCommand("account", ["account create acme", "account list", "account deactivate acme"])
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(subscriptionCommand(context, "activate", true))
@@ -28,12 +26,11 @@ export function accountCommand(context: CommandContext): Command {
     .addCommand(deleteCommand(context));
 }
 
-function createCommand(context: CommandContext): Command {
-  return jsonCommand("create")
+function createCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("create", ["account create acme", 'account create "Harbor & Pine" --json'])
     .description("create an account with an active subscription, and print its ID")
     .argument("<NAME>", "a name that no other account has")
-    .examples("account create acme", 'account create "Harbor & Pine" --json')
-    .action(async (text: string) => {
+    .action(async (text) => {
       const name = checkText("NAME", text);
       if (/^acc_/i.test(name)) {
         throw new UserError("NAME begins with acc_, like an ID.", "Choose another name.", 2);
@@ -46,10 +43,9 @@ function createCommand(context: CommandContext): Command {
     });
 }
 
-function listCommand(context: CommandContext): Command {
-  return jsonCommand("list")
+function listCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("list", ["account list", "account list --json"])
     .description("list all accounts")
-    .examples("account list", "account list --json")
     .action(() => {
       const path = readDatabasePath();
       // A script may ask before anything was set up.
@@ -75,23 +71,21 @@ function isMissing(path: string): boolean {
   }
 }
 
-function subscriptionCommand(context: CommandContext, verb: string, active: boolean): Command {
-  return commandOnAccount(context, verb)
+function subscriptionCommand(context: CommandContext, verb: string, active: boolean): AnyCommand {
+  return commandOnAccount(context, verb, [`account ${verb} acme`])
     .description(`${verb} the subscription, effective with the next request`)
-    .examples(`account ${verb} acme`)
-    .action(async (account: Account) => {
+    .action(async (account) => {
       await setSubscription(context.database(), account, active, context.now());
       const now = view({ ...account, active });
       context.output.result(now, `The subscription of ${now.name} is ${now.subscription}.`);
     });
 }
 
-function deleteCommand(context: CommandContext): Command {
-  return commandOnAccount(context, "delete")
+function deleteCommand(context: CommandContext): AnyCommand {
+  return commandOnAccount(context, "delete", ["account delete acme", "account delete acme --yes --json"])
     .description("delete an account with all its data, and revoke its keys permanently")
     .option("--yes", "do not ask for confirmation")
-    .examples("account delete acme", "account delete acme --yes --json")
-    .action(async (account: Account, options: { yes?: boolean }) => {
+    .action(async (account, options) => {
       const { id, name } = account;
       const database = context.database();
       const leads = countLeads(database.read, account.number);

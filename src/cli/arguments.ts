@@ -7,12 +7,12 @@ import { closestTo } from "../contract/similar.ts";
 import { type Account, findAccount, listAccounts } from "../db/accounts.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { printable, UserError } from "../runtime/user-error.ts";
-import { type AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
+import { type CommandContext, jsonCommand } from "./command.ts";
 import { grouped } from "./terminal/numbers.ts";
 
 /** Returns a command that takes --json, and an account as its first argument. */
-export function commandOnAccount(context: CommandContext, name: string): AdminCommand {
-  return jsonCommand(name).argument("<ACCOUNT>", "ID or exact name", accountIn(context));
+export function commandOnAccount(context: CommandContext, name: string, examples: readonly string[]) {
+  return jsonCommand(name, examples).argument("<ACCOUNT>", "ID or exact name", accountIn(context));
 }
 
 /** Returns the parser of an argument or an option that is an account. */

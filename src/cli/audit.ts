@@ -1,31 +1,22 @@
 /** bun admin audit and receipt: the records of what was done with the data, without personal data. */
-import type { Command } from "commander";
 import { formatTime } from "../contract/time.ts";
-import type { Account } from "../db/accounts.ts";
 import { listActs } from "../db/audit.ts";
 import { findDeletion } from "../privacy/delete-account.ts";
 import { listReceipts } from "../privacy/receipts.ts";
 import { accountIn, accountOf, wholeNumber } from "./arguments.ts";
-import { AdminCommand, type CommandContext, jsonCommand } from "./command.ts";
+import { AdminCommand, type AnyCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { printLines } from "./terminal/output.ts";
 import { table } from "./terminal/table.ts";
 
-interface Options {
-  readonly account?: Account;
-  readonly limit: number;
-}
-
-export function auditCommand(context: CommandContext): Command {
-  return new AdminCommand("audit").examples("audit list").addCommand(
-    jsonCommand("list")
+export function auditCommand(context: CommandContext): AnyCommand {
+  return new AdminCommand("audit", ["audit list"]).addCommand(
+    jsonCommand("list", ["audit list --limit 20", "audit list --account acme --json"])
       .description(
         "list the audit log, newest first: find, erase, unblock, export, retain, backup, restore, and changes of keys and accounts",
       )
       .option("--account <ACCOUNT>", "list only entries of this account (ID or exact name)", accountIn(context))
       .option("--limit <N>", "the maximum number of entries", wholeNumber("--limit", 1, 100_000), 100)
-      .examples("audit list --limit 20", "audit list --account acme --json")
-      .action((options: Options) => {
-        const { account, limit } = options;
+      .action(({ account, limit }) => {
         const found = listActs(context.database().read, limit, account?.id ?? null);
         const acts = found.map(({ atMs, ...act }) => ({ at: formatTime(atMs), ...act }));
         const rows = acts.map(({ at, act, account, detail }) => [
@@ -50,17 +41,16 @@ function detailText(act: string, detail: Readonly<Record<string, string | number
 }
 
 /** The command `receipt list`. Receipts of a deleted account are found by its ID. */
-export function receiptCommand(context: CommandContext): Command {
-  const list = jsonCommand("list")
+export function receiptCommand(context: CommandContext): AnyCommand {
+  const list = jsonCommand("list", ["receipt list acme > receipts.ndjson"])
     .argument("<ACCOUNT>", "ID or exact name; for a deleted account, its ID")
     .description("print the receipts of all erasures, oldest first, one JSON object per line; with --json one array")
-    .examples("receipt list acme > receipts.ndjson")
-    .action((idOrName: string) => {
+    .action((idOrName) => {
       const database = context.database();
       const deletion = findDeletion(database.read, idOrName);
       const receipts =
         deletion === null ? listReceipts(database, accountOf(context, idOrName).number) : [JSON.stringify(deletion)];
       printLines(receipts, context.output.json);
     });
-  return new AdminCommand("receipt").examples("receipt list acme").addCommand(list);
+  return new AdminCommand("receipt", ["receipt list acme"]).addCommand(list);
 }

@@ -1,7 +1,6 @@
 /** bun admin backup and upgrade: makes, tests, stores, and lists copies of the whole database, and upgrades a copy. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Command } from "commander";
 import type { Backup } from "../backup/backup.ts";
 import { drill, type TestedBackup, tryUpgrade } from "../backup/drill.ts";
 import { encryptedSuffix, openPlace, type StoredBackup, storeFor } from "../backup/places.ts";
@@ -12,25 +11,24 @@ import { adminCommand, build } from "../runtime/program-name.ts";
 import { stopSignal, unlessStopped } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { typedPath } from "./arguments.ts";
-import { type CommandContext, jsonCommand } from "./command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { bytesText, grouped, leadsText } from "./terminal/numbers.ts";
 import type { Output } from "./terminal/output.ts";
 import { table } from "./terminal/table.ts";
 
 /** The command `backup`. It never overwrites a file, and prints a backup only when it is complete, with its manifest. */
-export function backupCommand(context: CommandContext): Command {
-  return jsonCommand("backup")
+export function backupCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("backup", [
+    "backup /var/backups/leadfile/today.db",
+    "backup --drill /var/backups/leadfile/today.db",
+    "backup s3://acme-backups/leadfile",
+  ])
     .argument("<FILE>", "a file that does not exist yet, or s3://bucket/prefix", typedPath)
     .option(
       "--drill",
       "test FILE by restoring it into a temporary folder; if FILE does not exist, make this backup first",
     )
-    .examples(
-      "backup /var/backups/leadfile/today.db",
-      "backup --drill /var/backups/leadfile/today.db",
-      "backup s3://acme-backups/leadfile",
-    )
-    .action(async (file: string, options: { drill?: boolean }) => {
+    .action(async (file, options) => {
       if (options.drill === true && file.endsWith(encryptedSuffix)) {
         const advice = `To test it, run: ${adminCommand} restore ${file} --identity FILE --dry-run`;
         throw new UserError(`${file} is encrypted.`, advice, 2);
@@ -102,12 +100,11 @@ export async function storeIn(context: CommandContext, place: string, stop = sto
   return stored;
 }
 
-function listCommand(context: CommandContext): Command {
-  return jsonCommand("list")
+function listCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("list", ["backup list", "backup list s3://acme-backups/leadfile --json"])
     .description("list the backups in a folder or bucket, newest first")
     .argument("[PLACE]", "a folder or s3://bucket/prefix (default: BACKUP_TO)", typedPath)
-    .examples("backup list", "backup list s3://acme-backups/leadfile --json")
-    .action(async (place: string | undefined) => {
+    .action(async (place) => {
       const wanted = place ?? readBackups()?.to;
       if (wanted === undefined) {
         throw new UserError(
@@ -128,11 +125,10 @@ function cellsOf({ file, made_at, leads, bytes, encrypted }: StoredBackup): stri
 }
 
 /** Opening the database upgrades it. With --check, throws a UserError if a copy cannot be upgraded or the disk is too small. */
-export function upgradeCommand(context: CommandContext): Command {
-  return jsonCommand("upgrade")
+export function upgradeCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("upgrade", ["upgrade --check", "upgrade --check --json"])
     .option("--check", "upgrade a copy, compare every lead, report time and disk space, and change nothing")
-    .examples("upgrade --check", "upgrade --check --json")
-    .action(async (options: { check?: boolean }) => {
+    .action(async (options) => {
       const path = readDatabasePath();
       if (options.check !== true) {
         context.database();

@@ -1,5 +1,5 @@
 /** The context of a command, and the parts that commands have in common. */
-import { Command } from "commander";
+import { Command, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import type { BackupStore } from "../backup/places.ts";
 import type { Backups } from "../backup/restore.ts";
 import type { Config } from "../config.ts";
@@ -51,8 +51,10 @@ export interface CommandDatabase extends LeadDatabase {
   importer(): Promise<Importer>;
 }
 
+/** A command with any arguments and options. */
+export type AnyCommand = CommandUnknownOpts;
 /** Makes a command that works in a context. Making it opens nothing: the help needs no database. */
-export type MakeCommand = (context: CommandContext) => Command;
+export type MakeCommand = (context: CommandContext) => AnyCommand;
 type LoadCommand = () => Promise<MakeCommand>;
 
 /** A command of `bun admin`, which is loaded when it is called. */
@@ -66,20 +68,23 @@ export interface CommandEntry {
   readonly examples?: readonly string[];
 }
 
-/** A command whose help has examples. */
+/** A command whose help has examples, at its end. */
 export class AdminCommand extends Command {
-  examples(...lines: readonly string[]): this {
-    return this.addHelpText("after", examples(...lines));
+  constructor(
+    name: string,
+    readonly examples: readonly string[],
+  ) {
+    super(name);
   }
 }
 
 /** Returns a command that takes --json. */
-export function jsonCommand(name: string): AdminCommand {
-  return new AdminCommand(name).option("--json", "print one JSON value on standard output");
+export function jsonCommand(name: string, examples: readonly string[]) {
+  return new AdminCommand(name, examples).option("--json", "print one JSON value on standard output");
 }
 
 /** Returns the examples of a help. The name of the program is added, unless a line has it after a pipe. */
-export function examples(...lines: readonly string[]): string {
+export function examplesText(lines: readonly string[]): string {
   const whole = lines.map((line) => (line.includes(`| ${adminCommand} `) ? line : `${adminCommand} ${line}`));
   return `\nExamples:\n${whole.map((line) => `  ${line}`).join("\n")}`;
 }

@@ -1,6 +1,6 @@
 /** bun admin completions: prints a script that completes commands and options in a shell. */
-import { Argument, type Command } from "commander";
-import { AdminCommand } from "./command.ts";
+import { Argument } from "@commander-js/extra-typings";
+import { AdminCommand, type AnyCommand } from "./command.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 /** The programs that are completed: a script of a clone, `bun admin`, belongs to the completion of Bun. */
@@ -10,16 +10,15 @@ const programs = ["leadfile", "leadfile-admin"];
 type Candidates = ReadonlyMap<string, readonly string[]>;
 
 /** The script lists the commands of this version: install it again after an upgrade, as install.sh does. */
-export function completionsCommand(): Command {
-  const command: Command = new AdminCommand("completions")
+export function completionsCommand(): AnyCommand {
+  const command: AnyCommand = new AdminCommand("completions", [
+    "completions bash > /usr/share/bash-completion/completions/leadfile",
+    "completions zsh >> ~/.zshrc",
+    "completions fish > ~/.config/fish/completions/leadfile.fish",
+  ])
     .addArgument(new Argument("<SHELL>", "the shell").choices(shells))
     .addHelpText("after", "\nCompletes leadfile and leadfile-admin. In a clone, Bun itself completes bun\nadmin.")
-    .examples(
-      "completions bash > /usr/share/bash-completion/completions/leadfile",
-      "completions zsh >> ~/.zshrc",
-      "completions fish > ~/.config/fish/completions/leadfile.fish",
-    )
-    .action((shell: (typeof shells)[number]) => {
+    .action((shell) => {
       const candidates = new Map(command.parent === null ? [] : candidatesOf(command.parent, []));
       process.stdout.write(shell === "fish" ? fishScript(candidates) : bashScript(candidates, shell));
     });
@@ -27,7 +26,7 @@ export function completionsCommand(): Command {
 }
 
 /** Lists the candidates after a command, and after all commands below it. */
-function candidatesOf(command: Command, path: readonly string[]): [string, string[]][] {
+function candidatesOf(command: AnyCommand, path: readonly string[]): [string, string[]][] {
   const below = command.commands.filter((one) => one.name() !== "help");
   const options = command.options.flatMap(({ long }) => long ?? []);
   const own: [string, string[]] = [path.join(" "), [...below.map((one) => one.name()), ...options, "--help"]];

@@ -1,5 +1,4 @@
 /** bun admin import: lists imports, and undoes one. */
-import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
 import { formatTime } from "../contract/time.ts";
 import type { Account } from "../db/accounts.ts";
@@ -8,24 +7,22 @@ import { hasReplaced, undoImport } from "../import/write/undo.ts";
 import { adminCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { commandOnAccount } from "./arguments.ts";
-import { AdminCommand, type CommandContext } from "./command.ts";
+import { AdminCommand, type AnyCommand, type CommandContext } from "./command.ts";
 import { grouped, leadsText } from "./terminal/numbers.ts";
 import { runWithProgress } from "./terminal/progress.ts";
 import { table } from "./terminal/table.ts";
 
 /** The commands `import list` and `import undo`. */
-export function importCommand(context: CommandContext): Command {
-  return new AdminCommand("import")
-    .examples("import list acme", "import undo acme 3")
+export function importCommand(context: CommandContext): AnyCommand {
+  return new AdminCommand("import", ["import list acme", "import undo acme 3"])
     .addCommand(listCommand(context))
     .addCommand(undoCommand(context));
 }
 
-function listCommand(context: CommandContext): Command {
-  return commandOnAccount(context, "list")
+function listCommand(context: CommandContext): AnyCommand {
+  return commandOnAccount(context, "list", ["import list acme", "import list acme --json"])
     .description("list the imports of an account that added or replaced leads, newest first")
-    .examples("import list acme", "import list acme --json")
-    .action(({ number }: Account) => {
+    .action(({ number }) => {
       const records = listImports(context.database().read, number);
       const header = ["IMPORT", "AT", "STATE", "ADDED", "REPLACED", ...lesser, "FILE"];
       const text = table(header, records.map(cells), "The account has no imports.", lesser);
@@ -39,12 +36,11 @@ function listCommand(context: CommandContext): Command {
     });
 }
 
-function undoCommand(context: CommandContext): Command {
-  return commandOnAccount(context, "undo")
+function undoCommand(context: CommandContext): AnyCommand {
+  return commandOnAccount(context, "undo", ["import undo acme 3"])
     .description("remove exactly the leads that an import added")
     .argument("<IMPORT>", "number of the import, from import list")
-    .examples("import undo acme 3")
-    .action(async (account: Account, text: string) => {
+    .action(async (account, text) => {
       const record = recordOf(context, account, text);
       if (record.overwritten > 0) throw hasReplaced(record.number);
       const removed = record.undoneMs === null ? await undo(context, account, record) : 0;

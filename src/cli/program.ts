@@ -1,9 +1,16 @@
 /** bun admin: one command per noun and verb. */
-import { Command, type CommanderError } from "commander";
+import { Command, type CommanderError } from "@commander-js/extra-typings";
 import { readDatabasePath } from "../config.ts";
 import { adminCommand, build, startCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
-import { type CommandContext, type CommandEntry, examples, type MakeCommand } from "./command.ts";
+import {
+  AdminCommand,
+  type AnyCommand,
+  type CommandContext,
+  type CommandEntry,
+  examplesText,
+  type MakeCommand,
+} from "./command.ts";
 import { paint, print } from "./terminal/output.ts";
 
 /** A command whose module exports it as `nameCommand`. */
@@ -65,8 +72,8 @@ const executableCommands: readonly CommandEntry[] = [
  * The command line for some words. Only the command that they name is loaded; `words` is `all` to load every command. It
  * throws instead of ending the process, so that the caller can close the database.
  */
-export async function createProgram(words: readonly string[] | "all", context: CommandContext): Promise<Command> {
-  const program = new Command(adminCommand)
+export async function createProgram(words: readonly string[] | "all", context: CommandContext): Promise<AnyCommand> {
+  const program: AnyCommand = new Command(adminCommand)
     .description("Manages a Leadfile database: accounts, pixels, keys, and leads.")
     .version(build)
     .addHelpText("after", firstSteps);
@@ -82,6 +89,7 @@ export async function createProgram(words: readonly string[] | "all", context: C
     program.addCommand(command.description(entry.description));
   }
   for (const command of withChildren(program)) {
+    if (command instanceof AdminCommand) command.addHelpText("after", examplesText(command.examples));
     // Commander would leave a narrow terminal to wrap the lines of the help itself, within words.
     command.configureHelp({ styleTitle: (title) => paint("bold", title), minWidthToWrap: 20 });
     throwInsteadOfEnding(command);
@@ -92,13 +100,15 @@ export async function createProgram(words: readonly string[] | "all", context: C
 
 /** Loads a command. If it has subcommands, loads the one that is called, or all of them. */
 async function loadCommand(
-  { name, load, examples: lines }: CommandEntry,
+  { name, load, examples }: CommandEntry,
   verb: string | undefined,
   context: CommandContext,
-): Promise<Command> {
-  const command = typeof load === "function" ? (await load())(context) : new Command(name);
-  if (lines !== undefined) command.addHelpText("after", examples(...lines));
-  if (typeof load === "function") return command;
+): Promise<AnyCommand> {
+  if (typeof load === "function") {
+    const command = (await load())(context);
+    return examples === undefined ? command : command.addHelpText("after", examplesText(examples));
+  }
+  const command = new AdminCommand(name, examples ?? []);
   const called = Object.entries(load).filter(([below]) => below === verb);
   for (const [, loadBelow] of called.length > 0 ? called : Object.entries(load)) {
     command.addCommand((await loadBelow())(context));
@@ -119,12 +129,12 @@ ${readDatabasePath()} (DATABASE_PATH).`;
 }
 
 /** Returns a command and all commands below it. */
-function withChildren(command: Command): Command[] {
+function withChildren(command: AnyCommand): AnyCommand[] {
   return [command, ...command.commands.flatMap(withChildren)];
 }
 
 /** Commander would end the process. The caller ends it instead, and prints the reason in one line. */
-function throwInsteadOfEnding(command: Command): void {
+function throwInsteadOfEnding(command: AnyCommand): void {
   command.exitOverride((error) => {
     throw isHelp(error) ? error : usageError(error, command);
   });
@@ -132,7 +142,7 @@ function throwInsteadOfEnding(command: Command): void {
 }
 
 /** Commander would silently use the last value: an erasure with two addresses would ignore the first. */
-function refuseRepeats(command: Command): void {
+function refuseRepeats(command: AnyCommand): void {
   for (const option of command.options.filter(({ required }) => required)) {
     let isGiven = false;
     command.on(`option:${option.name()}`, () => {
@@ -148,17 +158,17 @@ function isHelp({ code, exitCode }: CommanderError): boolean {
 }
 
 /** The programs of packages/ end with messages and codes of their own; commander's codes mean a usage error. */
-function usageError({ message, code, exitCode }: CommanderError, command: Command): UserError {
+function usageError({ message, code, exitCode }: CommanderError, command: AnyCommand): UserError {
   if (!code.startsWith("commander.")) return new UserError(message, "", exitCode === 2 ? 2 : 1);
   const said = message.replace(/^error: /, "").replace(/\.?$/, ".");
   return new UserError(`${said[0]?.toUpperCase()}${said.slice(1)}`, helpOf(command), 2);
 }
 
-function helpOf(command: Command): string {
+function helpOf(command: AnyCommand): string {
   return `For help, run: ${pathOf(command)} --help`;
 }
 
 /** Returns the words that call a command, such as `bun admin lead import`. */
-function pathOf(command: Command): string {
+function pathOf(command: AnyCommand): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

@@ -1,7 +1,6 @@
 /** bun admin restore: replaces the database by a backup. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Command } from "commander";
 import type { Restoration } from "../backup/restore.ts";
 import { readDatabasePath } from "../config.ts";
 import { dayMs } from "../contract/calendar.ts";
@@ -10,31 +9,23 @@ import { adminCommand } from "../runtime/program-name.ts";
 import { stopSignal, unlessStopped } from "../runtime/signals.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { typedPath } from "./arguments.ts";
-import { type CommandContext, jsonCommand } from "./command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "./command.ts";
 import { bytesText, counted, firstOf, grouped, leadsText } from "./terminal/numbers.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
 
-interface Options {
-  readonly identity?: string;
-  readonly receipts?: string;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-}
-
 /** Replaces the database only after every check of the backup. Throws a UserError if much would be lost and nobody confirms it. */
-export function restoreCommand(context: CommandContext): Command {
-  return jsonCommand("restore")
+export function restoreCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("restore", [
+    "restore today.db --dry-run",
+    "restore today.db --receipts receipts.ndjson",
+    "restore s3://acme-backups/leadfile --identity identity.txt",
+  ])
     .argument("<FILE>", "a backup; for the newest backup of a place, its folder or s3://bucket/prefix", typedPath)
     .option("--identity <FILE>", "the age identity that decrypts the backup", typedPath)
     .option("--receipts <FILE>", "repeat the erasures of the receipts in FILE, as receipt list prints them", typedPath)
     .option("--dry-run", "report what would be removed and lost, and change nothing")
     .option("--yes", "do not ask, even if much would be lost")
-    .examples(
-      "restore today.db --dry-run",
-      "restore today.db --receipts receipts.ndjson",
-      "restore s3://acme-backups/leadfile --identity identity.txt",
-    )
-    .action(async (file: string, options: Options) => {
+    .action(async (file, options) => {
       const path = readDatabasePath();
       const nowMs = context.now();
       const dryRun = options.dryRun === true;
@@ -115,12 +106,18 @@ function goneTexts({ lost, kept, erasedAgain, retainedOut, deletedAccounts, made
 
 const maxAgeDays = 400;
 
+/** The options that answer what a restore would ask. */
+interface Answers {
+  readonly yes?: boolean;
+  readonly receipts?: string;
+}
+
 /** Asks before much is lost. Throws a UserError if the answer is no, or if --yes is missing and nobody can be asked. */
-async function confirmLoss(report: Restoration, options: Options, nowMs: number): Promise<void> {
-  if (options.yes === true) return;
+async function confirmLoss(report: Restoration, { yes, receipts }: Answers, nowMs: number): Promise<void> {
+  if (yes === true) return;
   const { madeMs, leads, retainedOut, lost, kept } = report;
   const made = formatTime(madeMs);
-  const unknown = unknownTexts(report, options);
+  const unknown = unknownTexts(report, receipts !== undefined);
   const doubts = [
     madeMs - nowMs > dayMs && `the clock says ${formatTime(nowMs)}, before the backup of ${made} was made`,
     nowMs - madeMs > maxAgeDays * dayMs && `the backup of ${made} is more than ${maxAgeDays} days old`,
@@ -143,9 +140,9 @@ async function confirmLoss(report: Restoration, options: Options, nowMs: number)
 }
 
 /** Returns the files whose erasures or revocations the restore cannot read. Receipts replace only the erasures. */
-function unknownTexts({ unknown }: Restoration, { receipts }: Options): string[] {
+function unknownTexts({ unknown }: Restoration, hasReceipts: boolean): string[] {
   return unknown.flatMap(({ file, acts }) => {
-    const unanswered = acts.filter((one) => one === "revocations" || receipts === undefined);
+    const unanswered = acts.filter((one) => one === "revocations" || !hasReceipts);
     return unanswered.length === 0 ? [] : [`the ${unanswered.join(" and ")} of ${file} cannot be read`];
   });
 }

@@ -1,33 +1,25 @@
 /** bun admin retain: sets for how many days the leads of an account are kept. */
-import type { Command } from "commander";
 import { dayOf } from "../contract/calendar.ts";
-import type { Account } from "../db/accounts.ts";
 import { countDueLeads, type DueLeads, maxSilenceDays } from "../db/due-leads.ts";
 import { eraseOlder, setRetention } from "../privacy/retention.ts";
 import { printable, UserError } from "../runtime/user-error.ts";
 import { commandOnAccount, wholeNumber } from "./arguments.ts";
-import type { CommandContext } from "./command.ts";
+import type { AnyCommand, CommandContext } from "./command.ts";
 import { removeResidualBytes, sayCopies } from "./remains.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { runWithProgress } from "./terminal/progress.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";
 
-interface Options {
-  readonly days: number | "off";
-  readonly yes?: boolean;
-}
-
 const numberOfDays = wholeNumber("--days", 1, 36_500, ", or off");
 
 /** Sets the retention, then erases what is older. A signal between the two leaves the rest to the next run, or to the server. */
-export function retainCommand(context: CommandContext): Command {
-  return commandOnAccount(context, "retain")
+export function retainCommand(context: CommandContext): AnyCommand {
+  return commandOnAccount(context, "retain", ["retain acme --days 365", "retain acme --days off"])
     .requiredOption("--days <N>", "retention period in days, 1 to 36,500; off keeps all leads", (text) =>
       text === "off" ? text : numberOfDays(text),
     )
     .option("--yes", "do not ask, even if most leads would be erased or the clock may be wrong")
-    .examples("retain acme --days 365", "retain acme --days off")
-    .action(async (account: Account, { days, yes }: Options) => {
+    .action(async (account, { days, yes }) => {
       const database = context.database();
       const nowMs = context.now();
       if (days === "off") {

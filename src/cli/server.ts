@@ -1,26 +1,24 @@
 /** bun admin serve and health, which only the executable has: start the server, and ask for its health. */
-import type { Command } from "commander";
 import { readConfig } from "../config.ts";
 import { startCommand } from "../runtime/program-name.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { askHealth } from "../server/health.ts";
 import { ownAddress, publicOrigin } from "../server/listen-address.ts";
-import { AdminCommand, type CommandContext } from "./command.ts";
+import { AdminCommand, type AnyCommand, type CommandContext } from "./command.ts";
 
 /** The command `serve`. It starts the server in this process, as bun start does. */
-export function serveCommand({ installed }: CommandContext): Command {
-  return new AdminCommand("serve")
+export function serveCommand({ installed }: CommandContext): AnyCommand {
+  return new AdminCommand("serve", ["serve", "serve --demo"])
     .option("--demo", "serve sample leads from data/demo.db")
-    .examples("serve", "serve --demo")
-    .action(async (options: { demo?: boolean }) => {
+    .action(async (options) => {
       if (options.demo === true) await (await import("./demo/demo.ts")).startDemo(await installed());
       else await (await import("../server/serve.ts")).startServer((await installed()).serving);
     });
 }
 
 /** The command `health`, for a container that has no other HTTP client. */
-export function healthCommand(): Command {
-  return new AdminCommand("health").examples("health").action(async () => {
+export function healthCommand(): AnyCommand {
+  return new AdminCommand("health", ["health"]).action(async () => {
     const config = readConfig();
     const origin = ownAddress(config) ?? publicOrigin(config);
     const health = await askHealth(origin);

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Command } from "commander";
+import type { CommandUnknownOpts as Command } from "@commander-js/extra-typings";
 import { anAdmin, type Ended } from "../support/admin.ts";
 import { aFolder } from "../support/folder.ts";
 import { needing } from "../support/needing.ts";

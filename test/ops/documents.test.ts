@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { CommandUnknownOpts as Command } from "@commander-js/extra-typings";
 import type { TSchema } from "@sinclair/typebox";
-import type { Command } from "commander";
 import { vendorsPage } from "../../docs/vendors.ts";
 import { engines, scripts } from "../../package.json";
 import { leadExamples, pixelExamples, usageExamples } from "../../src/api/docs/examples.ts";

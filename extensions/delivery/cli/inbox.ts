@@ -1,7 +1,7 @@
 /** bun admin inbox: imports files that are dropped into a folder. */
 import { join, resolve } from "node:path";
-import { type Command, Option } from "commander";
-import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
+import { Option } from "@commander-js/extra-typings";
+import { type AnyCommand, type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { pathFromShell, readInboxKeepDays } from "../../../src/config.ts";
 import { findAccount, listAccounts } from "../../../src/db/accounts.ts";
 import { DatabaseUnavailable } from "../../../src/db/connection.ts";
@@ -16,21 +16,15 @@ import { Inbox } from "../inbox/inbox.ts";
 import { isFolderOf, settingsIn } from "../inbox/settings.ts";
 import { importWith, serveImports } from "./unattended.ts";
 
-interface InboxOptions {
-  readonly once?: boolean;
-  /** Runs as the process that imports. */
-  readonly import?: boolean;
-}
-
 const lookEveryMs = 1_000;
 /** A wait that is longer is explained. */
 const announceMs = 3_000;
 
-export function inboxCommand(context: CommandContext): Command {
-  return jsonCommand("inbox")
+export function inboxCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("inbox", ["inbox /srv/leads", "inbox /srv/leads --once"])
     .argument("<DIR>", "folder that contains a folder for each account, named by its ID or exact name")
     .option("--once", "import the files that are there, then exit; for a timer")
-    .addOption(new Option("--import").hideHelp())
+    .addOption(new Option("--import", "run as the process that imports").hideHelp())
     .addHelpText(
       "after",
       `
@@ -43,13 +37,12 @@ import options: {"pixel":"px_shop","timezone":"America/New_York"}. Files in
 done/ and rejected/ are deleted after INBOX_KEEP_DAYS. --once ends with status 1
 if a file was not imported.`,
     )
-    .examples("inbox /srv/leads", "inbox /srv/leads --once")
-    .action((dir: string, options: InboxOptions) =>
-      options.import === true ? serveImports(context) : run(context, dir, options),
+    .action((dir, options) =>
+      options.import === true ? serveImports(context) : run(context, dir, options.once === true),
     );
 }
 
-async function run(context: CommandContext, named: string, options: InboxOptions): Promise<void> {
+async function run(context: CommandContext, named: string, once: boolean): Promise<void> {
   const dir = pathFromShell(named);
   if (!isFolder(dir)) {
     throw new UserError(`There is no folder ${dir}.`, "Create it, with a folder for each account in it.");
@@ -92,17 +85,17 @@ async function run(context: CommandContext, named: string, options: InboxOptions
       counts[kind] += files;
     },
   });
-  if (options.once !== true && process.stderr.isTTY) {
+  if (!once && process.stderr.isTTY) {
     context.output.say(`Watching ${dir} until Ctrl-C. A file is imported when it has not changed for 30 seconds.`);
   }
   try {
-    await lookOn(inbox, imports, context, stopSignal(), options.once);
+    await lookOn(inbox, imports, context, stopSignal(), once);
   } finally {
     imports.end();
     release();
   }
   context.output.result(counts, "");
-  if (options.once === true && counts.failed + counts.later > 0) context.setExitStatus(1);
+  if (once && counts.failed + counts.later > 0) context.setExitStatus(1);
 }
 
 /** Looks until it is told to stop, or once: until the files that are there now have been complete and were imported. */

@@ -1,8 +1,7 @@
 /** bun admin receive: the webhook endpoint for vendors, and the import of what they delivered. */
-import type { Command } from "commander";
 import type { Logger } from "pino";
 import { seconds } from "../../../src/cli/arguments.ts";
-import { type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import { readConfig, readDatabasePath, readInboxKeepDays } from "../../../src/config.ts";
 import { spoolOf } from "../../../src/db/database-files.ts";
 import { codeOf, innermost } from "../../../src/db/failure.ts";
@@ -21,8 +20,8 @@ import { openSpool } from "../webhooks/spool.ts";
 import { lookOn } from "./inbox.ts";
 import { importWith } from "./unattended.ts";
 
-export function receiveCommand(context: CommandContext): Command {
-  return jsonCommand("receive")
+export function receiveCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("receive", ["receive", "receive --every 10"])
     .option("--every <SECONDS>", "seconds between imports of deliveries", seconds("--every", 0.1, 3600), 60)
     .addHelpText(
       "after",
@@ -30,8 +29,7 @@ export function receiveCommand(context: CommandContext): Command {
 It listens on RECEIVE_HOST and RECEIVE_PORT. It stores a delivery before
 it responds with 200, and serves its leads within a minute.`,
     )
-    .examples("receive", "receive --every 10")
-    .action((options: { readonly every: number }) => receive(context, options.every));
+    .action((options) => receive(context, options.every));
 }
 
 async function receive(context: CommandContext, everySeconds: number): Promise<void> {

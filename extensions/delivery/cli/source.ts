@@ -1,7 +1,6 @@
 /** bun admin source: addresses at which vendors deliver leads. A token can only write, and is shown once. */
-import type { Command } from "commander";
 import { accountOf, checkText } from "../../../src/cli/arguments.ts";
-import { AdminCommand, type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
+import { AdminCommand, type AnyCommand, type CommandContext, jsonCommand } from "../../../src/cli/command.ts";
 import {
   type ImportRequest,
   type ImportSettings,
@@ -48,17 +47,20 @@ type CreateOptions = Omit<ImportRequest, "onDuplicate"> & {
 /** The maximum number of characters before the equals sign of a form. */
 const maxFormStart = 1000;
 
-export function sourceCommand(context: CommandContext): Command {
-  return new AdminCommand("source")
-    .examples("source create acme --label rb2b --pixel px_shop", "source list acme")
+export function sourceCommand(context: CommandContext): AnyCommand {
+  return new AdminCommand("source", ["source create acme --label rb2b --pixel px_shop", "source list acme"])
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
     .addCommand(revokeCommand(context))
     .addCommand(testCommand(context));
 }
 
-function createCommand(context: CommandContext): Command {
-  const command = jsonCommand("create")
+function createCommand(context: CommandContext): AnyCommand {
+  const command = jsonCommand("create", [
+    "source create acme --label rb2b --pixel px_shop",
+    "source create acme --secret - < secret.txt",
+    'source create acme --map "Site=pixel_id" --create-pixels',
+  ])
     .description("create the webhook URL of a vendor, and print it once")
     .argument("<ACCOUNT>", "ID or exact name")
     .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
@@ -74,12 +76,7 @@ function createCommand(context: CommandContext): Command {
 With --secret, a delivery has the HMAC-SHA256 of its body in the header of
 --signature-header, in hex or base64, or is signed as Standard Webhooks.`,
     )
-    .examples(
-      "source create acme --label rb2b --pixel px_shop",
-      "source create acme --secret - < secret.txt",
-      'source create acme --map "Site=pixel_id" --create-pixels',
-    )
-    .action((idOrName: string, options: CreateOptions) => create(context, idOrName, options, settingsOf(command)));
+    .action((idOrName, options) => create(context, idOrName, options, settingsOf(command)));
 }
 
 async function create(
@@ -136,12 +133,11 @@ function withoutPixelText({ createPixels }: CreateOptions, id: string): string {
   );
 }
 
-function listCommand(context: CommandContext): Command {
-  return jsonCommand("list")
+function listCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("list", ["source list acme", "source list acme --json"])
     .description("list the sources of an account")
     .argument("<ACCOUNT>", "ID or exact name")
-    .examples("source list acme", "source list acme --json")
-    .action((idOrName: string) => {
+    .action((idOrName) => {
       const { number } = accountOf(context, idOrName);
       const all = listSources(context.database().read, number).map(view);
       const rows = all.map((one) => [one.id, one.prefix, one.state, one.created_at.slice(0, 10), one.label ?? ""]);
@@ -150,13 +146,12 @@ function listCommand(context: CommandContext): Command {
     });
 }
 
-function revokeCommand(context: CommandContext): Command {
-  return jsonCommand("revoke")
+function revokeCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("revoke", ["source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes"])
     .description("revoke the URL of a source: reject all further deliveries")
     .argument("<ID>", "ID of the source, from source list")
     .option("--yes", "do not ask for confirmation")
-    .examples("source revoke src_4hT2wQ", "source revoke src_4hT2wQ --yes")
-    .action(async (id: string, options: { yes?: boolean }) => {
+    .action(async (id, options) => {
       const { label, account } = sourceOf(context, id);
       const named = label === null ? `account ${account}` : `"${printable(label)}", account ${account}`;
       await confirm(`Revoke ${printable(id)} (${named})? This cannot be undone.`, options);
@@ -165,13 +160,12 @@ function revokeCommand(context: CommandContext): Command {
     });
 }
 
-function testCommand(context: CommandContext): Command {
-  return jsonCommand("test")
+function testCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("test", ["source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json"])
     .description("show the leads that a payload would become, or why it would be rejected; stores nothing")
     .argument("<ID>", "ID of the source, from source list")
     .addHelpText("after", "\nReads the payload from standard input, as the vendor would send it.")
-    .examples("source test src_4hT2wQ < payload.json", "source test src_4hT2wQ --json < payload.json")
-    .action(async (id: string) => {
+    .action(async (id) => {
       const source = sourceOf(context, id);
       const { leads, sample, rejected, report, warnings } = await testDelivery(context, source);
       const { columns } = report;

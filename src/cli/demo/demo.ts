@@ -1,6 +1,5 @@
 /** bun admin demo and bun run demo: an account with pixels, made-up leads, and a key, and the commands to try them with. */
 import { randomInt } from "node:crypto";
-import type { Command } from "commander";
 import { readConfig, readDemoConfig } from "../../config.ts";
 import { digestOf, createKey as generateKey, prefixOf } from "../../contract/key.ts";
 import { toLeadQuery } from "../../contract/parameters.ts";
@@ -18,22 +17,16 @@ import { writeNow } from "../../runtime/process.ts";
 import { stopSignal } from "../../runtime/signals.ts";
 import { publicOrigin } from "../../server/listen-address.ts";
 import { seconds, wholeNumber } from "../arguments.ts";
-import { type CommandContext, type Installed, jsonCommand } from "../command.ts";
+import { type AnyCommand, type CommandContext, type Installed, jsonCommand } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { createInventor, demoLeads, demoPixels, newLead } from "./leads.ts";
 
 const demoName = "Demo";
 const leadCount = 1000;
 
-interface DemoOptions {
-  readonly live?: boolean;
-  readonly every: number;
-  readonly seed?: number;
-}
-
 /** May be repeated: what exists stays, and each run creates one more key. With --live, adds leads until Ctrl-C. */
-export function demoCommand(context: CommandContext): Command {
-  return jsonCommand("demo")
+export function demoCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("demo", ["demo", "demo --live --every 2 --seed 7"])
     .option("--live", "then add leads until Ctrl-C, to test a polling client")
     .option("--every <SECONDS>", "with --live: seconds between leads", seconds("--every", 0.01, 86_400), 5)
     .option(
@@ -41,14 +34,13 @@ export function demoCommand(context: CommandContext): Command {
       "with --live: the same number generates the same visitors",
       wholeNumber("--seed", 0, 999_999_999),
     )
-    .examples("demo", "demo --live --every 2 --seed 7")
-    .action(async (options: DemoOptions) => {
+    .action(async ({ live, every, seed = randomInt(1_000_000_000) }) => {
       const url = publicOrigin(readConfig());
       const database = context.database("create");
       const demo = await makeDemo(database, await database.importer(), context.now());
       const { account, pixels, key } = demo;
       context.output.result({ account: account.id, pixels, key, url }, demoText(demo, url));
-      if (options.live === true) await addLeadsUntilStopped(context, demo, options);
+      if (live === true) await addLeadsUntilStopped(context, demo, every, seed);
     });
 }
 
@@ -127,16 +119,18 @@ ${url}${publicPaths.docs} documents the API.
 }
 
 /** Invents a lead every few seconds until Ctrl-C. Each is stored before it is shown, and all of them are one import. */
-async function addLeadsUntilStopped(context: CommandContext, { account }: Demo, live: DemoOptions): Promise<void> {
-  const seed = live.seed ?? randomInt(1_000_000_000);
+async function addLeadsUntilStopped(
+  context: CommandContext,
+  { account }: Demo,
+  every: number,
+  seed: number,
+): Promise<void> {
   const invent = createInventor(seed);
   const importer = await context.database().importer();
-  context.output.say(
-    `Adding a lead every ${live.every} s until Ctrl-C. --seed ${seed} generates the same visitors again.`,
-  );
+  context.output.say(`Adding a lead every ${every} s until Ctrl-C. --seed ${seed} generates the same visitors again.`);
   let [count, importNumber]: [number, number | null] = [0, null];
   for (const stop = stopSignal(); ; count++) {
-    await context.sleep(live.every * 1000, stop);
+    await context.sleep(every * 1000, stop);
     if (stop.aborted) break;
     const nowMs = context.now();
     const visit = invent();

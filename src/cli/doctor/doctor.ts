@@ -1,10 +1,9 @@
 /** bun admin doctor: looks for problems with the file, the settings, and the disk, and changes nothing. */
-import type { Command } from "commander";
 import { examineSettings, readDatabasePath } from "../../config.ts";
 import { examineFile } from "../../db/examine.ts";
 import { innermost } from "../../db/failure.ts";
 import { printable } from "../../runtime/user-error.ts";
-import { type CommandContext, jsonCommand } from "../command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "../command.ts";
 import { paintCell } from "../terminal/output.ts";
 import { labelled } from "../terminal/table.ts";
 import { checkDatabase } from "./database.ts";
@@ -14,15 +13,14 @@ import { checkSettings } from "./settings.ts";
 import { checkStorage } from "./storage.ts";
 
 /** The command `doctor`. A check that fails is a finding as well. The exit status is that of the worst finding. */
-export function doctorCommand(context: CommandContext): Command {
-  return jsonCommand("doctor")
+export function doctorCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("doctor", ["doctor", "doctor --full", "doctor --json"])
     .option("--full", "also compare every index with its table, which takes longer")
     .addHelpText(
       "after",
       "\nChanges nothing. The exit status is 0 if all is well, 1 for warnings,\nand 2 if something is broken.",
     )
-    .examples("doctor", "doctor --full", "doctor --json")
-    .action(async (options: { full?: boolean }) => {
+    .action(async (options) => {
       const findings = await findAll(context, options.full === true);
       const problems = findings.filter(({ level }) => level !== "fine");
       const shown = problems.map(({ level, what, advice }) => ({ level, what, advice }));

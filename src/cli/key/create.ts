@@ -1,5 +1,4 @@
 /** bun admin key create and rotate: new API keys (§5). A key is shown once. */
-import type { Command } from "commander";
 import { dayMs } from "../../contract/calendar.ts";
 import { digestOf, createKey as generateKey, isActive, prefixOf } from "../../contract/key.ts";
 import { formatTime, parseTime } from "../../contract/time.ts";
@@ -8,18 +7,20 @@ import { createKey, expireKey, type KeyRecord, revokeKey } from "../../db/keys.t
 import { adminCommand } from "../../runtime/program-name.ts";
 import { UserError } from "../../runtime/user-error.ts";
 import { accountOf, checkText, commandOnAccount } from "../arguments.ts";
-import { type CommandContext, jsonCommand } from "../command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "../command.ts";
 import { refuseUnseen, showOnce } from "../terminal/output.ts";
 import { existingKey } from "./revoke.ts";
 
 /** Throws a UserError before a key is created that nobody would see, or that would expire in the past. */
-export function createCommand(context: CommandContext): Command {
-  return commandOnAccount(context, "create")
+export function createCommand(context: CommandContext): AnyCommand {
+  return commandOnAccount(context, "create", [
+    'key create acme --label "nightly export"',
+    "key create acme --json > key.json",
+  ])
     .description("create a key, and print it once")
     .option("--label <TEXT>", "description of the key")
     .option("--expires <DATE>", "when the key expires: a date such as 2027-01-31 (00:00 UTC), or a full time")
-    .examples('key create acme --label "nightly export"', "key create acme --json > key.json")
-    .action(async (account: Account, options: { label?: string; expires?: string }) => {
+    .action(async (account, options) => {
       const label = options.label === undefined ? null : checkText("--label", options.label);
       const expiresMs = options.expires === undefined ? null : readExpiry(options.expires, context.now());
       await makeKey(context, account, { label, expiresMs }, {});
@@ -27,13 +28,12 @@ export function createCommand(context: CommandContext): Command {
 }
 
 /** The old key ends only after the new one was shown. Throws a UserError if the old key is not active. */
-export function rotateCommand(context: CommandContext): Command {
-  return jsonCommand("rotate")
+export function rotateCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("rotate", ["key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d"])
     .description("create a key that replaces another one, print it once, and let the old key expire")
     .argument("<ID>", "ID of the old key, from key list")
     .option("--overlap <TIME>", "how long the old key still works: 30m, 24h, 7d, or 0", "24h")
-    .examples("key rotate key_4hT2wQ", "key rotate key_4hT2wQ --overlap 7d")
-    .action(async (id: string, options: { overlap: string }) => {
+    .action(async (id, options) => {
       const overlapMs = readOverlap(options.overlap);
       const old = existingKey(context.database().read, id);
       const nowMs = context.now();

@@ -1,21 +1,19 @@
 /** bun admin key revoke: ends an API key, at once and for good (§3). */
-import type { Command } from "commander";
 import { isWellFormed } from "../../contract/key.ts";
 import type { Connection } from "../../db/connection.ts";
 import { findKey, type KeyRecord, revokeKey } from "../../db/keys.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
 import { UserError } from "../../runtime/user-error.ts";
-import { type CommandContext, jsonCommand } from "../command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "../command.ts";
 import { confirm } from "../terminal/prompt.ts";
 
 /** The command `key revoke`. It asks on a terminal, and may be repeated. It throws a UserError if there is no such key. */
-export function revokeCommand(context: CommandContext): Command {
-  return jsonCommand("revoke")
+export function revokeCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("revoke", ["key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes"])
     .description("revoke a key immediately and permanently")
     .argument("<ID>", "ID of the key, from key list")
     .option("--yes", "do not ask for confirmation")
-    .examples("key revoke key_4hT2wQ", "key revoke key_4hT2wQ --yes")
-    .action(async (id: string, options: { yes?: boolean }) => {
+    .action(async (id, options) => {
       const key = existingKey(context.database().read, id);
       const label = key.label === null ? "" : `${JSON.stringify(key.label)}, `;
       const used = key.lastUsed === null ? "never used" : `last used ${key.lastUsed}`;

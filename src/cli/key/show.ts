@@ -1,23 +1,20 @@
 /** bun admin key list and check: the keys of an account, and the state of one key, which is read from standard input. */
-import type { Command } from "commander";
 import { digestOf, isActive, isWellFormed } from "../../contract/key.ts";
 import { formatTime } from "../../contract/time.ts";
-import type { Account } from "../../db/accounts.ts";
 import { findKeyByDigest, isOfDeletedAccount, type KeyRecord, listKeysOf } from "../../db/keys.ts";
 import { requestsOfMonth } from "../../db/usage.ts";
 import { gapText, listGaps } from "../../privacy/sent/gaps.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
 import { commandOnAccount } from "../arguments.ts";
-import { type CommandContext, jsonCommand } from "../command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "../command.ts";
 import { grouped } from "../terminal/numbers.ts";
 import { readAll } from "../terminal/prompt.ts";
 import { table } from "../terminal/table.ts";
 
-export function listCommand(context: CommandContext): Command {
-  return commandOnAccount(context, "list")
+export function listCommand(context: CommandContext): AnyCommand {
+  return commandOnAccount(context, "list", ["key list acme", "key list acme --json"])
     .description("list the keys of an account")
-    .examples("key list acme", "key list acme --json")
-    .action(({ number }: Account) => {
+    .action(({ number }) => {
       const { read } = context.database();
       const all = listKeysOf(read, number).map((key) => viewOf(context, key));
       context.output.result(all, listText(all));
@@ -26,10 +23,9 @@ export function listCommand(context: CommandContext): Command {
 }
 
 /** The command `key check`. It ends with 1 for any key that is not active, and never prints the key. */
-export function checkCommand(context: CommandContext): Command {
-  return jsonCommand("check")
+export function checkCommand(context: CommandContext): AnyCommand {
+  return jsonCommand("check", ["key check < key.txt", `printf %s "$LEADFILE_KEY" | ${adminCommand} key check`])
     .description("check a key from standard input: it is active, revoked, unknown, or malformed")
-    .examples("key check < key.txt", `printf %s "$LEADFILE_KEY" | ${adminCommand} key check`)
     .action(async () => {
       const key = (await readAll(context.standardInput(), "the key")).trim();
       const record = isWellFormed(key) ? findKeyByDigest(context.database().read, digestOf(key)) : null;

@@ -1,6 +1,4 @@
 /** bun admin lead erase: removes persons, their bytes included, and keeps them out. */
-import type { Command } from "commander";
-import type { Account } from "../../db/accounts.ts";
 import { searchFile } from "../../privacy/copies.ts";
 import { type ErasedPerson, Erasure } from "../../privacy/erase.ts";
 import { givenNamesWith, type RemainingLeads, type Survey, surveyErasure } from "../../privacy/find.ts";
@@ -11,7 +9,7 @@ import { untilRecorded } from "../../privacy/sent/ledger.ts";
 import { runSteps, stoppedBy } from "../../runtime/signals.ts";
 import { printable } from "../../runtime/user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { AnyCommand, CommandContext } from "../command.ts";
 import { removeResidualBytes, sayCopies } from "../remains.ts";
 import { counted, firstOf, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
@@ -23,20 +21,19 @@ import {
   notSearched,
   otherPhones,
   othersHold,
-  type PersonOptions,
   readPersons,
   severalText,
   withPerson,
 } from "./person.ts";
 
-interface Options extends PersonOptions {
-  readonly mentions?: boolean;
-  readonly dryRun?: boolean;
-}
-
 /** Makes the command. A receipt is printed when it is stored, and its person erased and blocked, so that a signal loses nothing. */
-export function eraseCommand(context: CommandContext): Command {
-  return withPerson(commandOnAccount(context, "erase"))
+export function eraseCommand(context: CommandContext): AnyCommand {
+  return withPerson(
+    commandOnAccount(context, "erase", [
+      "lead erase acme --email - < address.txt >> receipts.ndjson",
+      "lead erase acme --list opted-out.csv --dry-run",
+    ]),
+  )
     .description("erase persons permanently, block them in later imports, and print a receipt for each")
     .option("--mentions", "also erase leads that contain the email address or phone in another field, such as page_url")
     .option("--dry-run", "show how many leads would be erased, and change nothing")
@@ -47,11 +44,7 @@ Pass exactly one of --email, --phone, --id, and --list. The command does not ask
 for confirmation, unless a phone or a SHA-256 names several people. To see what
 it would erase, pass --dry-run first.`,
     )
-    .examples(
-      "lead erase acme --email - < address.txt >> receipts.ndjson",
-      "lead erase acme --list opted-out.csv --dry-run",
-    )
-    .action(async (account: Account, options: Options) => {
+    .action(async (account, options) => {
       const persons = await readPersons(context, account, options);
       const say = throttle(context.output);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);
@@ -89,7 +82,11 @@ it would erase, pass --dry-run first.`,
 const oneAlone =
   "To erase only one of them, pass --email instead. The ID of a lead would also block its phone, and so the others.";
 
-function printSurvey(output: Output, { found, mentions }: Survey, options: Options): void {
+function printSurvey(
+  output: Output,
+  { found, mentions }: Survey,
+  options: { readonly list?: string; readonly mentions?: boolean },
+): void {
   const kinds = [...Map.groupBy(found, ({ person }) => person.kind)].map(([kind, some]) => ({
     kind,
     persons: some.length,

@@ -1,8 +1,6 @@
 /** bun admin lead find: prints the personal data on one person, or on each person of a list. */
 
-import type { Command } from "commander";
 import { readDocument } from "../../contract/stored-lead.ts";
-import type { Account } from "../../db/accounts.ts";
 import { findPersons, type PersonalData } from "../../privacy/find.ts";
 import { identifiersIn } from "../../privacy/identifiers.ts";
 import { gapText } from "../../privacy/sent/gaps.ts";
@@ -10,7 +8,7 @@ import { keptDays } from "../../privacy/sent/ledger.ts";
 import { openSuppressions } from "../../privacy/suppressions.ts";
 import { printable } from "../../runtime/user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { AnyCommand, CommandContext } from "../command.ts";
 import { grouped, leadsText } from "../terminal/numbers.ts";
 import { forTerminal, type Output, print } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";
@@ -21,19 +19,22 @@ import {
   notSearched,
   otherPhones,
   othersHold,
-  type PersonOptions,
   readPersons,
   severalText,
   withPerson,
 } from "./person.ts";
 
 /** The command `lead find`. Finding nobody is not a failure. It records the search in the audit, without the person. */
-export function findCommand(context: CommandContext): Command {
-  return withPerson(commandOnAccount(context, "find"))
+export function findCommand(context: CommandContext): AnyCommand {
+  return withPerson(
+    commandOnAccount(context, "find", [
+      "lead find acme --email dana@example.com",
+      "lead find acme --phone - < phone.txt",
+    ]),
+  )
     .description("print the leads of a person, newest first, or of each person on a list")
     .addHelpText("after", "\nPass exactly one of --email, --phone, --id, and --list.")
-    .examples("lead find acme --email dana@example.com", "lead find acme --phone - < phone.txt")
-    .action(async (account: Account, options: PersonOptions) => {
+    .action(async (account, options) => {
       const persons = await readPersons(context, account, options);
       const say = throttle(context.output);
       const onRead = (leads: number) => say(() => `${grouped(leads)} leads read`);

@@ -1,5 +1,6 @@
 /** The persons that commands take: one by email address, phone, or ID of a lead, or a list of many; and sentences about them. */
 import { basename } from "node:path";
+import type { Command, OptionValues } from "@commander-js/extra-typings";
 import { identifierOf, type PersonIdentifier, plainText } from "../../contract/person.ts";
 import type { Account } from "../../db/accounts.ts";
 import { readText } from "../../db/database-files.ts";
@@ -10,7 +11,7 @@ import { firstPhone } from "../../import/map/values/phones.ts";
 import type { PersonReference } from "../../privacy/identifiers.ts";
 import { UserError } from "../../runtime/user-error.ts";
 import { typedPath } from "../arguments.ts";
-import type { AdminCommand, CommandContext } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { firstOf, grouped } from "../terminal/numbers.ts";
 import { readAll } from "../terminal/prompt.ts";
 
@@ -27,7 +28,9 @@ export interface PersonOptions extends IdentifierOptions {
 }
 
 /** Adds --email, --phone, and --id, each of which names one person. */
-export function withIdentifier(command: AdminCommand): AdminCommand {
+export function withIdentifier<Given extends unknown[], Options extends OptionValues>(
+  command: Command<Given, Options>,
+) {
   return command
     .option("--email <EMAIL>", "email address, in upper or lower case; - reads it from standard input")
     .option("--phone <PHONE>", "phone number, with or without the US prefix 1; - reads it from standard input")
@@ -35,7 +38,7 @@ export function withIdentifier(command: AdminCommand): AdminCommand {
 }
 
 /** Adds the options that name one person, and `--list` for several. */
-export function withPerson(command: AdminCommand): AdminCommand {
+export function withPerson<Given extends unknown[], Options extends OptionValues>(command: Command<Given, Options>) {
   return withIdentifier(command).option(
     "--list <FILE>",
     "file with an email address, phone, ID, or SHA-256 of an email address or phone per line; - reads standard input",

@@ -1,15 +1,18 @@
 /** bun admin lead unblock: lifts the block of an erased person, by one address, phone, or ID. */
-import type { Command } from "commander";
-import type { Account } from "../../db/accounts.ts";
 import { liftBlocks } from "../../privacy/suppressions.ts";
 import { commandOnAccount } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { AnyCommand, CommandContext } from "../command.ts";
 import { counted } from "../terminal/numbers.ts";
-import { type IdentifierOptions, kinds, readIdentifier, withIdentifier } from "./person.ts";
+import { kinds, readIdentifier, withIdentifier } from "./person.ts";
 
 /** The command `lead unblock`, which may be repeated. Other values of the person stay blocked. */
-export function unblockCommand(context: CommandContext): Command {
-  return withIdentifier(commandOnAccount(context, "unblock"))
+export function unblockCommand(context: CommandContext): AnyCommand {
+  return withIdentifier(
+    commandOnAccount(context, "unblock", [
+      "lead unblock acme --email dana@example.com",
+      "lead unblock acme --phone - < phone.txt",
+    ]),
+  )
     .description("remove the block of an erased person, by email address, phone, or ID")
     .addHelpText(
       "after",
@@ -25,8 +28,7 @@ blocked: unblock each of them.
 A restore keeps the newest decision. On another machine, a restore of a backup
 from before the erasure restores the erased leads: delete such backups first.`,
     )
-    .examples("lead unblock acme --email dana@example.com", "lead unblock acme --phone - < phone.txt")
-    .action(async (account: Account, options: IdentifierOptions) => {
+    .action(async (account, options) => {
       const identifier = await readIdentifier(context, account, options);
       const unblocked = await liftBlocks(context.database(), account, identifier, context.now());
       const blocks = unblocked === 0 ? "No block" : counted("block")(unblocked);

@@ -1,18 +1,21 @@
 /** bun admin lead import: a vendor's export, as it is, becomes leads. */
-import type { Command } from "commander";
 import { pathFromShell } from "../../../config.ts";
 import type { Passed } from "../../../privacy/sent/missed.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { listenForSignals } from "../../../runtime/signals.ts";
 import { printable } from "../../../runtime/user-error.ts";
-import { type CommandContext, jsonCommand } from "../../command.ts";
+import { type AnyCommand, type CommandContext, jsonCommand } from "../../command.ts";
 import { importFile } from "./import-file.ts";
 import { type ImportRequest, withImportOptions } from "./options.ts";
 import { passedText, summaryText } from "./report.ts";
 
 /** Stores nothing before the whole file was read and checked. Ends with 3 if it completed but rejected rows. */
-export function importCommand(context: CommandContext): Command {
-  const command = jsonCommand("import")
+export function importCommand(context: CommandContext): AnyCommand {
+  const command = jsonCommand("import", [
+    "lead import acme export.csv --create-pixels --rejects rejected.csv",
+    `zcat export.csv.gz | ${adminCommand} lead import acme - --pixel px_home`,
+    'lead import acme export.csv --map "Seen=identified_at" --day-first',
+  ])
     .description("import a vendor's export: CSV, JSON, or NDJSON, which can be gzipped")
     .argument("<ACCOUNT>", "ID or exact name")
     .argument("<FILE>", "the export; - reads standard input");
@@ -26,12 +29,7 @@ export function importCommand(context: CommandContext): Command {
 The command reads the whole file before it stores the first lead. The exit
 status is 3 if the import was completed but rows were rejected.`,
     )
-    .examples(
-      "lead import acme export.csv --create-pixels --rejects rejected.csv",
-      `zcat export.csv.gz | ${adminCommand} lead import acme - --pixel px_home`,
-      'lead import acme export.csv --map "Seen=identified_at" --day-first',
-    )
-    .action(async (idOrName: string, named: string, options: ImportRequest) => {
+    .action(async (idOrName, named, options) => {
       const file = named === "-" ? named : pathFromShell(named);
       const isPath = options.rejects !== undefined && options.rejects !== "-";
       const request = isPath ? { ...options, rejects: pathFromShell(options.rejects ?? "") } : options;

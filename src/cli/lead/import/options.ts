@@ -1,6 +1,6 @@
 /** The options of an import, read and checked before anything is touched. */
 import { resolve } from "node:path";
-import { type Command, Option } from "commander";
+import { Command, Option, type OptionValues } from "@commander-js/extra-typings";
 import { readDatabasePath } from "../../../config.ts";
 import type { Account } from "../../../db/accounts.ts";
 import { filesOf, lockRequestsOf, raftLogOf, serverLockOf } from "../../../db/database-files.ts";
@@ -17,11 +17,14 @@ import { writablePath } from "../../../import/parse/rejects.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
 import { UserError } from "../../../runtime/user-error.ts";
 import { checkPixelId } from "../../arguments.ts";
-import { AdminCommand, type CommandContext } from "../../command.ts";
+import type { AnyCommand, CommandContext } from "../../command.ts";
 import type { Output } from "../../terminal/output.ts";
 
 /** Adds the options that say how a source is read. A folder and a webhook have them as settings, by the same names. */
-export function withReadingOptions(command: AdminCommand, stamp: ImportRequest["stamp"] = "source"): AdminCommand {
+export function withReadingOptions<Given extends unknown[], Options extends OptionValues>(
+  command: Command<Given, Options>,
+  stamp: "source" | "arrival" = "source",
+) {
   return command
     .option("--map <THEIRS=OURS,…>", "map columns to fields, or an object to person; COLUMN=- ignores a column")
     .option("--vendor <NAME>", "read with the profile of this vendor; none reads by names alone")
@@ -39,7 +42,9 @@ export function withReadingOptions(command: AdminCommand, stamp: ImportRequest["
 }
 
 /** Adds all options of an import that can be settings. */
-export function withImportOptions(command: AdminCommand): AdminCommand {
+export function withImportOptions<Given extends unknown[], Options extends OptionValues>(
+  command: Command<Given, Options>,
+) {
   return withReadingOptions(command).addOption(
     new Option("--on-duplicate <WHAT>", "what to do with a lead that is already stored")
       .choices(["skip", "replace"])
@@ -47,19 +52,10 @@ export function withImportOptions(command: AdminCommand): AdminCommand {
   );
 }
 
+type ImportChoices = ReturnType<ReturnType<typeof withImportOptions<[], Record<never, never>>>["opts"]>;
+
 /** The options of an import, as typed, or as the settings of an inbox or a source. */
-export interface ImportRequest {
-  readonly map?: string;
-  /** The name of a vendor's profile, or none. */
-  readonly vendor?: string;
-  readonly pixel?: string;
-  readonly createPixels?: boolean;
-  readonly identity?: string;
-  readonly stamp: "source" | "arrival";
-  readonly timezone: string;
-  readonly dayFirst?: boolean;
-  readonly monthFirst?: boolean;
-  readonly onDuplicate: "skip" | "replace";
+export interface ImportRequest extends Readonly<ImportChoices> {
   readonly rejects?: string | undefined;
   /** The final folder of the rejected rows, if it is another one. */
   readonly rejectsKept?: string;
@@ -74,20 +70,20 @@ export interface ImportRequest {
 export type ImportSettings = Readonly<Record<string, string | boolean>>;
 
 /** The names of all settings. */
-export const settingNames = withImportOptions(new AdminCommand()).options.map((option) => option.name());
+export const settingNames = withImportOptions(new Command()).options.map((option) => option.name());
 
 /** Returns the options of an import with some settings, as if they were typed. Throws if commander would refuse them. */
 export function requestOf(settings: ImportSettings): ImportRequest {
   const given = Object.entries(settings).filter(([, value]) => value !== false);
   const words = given.map(([name, value]) => (value === true ? `--${name}` : `--${name}=${value}`));
-  const command = withImportOptions(new AdminCommand())
+  const command = withImportOptions(new Command())
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
-  return command.parse(words, { from: "user" }).opts<ImportRequest>();
+  return command.parse(words, { from: "user" }).opts();
 }
 
 /** Returns the settings among the options that were given to a command, or that it has by default. */
-export function settingsOf(command: Command): ImportSettings {
+export function settingsOf(command: AnyCommand): ImportSettings {
   const options = command.options.filter((option) => settingNames.includes(option.name()));
   const given = options.map((option) => [option.name(), command.getOptionValue(option.attributeName())]);
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
