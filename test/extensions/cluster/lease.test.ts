@@ -2,7 +2,6 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import fc from "fast-check";
 import { type Answers, createLease, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
 import { keepLease, openLeasedFile, readUnderLease } from "../../../extensions/cluster/lease/leased-file.ts";
 import { type NodeFile, openNodeFile } from "../../../extensions/cluster/node-file.ts";
@@ -126,46 +125,7 @@ describe("a lease on a file", () => {
     }
     expect(second).toBe(Math.min(seconds, 300));
   });
-
-  test("shows every write that a majority showed before the question, whatever else is behind, ahead, or of another history", () => {
-    const history = fc.record({ length: fc.integer({ min: 0, max: 6 }), lacks: fc.option(fc.nat(5)) });
-    const isComplete = fc.property(
-      fc.array(history, { minLength: 3, maxLength: 5 }),
-      fc.nat(),
-      fc.nat(),
-      (nodes, leader, asked) => {
-        const files = nodes.map(transactionsOf);
-        const [file = [], ...others] = files;
-        const answering = others.filter((_, place) => ((asked >> place) & 1) === 1);
-        const { lease, ask } = aLease();
-        const leading = files[leader % files.length]?.at(-1) ?? null;
-        ask(
-          answers(leading, {
-            voters: files.length,
-            others: answering.map((shown) => ({ last: shown.at(-1) ?? null })),
-          }),
-        );
-        lease.seen(showing(...file));
-        if (!lease.isValid()) return;
-        for (const id of file.concat(...others).map((written) => written.id)) {
-          const showingIt = files.filter((shown) => shown.some((written) => written.id === id));
-          if (showingIt.length * 2 > files.length) expect(showingIt).toContain(file);
-        }
-      },
-    );
-    fc.assert(isComplete, { numRuns: 2_000 });
-  });
 });
-
-/** The transactions of a node that has applied some of those of the cluster, and may lack one, as after a full disk. */
-function transactionsOf({ length, lacks }: { readonly length: number; readonly lacks: number | null }): Position[] {
-  let chain = 0;
-  const applied = Array.from({ length }, (_, place) => place).filter((place) => place !== lacks);
-  return applied.map((place, index) => {
-    chain = chain * 31 + place + 1;
-    return at(`t${place}`, index + 1, chain);
-  });
-}
 
 const nothingToSee = () => undefined;
 const clocks = () => ({ monotonicMs: performance.now(), wallMs: Date.now() });
