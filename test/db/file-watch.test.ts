@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { digestOf } from "../../src/contract/key.ts";
 import { toLeadQuery } from "../../src/contract/parameters.ts";
 import { isDatabaseFailure } from "../../src/db/failure.ts";
+import { watchFile } from "../../src/db/file-watch.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { openReader } from "../../src/db/reader.ts";
 import { openServedStore } from "../../src/server/store.ts";
@@ -66,12 +67,37 @@ test("the version changes whenever SQLite says that others have written, whateve
 test("nothing that was kept is served after SQLite could not tell the version", () => {
   const path = join(aFolder(), "leadfile.db");
   const database = openDatabase(path);
-  let commits = 1;
-  const reader = openReader(database, path, { assertSame() {}, mayHaveCommits: () => commits-- > 0, close() {} });
-  // It finalizes all statements.
+  const answers = [true, true, false];
+  const mayHaveCommits = () => answers.shift() === true;
+  const reader = openReader(database, path, { assertSame() {}, mayHaveCommits, close() {} });
+  expect(reader.version()).toBeNumber();
+  // With all of its statements.
   database.$client.close(true);
   expect(() => reader.version()).toThrow();
   expect(reader.version()).toBeNaN();
+});
+
+test("SQLite is asked only after a commit, or if the index of the log cannot be read", () => {
+  const path = join(aFolder(), "leadfile.db");
+  const database = openDatabase(path);
+  const file = watchFile(path);
+  onTestFinished(() => {
+    database.$client.close(true);
+    file.close();
+  });
+  const asked = [file.mayHaveCommits(), file.mayHaveCommits()];
+  database.$client.run("CREATE TABLE notes (text TEXT)");
+  asked.push(file.mayHaveCommits(), file.mayHaveCommits());
+  expect(asked).toEqual([true, false, true, false]);
+});
+
+test.each([null, "short"])("SQLite is asked each time if the index of the log is %p", (index) => {
+  const path = join(aFolder(), "leadfile.db");
+  writeFileSync(path, "");
+  if (index !== null) writeFileSync(`${path}-shm`, index);
+  const file = watchFile(path);
+  onTestFinished(() => file.close());
+  expect([file.mayHaveCommits(), file.mayHaveCommits()]).toEqual([true, true]);
 });
 
 test("a file that is moved away and back is served again", async () => {

@@ -47,16 +47,26 @@ test("requests are counted by route, status, and error code, and timed; unknown 
 
 test("a duration is in every bucket that is not below it", async () => {
   const registry = new Registry();
-  const record = createAccessLog(pino({ level: "silent" }), addResponseMetrics(registry));
-  const context = new RequestContext(new Request("http://localhost/api/v1/leads"), 60, noonMs, record);
-  for (const seconds of [0.15, 2]) {
-    record(Object.assign(context, { startedNs: Bun.nanoseconds() - seconds * 1e9 }), { status: 200, body: "" });
-  }
+  const count = addResponseMetrics(registry);
+  for (const [status, seconds] of [
+    [200, 0.1],
+    [200, 0.15],
+    [404, 2],
+  ] as const)
+    count(paths.leads, status, "", seconds);
   const text = await registry.metrics();
-  const upTo = (le: string) =>
-    Number(text.split(`leadfile_request_seconds_bucket{le="${le}",route="/api/v1/leads"} `)[1]?.split("\n")[0]);
-  expect(["0.0001", "0.1", "0.5", "1", "+Inf"].map(upTo)).toEqual([0, 0, 1, 1, 2]);
-  expect(text).toMatch(/leadfile_request_seconds_sum\{route="\/api\/v1\/leads"\} 2\.\d/);
+  const readSeries = (series: string) => Number(text.split(`leadfile_request_seconds_${series} `)[1]?.split("\n")[0]);
+  const upTo = (le: string) => readSeries(`bucket{le="${le}",route="${paths.leads}"}`);
+  expect(["0.0001", "0.05", "0.1", "0.5", "1", "+Inf"].map(upTo)).toEqual([0, 0, 1, 2, 2, 3]);
+  expect(readSeries(`sum{route="${paths.leads}"}`)).toBeCloseTo(2.25);
+});
+
+test("a response took the time since its request arrived", () => {
+  const seconds: number[] = [];
+  const record = createAccessLog(pino({ level: "silent" }), (...counted) => void seconds.push(counted[3]));
+  const context = new RequestContext(new Request("http://localhost/api/v1/leads"), 60, noonMs, record);
+  record(Object.assign(context, { startedNs: Bun.nanoseconds() - 2e9 }), { status: 200, body: "" });
+  expect(seconds).toEqual([expect.closeTo(2, 1)]);
 });
 
 test("the size of the file and of its log, the leads, and the keys of this minute are reported", async () => {
