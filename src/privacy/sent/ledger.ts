@@ -6,6 +6,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { dayMs, dayOf } from "../../contract/calendar.ts";
 import { type Connection, connectTo } from "../../db/connection.ts";
 import { isFileOfNode } from "../../db/database-files.ts";
+import { isLocked } from "../../db/failure.ts";
 import type { KeyNumber } from "../../db/keys.ts";
 import { isServed, writeWhenFree } from "../../db/locks.ts";
 import { keys, sent } from "../../db/schema.ts";
@@ -26,6 +27,8 @@ export const recordedWithinMs = 1_500;
 const afterLockMs = 500;
 /** Programs that write much yield the lock at each request, so that it is rarely free at once. */
 const maxLocks = 3;
+/** To rewrite a large file takes that long. */
+const maxLockedMs = 120_000;
 
 /** Resolves when every page that was answered until now is in the ledger of a file, if its server is not killed before. */
 export async function untilRecorded(path: string): Promise<void> {
@@ -34,15 +37,22 @@ export async function untilRecorded(path: string): Promise<void> {
   await Bun.sleep(recordedWithinMs);
   // Nor can a server write while another program rewrites the file, for example after a second erasure.
   using database = connectTo(path, "readwrite");
-  for (let locks = 0; locks < maxLocks && isLockedFor(database.$client); locks++) await Bun.sleep(afterLockMs);
+  for (let locks = 0; locks < maxLocks && (await waitForLock(database.$client)); locks++) await Bun.sleep(afterLockMs);
 }
 
-/** Waits until the file can be written, and returns whether that took any time. */
-function isLockedFor(client: Connection["$client"]): boolean {
-  const startMs = performance.now();
-  writeWhenFree(client, () => client.run("BEGIN IMMEDIATE"));
-  client.run("ROLLBACK");
-  return performance.now() - startMs > 20;
+/** Resolves when the file can be written: true if another program had locked it. Throws SQLite's error after some time. */
+async function waitForLock(client: Connection["$client"]): Promise<boolean> {
+  const endMs = performance.now() + maxLockedMs;
+  for (let hasWaited = false; ; hasWaited = true) {
+    try {
+      writeWhenFree(client, () => client.run("BEGIN IMMEDIATE"), 0);
+      client.run("ROLLBACK");
+      return hasWaited;
+    } catch (cause) {
+      if (!isLocked(cause) || performance.now() > endMs) throw cause;
+      await Bun.sleep(10);
+    }
+  }
 }
 
 /** The leads that one key was sent on one UTC day, and the timestamp of the newest one. */
