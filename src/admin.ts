@@ -68,7 +68,7 @@ export async function runCommand(
   }
 }
 
-/** The database of a command, which is opened when it is needed, and the time. */
+/** The database of a command, which is opened on first use, and the clock. */
 interface Prepared extends Pick<Clock, "now" | "speaks"> {
   readonly openDatabase: () => CommandDatabase;
 }
@@ -102,7 +102,8 @@ if (import.meta.main) {
   forgetFolder();
   try {
     process.exitCode = await runCommand(process.argv);
-    // A request that the command no longer waits for, such as to an object store that does not answer, would keep the process.
+    // Otherwise a request that the command no longer waits for, such as one to an unresponsive object store, keeps the process
+    // running.
     setTimeout(() => process.exit(), maxLeftoverMs).unref();
   } catch (cause) {
     exitBecause(cause);

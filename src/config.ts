@@ -260,7 +260,7 @@ export function readConfig(environment: Environment = ownEnvironment()): Config 
   return Object.fromEntries(read) as Config; // There is a reader for every setting, and its result has the type of the setting.
 }
 
-/** Reads all settings for a command that works without them. If any is invalid, config is null, and faults has each error. */
+/** Reads all settings for a command that works without them. If any is invalid, `config` is null, and `faults` has the errors. */
 export function examineSettings(environment: Environment = ownEnvironment()): {
   readonly config: Config | null;
   readonly faults: readonly UserError[];

@@ -28,7 +28,8 @@ export function createPageCache() {
     const cached = pages.get(name);
     if (cached !== undefined) return cached;
     const page = read();
-    // Each Response copies an array, but shares a Blob. To make a Blob takes longer than a copy.
+    // Responses share a Blob, but each copies an array. Creating a Blob takes longer than one copy, so only cached pages have
+    // one.
     const body = new Blob([page.body]);
     pages.set(name, { ...page, body });
     bytes += body.size + name.length + overheadBytes;

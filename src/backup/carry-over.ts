@@ -15,7 +15,7 @@ interface Part {
   readonly name: string;
   /** The final acts that the part has. */
   readonly has?: FinalActs;
-  /** True of another part that is taken from newer backups. */
+  /** True if the part is also taken from newer backups although it has no final acts. */
   readonly isOfNewer?: boolean;
   /** Statements that prepare the rows to which the part refers. */
   readonly prepares?: readonly SQL[];
@@ -97,7 +97,7 @@ const newestDecision = sql.raw(`
     lifted_at = nullif(max(ifnull(lifted_at, -1), ifnull(excluded.lifted_at, -1)), -1)
   WHERE excluded.erased_at > erased_at OR ifnull(excluded.lifted_at, -1) > ifnull(lifted_at, -1)`);
 
-/** Adds acts in the order of their numbers: a clock may have been wrong. */
+/** Adds the acts that the restored file lacks, in the order of their numbers: a clock may have been wrong. */
 function addActs(those: SQL): SQL {
   return sql`
     INSERT INTO main.audit (at, act, account, detail) SELECT at, act, account, detail FROM old.audit
@@ -201,8 +201,8 @@ const ledger: Part[] = [
 ];
 
 /**
- * The last retention of each account, by the audit of both files, also of newer backups: what was too old must not be served
- * again. Other settings are those of the backup.
+ * The last retention period of each account, according to the audit logs of both files and of newer backups. Leads that were
+ * too old must not be served again. All other settings are those of the backup.
  */
 const retention: Part = {
   name: "retention",

@@ -43,7 +43,7 @@ function parseLine(line: string): AnyReceipt | null {
   return "receipt" in value ? value.receipt : value;
 }
 
-/** A receipt (its JSON), or the hash of a block. */
+/** The JSON of a receipt, or the hash of a block. */
 type Erasure = readonly [account: number, kind: "receipt" | "block", value: string];
 
 const allErasures = sql`

@@ -1,4 +1,4 @@
-/** The thread for work on whole files: backups are made, tested, and restored in it, and retention is applied. */
+/** The worker thread for whole files: makes, tests, and restores backups, and applies retention. */
 import { explainFailure, innermost } from "../db/failure.ts";
 import { applyRetentionAt } from "../privacy/retention.ts";
 import { UserError } from "../runtime/user-error.ts";
@@ -21,7 +21,7 @@ self.onmessage = async ({ data: [act, request] }: MessageEvent<[Act, { readonly 
   self.postMessage(reply satisfies Reply);
 };
 
-/** The functions of the main thread: each call of one is sent there. */
+/** The functions of the main thread. Each call is sent as a message, and waits for the answer. */
 const main = new Proxy(
   {},
   {

@@ -1,4 +1,4 @@
-/** The places where backups are kept: folders, and what an extension opens, such as an object store. */
+/** The places where backups are stored: folders, and places that an extension opens, such as an object store. */
 import { copyFile, readdir, readFile, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { formatTime } from "../contract/time.ts";
@@ -12,25 +12,25 @@ import { publish } from "./publish.ts";
 export interface PlaceFiles {
   /** Returns the path or the address of a file, as `restore` takes it. */
   addressOf(name: string): string;
-  /** Returns the sizes of the files by their names. */
+  /** Returns the size of each file by name. */
   sizes(): Promise<ReadonlyMap<string, number>>;
   /** Returns the text of a file: null if it is gone, and empty if it cannot be read. */
   read(name: string): Promise<string | null>;
   /** Stores a file. It appears complete or not at all. */
   put(name: string, file: string): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Returns the path of a file on this machine: that of a copy in the folder if it is elsewhere. */
+  /** Returns the local path of a file. A remote file is copied into the folder first. */
   bring(name: string, folder: string): Promise<string>;
-  /** Returns what to do after a failure with a code. */
+  /** Returns the advice for an error code. */
   adviceFor(code: string): string;
 }
 
-/** What an extension adds to backups: places that are no folders, and encryption. */
+/** The functions that an extension adds to backups: places other than folders, and encryption. */
 export interface BackupStore {
   /** Opens the files at an address, such as s3://bucket/prefix. Throws a UserError if a setting is missing or wrong. */
   openFiles(address: string): PlaceFiles;
   encrypt(from: string, to: string, recipient: string): Promise<void>;
-  /** Throws a UserError that names the backup if the identity file does not fit, or the backup is damaged. */
+  /** Throws a UserError that names the backup if the identity file does not match, or the backup is damaged. */
   decrypt(
     from: string,
     to: string,
@@ -38,7 +38,7 @@ export interface BackupStore {
   ): Promise<void>;
 }
 
-/** The end of the name of an encrypted backup. */
+/** The suffix of an encrypted backup's name. */
 export const encryptedSuffix = ".age";
 
 /** A complete backup in a place. */
@@ -61,7 +61,7 @@ export function backupName(ms: number): string {
 }
 
 const timeOf = (name: string) => /\d{8}T\d{6}/.exec(name)?.[0] ?? "";
-/** Returns whether a name is that of a backup that `backupName` named. */
+/** Returns whether a name has the form that `backupName` returns. */
 export const isOurs = (name: string): boolean => /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/.test(name);
 
 /** A place that can be listed, written, and rotated. Each method throws a UserError that names the place if it fails. */
@@ -70,16 +70,19 @@ export type Place = ReturnType<typeof openPlace>;
 const isAddress = (place: string) => place.startsWith("s3://");
 
 /**
- * Opens a folder that exists, or an address with the store of an extension. A backup without its manifest is incomplete and not
- * listed. Throws a UserError if the place cannot be used.
+ * Opens an existing folder, or an address through the store of an extension. A backup without a manifest is incomplete and is
+ * not listed. Throws a UserError if the place cannot be used.
  */
 export function openPlace(place: string, store: BackupStore | null) {
   const files = isAddress(place) ? storeFor(store).openFiles(place) : openFolder(place);
   const naming = openNaming(place, files);
   return {
-    /** The complete backups, newest first, the addresses of those with an unreadable manifest, and names without a manifest. */
+    /**
+     * Returns the complete backups, newest first, the addresses of those with an unreadable manifest, and names without a
+     * manifest.
+     */
     listAll: () => naming("read", () => listBackups(files)),
-    /** The complete backups with a name of ours, newest first, but those dated in the future last. */
+    /** Returns the complete backups that Leadfile named, newest first. Those dated in the future come last. */
     list: (nowMs: number) => naming("read", async () => newestFirst((await listBackups(files)).backups, nowMs)),
     /** Moves a backup and its manifest into the place, and returns the address of the backup. */
     put: (file: string) =>
@@ -117,7 +120,7 @@ export function storeFor(store: BackupStore | null): BackupStore {
   );
 }
 
-/** Lists the backups with any name: the addresses of those that are complete, and of those with an unreadable manifest. */
+/** Lists all backups, whatever their names: the complete ones, and the addresses of those with an unreadable manifest. */
 async function listBackups(files: PlaceFiles) {
   const sizes = await files.sizes();
   const backups: StoredBackup[] = [];
@@ -126,7 +129,7 @@ async function listBackups(files: PlaceFiles) {
   const read = async (name: string) => {
     if (!sizes.has(manifestPath(name))) return void incomplete.push(name);
     const text = await files.read(manifestPath(name));
-    // A server deletes its oldest backups while others are listed.
+    // A server may delete its oldest backups during the listing.
     if (text === null) return;
     const manifest = parseManifest(text);
     const file = files.addressOf(name);
@@ -143,7 +146,7 @@ async function listBackups(files: PlaceFiles) {
   };
 }
 
-/** Orders the backups with a name of ours: newest first, but those dated in the future last, because a clock was ahead. */
+/** Returns the backups that Leadfile named, newest first. Those dated in the future come last, because a clock was ahead. */
 function newestFirst(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
   return aheadLast(
     backups.filter(({ file }) => isOurs(basename(file))),
@@ -164,7 +167,7 @@ function openNaming(place: string, files: PlaceFiles) {
       return await work();
     } catch (cause) {
       if (!(cause instanceof Error) || cause instanceof UserError) throw cause;
-      // The disk of this machine is full, to which it is brought.
+      // The full disk is that of this machine, to which the backup is copied.
       if (what === "read" && isFull(cause)) throw cause;
       const code = codeOf(cause);
       const said = [code, cause.message].filter(Boolean).join(": ");
@@ -173,7 +176,7 @@ function openNaming(place: string, files: PlaceFiles) {
   };
 }
 
-/** Nothing is read synchronously: a file server that does not answer must not hold up signals and time limits. */
+/** Opens a folder. Nothing is read synchronously: an unresponsive file server must not delay signals and time limits. */
 function openFolder(folder: string): PlaceFiles {
   const addressOf = (name: string) => join(folder, name);
   return {
@@ -280,11 +283,11 @@ export function unreadText(address: string, reason: string): string {
 }
 
 interface Encrypted extends Pick<FetchOptions, "identity" | "store"> {
-  /** The backup as the user knows it. */
+  /** The name of the backup in messages. */
   readonly name: string;
 }
 
-/** Decrypts a backup into a folder, with its manifest; returns the path of one that is not encrypted as it is. */
+/** Decrypts a backup and its manifest into a folder. Returns the path of an unencrypted backup unchanged. */
 async function decrypted(file: string, folder: string, { name, identity, store }: Encrypted): Promise<string> {
   if (!file.endsWith(encryptedSuffix)) return file;
   const plain = join(folder, basename(file, encryptedSuffix));

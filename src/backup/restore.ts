@@ -121,12 +121,12 @@ function draftFolderFor(target: string) {
   return createDraftFolder(parent);
 }
 
-/** The part of the main thread: `fetch` brings one of the newer backups. */
+/** The functions of the main thread that a restore calls. `fetch` fetches a newer backup. */
 interface RestoreFunctions extends Pick<FoundBackup, "fetch"> {
   readonly confirm: (report: Restoration) => Promise<void> | void;
 }
 
-/** A restore whose backup is fetched, and whose folder for drafts is chosen, as its thread receives it. */
+/** A restore as its thread receives it: the backup is fetched, and the folder for drafts is chosen. */
 interface RestoreWork extends Omit<RestoreRequest, "named" | "identity" | "store">, Omit<FoundBackup, "fetch"> {
   /** The database that is replaced. */
   readonly path: string;
@@ -134,7 +134,7 @@ interface RestoreWork extends Omit<RestoreRequest, "named" | "identity" | "store
   readonly folder: string;
 }
 
-/** The work of the thread. `confirm` is called when only what cannot be stopped is left to do. */
+/** Restores a backup in the thread. Calls `confirm` before the steps that cannot be stopped. */
 export async function restoreBackup(work: RestoreWork, { fetch, confirm }: RestoreFunctions): Promise<Restoration> {
   const { path, file, folder, nowMs, dryRun } = work;
   const target = targetOf(path);
@@ -147,7 +147,7 @@ export async function restoreBackup(work: RestoreWork, { fetch, confirm }: Resto
   try {
     using database = await openDraft(file, draft, manifest);
     rememberErasures(database);
-    // It may take long to bring them. The database that is replaced stays in use until then.
+    // Fetching newer backups may take long. The current database stays in use until then.
     const newer = await carryFromNewer(database, work, fetch);
     if (!dryRun) release = takeLock(target, { isAlone: true }) ?? refuseOpen(path);
     const replaced = attachReplaced(database, target, dryRun ? "shared" : "exclusive", join(folder, "upgraded.db"));
@@ -207,7 +207,7 @@ async function carryFromNewer(
 ) {
   const unread = [...found.unread];
   let isKnown = false;
-  // The last setting of a retention holds.
+  // The oldest backup comes first, so that the last retention period wins.
   for (const { file: address } of newer.toReversed()) {
     using aside = createDraftFolder(folder);
     try {

@@ -1,16 +1,16 @@
 /** Runs work on whole files in a thread: it takes minutes, and the main thread must react to signals and requests. */
 import { UserError } from "../runtime/user-error.ts";
 
-/** The acts of the thread, each the function of that name (file-worker.ts). */
+/** The acts of the thread. Each is the name of a function in file-worker.ts. */
 export type Act = "applyRetentionAt" | "copyDatabase" | "drillBackup" | "restoreBackup" | "upgradeCopy";
 
 /**
- * The functions of the main thread that an act calls. It waits for them. What `confirm` throws ends the thread; after it, nothing
- * stops the work. A UserError of another function is thrown in the thread.
+ * The functions of the main thread that an act calls and waits for. An error in `confirm` ends the act; after `confirm` has
+ * returned, nothing stops the act. A UserError of any other function is thrown in the thread.
  */
 type MainFunctions = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
 
-/** A message of the thread: a call of a function of the main thread, or its end. */
+/** A message from the thread: a call of a function of the main thread, or the outcome of the act. */
 export type Reply =
   | { readonly call: string; readonly args: readonly unknown[] }
   | { readonly result: unknown }
@@ -20,11 +20,12 @@ export type Reply =
 export type Answer = { readonly value: unknown } | { readonly refusal: Refusal };
 type Refusal = readonly [what: string, advice: string];
 
-/** The function of an act. Its type is that of the request, the result, and the functions of the main thread. */
+/** The function of an act. Its type has those of the request, the result, and the functions of the main thread. */
 type ActFunction = (request: never, main: never) => unknown;
 
 /**
- * Runs an act. What ends it is thrown; so is the reason of the signal. The thread may be in SQLite until the process ends.
+ * Runs an act. Throws the error that ends it, or the reason of the signal. The thread may remain in SQLite until the process
+ * ends.
  */
 export async function inThread<Run extends ActFunction>(
   act: Act,

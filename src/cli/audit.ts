@@ -1,4 +1,4 @@
-/** bun admin audit and receipt: the records of what was done with the data, without personal data. */
+/** bun admin audit and receipt: the audit log and the receipts of erasures, neither of which has personal data. */
 import { formatTime } from "../contract/time.ts";
 import { listActs } from "../db/audit.ts";
 import { findDeletion } from "../privacy/delete-account.ts";

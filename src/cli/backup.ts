@@ -1,4 +1,4 @@
-/** bun admin backup and upgrade: makes, tests, stores, and lists copies of the whole database, and upgrades a copy. */
+/** bun admin backup and upgrade: makes, tests, stores, and lists copies of the whole database, and upgrades the database. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Backup } from "../backup/backup.ts";
@@ -124,7 +124,10 @@ function cellsOf({ file, made_at, leads, bytes, encrypted }: StoredBackup): stri
   return [file, made_at, grouped(leads), bytesText(bytes), encrypted ? "yes" : "no"];
 }
 
-/** Opening the database upgrades it. With --check, throws a UserError if a copy cannot be upgraded or the disk is too small. */
+/**
+ * The command `upgrade`. Opening the database upgrades it. With --check, throws a UserError if a copy cannot be upgraded or the
+ * disk is too small.
+ */
 export function upgradeCommand(context: CommandContext): AnyCommand {
   return jsonCommand("upgrade", ["upgrade --check", "upgrade --check --json"])
     .option("--check", "upgrade a copy, compare every lead, report time and disk space, and change nothing")

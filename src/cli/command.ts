@@ -25,9 +25,9 @@ export interface Installed {
   readonly findings: (examined: Examined) => Promise<readonly Finding[]>;
   /** Opens the backups of the database of this server. */
   readonly backups: () => Promise<Backups>;
-  /** Loads what an extension adds to backups; null if there is none. */
+  /** Loads the backup store of an extension; null if no extension has one. */
   readonly store: () => Promise<BackupStore | null>;
-  /** Opens their parts of a server with these settings. */
+  /** Opens the parts of a server that extensions add, with these settings. */
   readonly serving: (config: Config) => Promise<ServingParts>;
 }
 

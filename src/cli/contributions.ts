@@ -16,7 +16,7 @@ export interface Contributions {
   readonly loadDatabases?: (path: string, cluster: ClusterConfig) => Promise<Databases>;
   /** The arguments of the command that bun start runs in a separate process; null if there is none. */
   readonly childOf?: (config: Config) => readonly string[] | null;
-  /** Adds places of backups that are no folders, and encryption. */
+  /** Loads the backup store: places other than folders, and encryption. */
   readonly loadStore?: () => Promise<BackupStore>;
   /** The pending deliveries, for the metrics. */
   readonly inflowOf?: (config: Config) => Inflow;
@@ -24,7 +24,7 @@ export interface Contributions {
 
 /** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */
 export interface Databases {
-  /** The time of the cluster, which the clock of this machine may not have. */
+  /** The time of the cluster, from which the clock of this machine may differ. */
   readonly now: () => number;
   /** Resolves to true on the one server of the cluster that sends the alerts about shared findings. */
   readonly speaks: () => Promise<boolean>;

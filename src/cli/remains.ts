@@ -1,4 +1,4 @@
-/** What a deletion leaves: removes residual bytes, and says which copies of the database may still contain what was erased. */
+/** Removes the residual bytes of a deletion, and reports the copies of the database that may still contain the erased data. */
 import { basename, dirname } from "node:path";
 import { openPlace } from "../backup/places.ts";
 import { examineSettings, isS3, readBackups, readDatabasePath } from "../config.ts";
@@ -13,7 +13,7 @@ import { printable, UserError } from "../runtime/user-error.ts";
 import type { CommandContext } from "./command.ts";
 import { bytesText, counted } from "./terminal/numbers.ts";
 
-/** From this size on, rewriting the file takes seconds. */
+/** A file of this size takes seconds to rewrite. */
 const manyBytes = 100_000_000;
 
 /**
@@ -81,7 +81,10 @@ function holdsText(holds: true | null): string {
     : "This file still contains the erased data. Delete the file when you no longer need it";
 }
 
-/** Returns which backups in BACKUP_TO may still hold what is erased now, and until when; empty if there are none. */
+/**
+ * Returns a sentence about the backups in BACKUP_TO that may still contain the erased data, and until when; empty if there are
+ * none.
+ */
 async function storedText(context: CommandContext, place: ReturnType<typeof readBackups>): Promise<string> {
   if (place === null) return "";
   try {

@@ -147,7 +147,7 @@ function unknownTexts({ unknown }: Restoration, hasReceipts: boolean): string[] 
   });
 }
 
-/** Returns what to do if the service is down and nobody can repair the file first. */
+/** Returns the advice for an outage in which nobody can repair the file first. */
 function emergencyAdvice({ madeMs }: Restoration): string {
   return (
     `Persons erased since ${formatTime(madeMs)} may be served again, and keys and sources revoked since then may work again. ` +

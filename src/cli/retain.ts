@@ -43,7 +43,7 @@ export function retainCommand(context: CommandContext): AnyCommand {
     });
 }
 
-/** Asks on a terminal before too much is erased. Throws a UserError where nobody can be asked, or the answer is no. */
+/** Asks at a terminal before unusually many leads are erased. Throws a UserError without a terminal, or if the answer is no. */
 async function confirmErasure(name: string, { older, all, doubt }: DueLeads, nowMs: number): Promise<void> {
   if (doubt === null) return;
   const what =

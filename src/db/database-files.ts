@@ -42,7 +42,10 @@ export function spoolOf(path: string): string {
   return keptNextTo(path, "spool");
 }
 
-/** Something that Leadfile alone keeps next to the file; for the file of a node, in the folder in which the program runs. */
+/**
+ * Returns the path of a file or folder that only Leadfile uses: next to the database or, for the file of a node, in the working
+ * directory.
+ */
 export function keptNextTo(path: string, kind: "spool" | "alerts" | "backup-failed"): string {
   return `${isFileOfNode(path) ? "leadfile.db" : path}.${kind}`;
 }

@@ -1,4 +1,4 @@
-/** The file of a server as others change it: their commits, and a file that is no longer the one that was opened. */
+/** Detects changes to the file of a server by other programs: commits, and a file that was deleted or replaced. */
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { DatabaseUnavailable } from "./connection.ts";
 import { beginsLikeSqlite, shmOf, walOf } from "./database-files.ts";
@@ -8,16 +8,16 @@ const lookEveryMs = 1;
 
 export type FileWatch = ReturnType<typeof watchFile>;
 
-/** The header of the WAL index: two equal copies (https://sqlite.org/walformat.html#the_wal_index_header). */
+/** The size of the WAL index header, which has two equal copies (https://sqlite.org/walformat.html#the_wal_index_header). */
 const headerBytes = 96;
 
 /**
- * Notices commits to a database that is open. Every commit changes the header of the WAL index, by which SQLite itself decides
- * whether its cache is valid. Asking SQLite takes a lock, and four times as long. Close it after the database: closing a
- * descriptor drops the locks of SQLite.
+ * Detects commits to an open database. Every commit changes the header of the WAL index, by which SQLite itself decides whether
+ * its cache is valid. Asking SQLite takes a lock, and four times as long. Close the watch after the database: closing a file
+ * descriptor releases the locks of SQLite.
  */
 function watchCommits(path: string) {
-  // A file on a read-only disk may have none.
+  // A database on a read-only disk may have no WAL index.
   const index = existsSync(shmOf(path)) ? openSync(shmOf(path), "r") : null;
   const [seen, header] = [Buffer.alloc(headerBytes), Buffer.alloc(headerBytes)];
   return {
@@ -35,9 +35,9 @@ function watchCommits(path: string) {
 }
 
 /**
- * Notices what SQLite does not: an open file that was deleted, replaced or overwritten. Without this, the process would
- * go on serving its old content. It keeps one descriptor for as long as the database is open, because closing it would
- * drop the locks of SQLite.
+ * Detects what SQLite does not: an open file that was deleted, replaced or overwritten. Without this, the process would go on
+ * serving its old content. It keeps one descriptor for as long as the database is open, because closing it would drop the locks
+ * of SQLite.
  */
 export function watchFile(path: string) {
   const file = openSync(path, "r");

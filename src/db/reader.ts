@@ -17,12 +17,12 @@ export type Reader = ReturnType<typeof openReader>;
 /** A key as a request needs it. */
 export type KnownKey = NonNullable<ReturnType<Reader["keys"]["find"]>>;
 
-/** Opens what requests read from the file at a path, over a connection to it. `file` notices commits, and that it is not there any more. */
+/** Opens the reads of requests on a connection to the file at a path. `file` detects commits, and a deleted or replaced file. */
 export function openReader(database: Connection, path: string, file = watchFile(path)) {
   // With SQLite's default of 2 MB, a page deep down read four pages of the file from the system.
   database.$client.run(`PRAGMA cache_size = -${32 * 1024}`);
   const anyAccount = database.select({ number: accounts.number }).from(accounts).limit(1).prepare();
-  // Another number when another connection has committed something, in this program or another.
+  // Changes whenever another connection commits, in this program or another.
   const dataVersion = database.$client.prepare<{ data_version: number }, []>("PRAGMA data_version");
   let version = Number.NaN;
   return {
@@ -33,7 +33,7 @@ export function openReader(database: Connection, path: string, file = watchFile(
     version(): number {
       file.assertSame();
       if (file.mayHaveCommits()) {
-        // NaN equals nothing: if SQLite cannot tell, nothing is served that was kept.
+        // NaN equals nothing: if the query fails, no cached page is served.
         version = Number.NaN;
         version = dataVersion.get()?.data_version ?? version;
       }

@@ -155,20 +155,25 @@ export const instances = sqliteTable("instances", {
   secret: blob({ mode: "buffer" }).notNull(),
 });
 
-/** Persons that were erased, and stay out of their account: hashes of email addresses, phones, and IDs. */
+/**
+ * The blocks of erased persons, who must not be imported into their account again: hashes of email addresses, phones, and IDs.
+ */
 export const suppressions = sqliteTable(
   "suppressions",
   {
     account: ofAccount(),
     /**
-     * HMAC-SHA-256 over the ID of the account, the kind, and the value. If only the SHA-256 of an email address or phone was given,
-     * which nobody can turn into that, it is kept as it is.
+     * HMAC-SHA-256 over the ID of the account, the kind, and the value. If only the SHA-256 of an email address or phone was
+     * given, which cannot be reversed, that SHA-256 is stored.
      */
     hash: blob({ mode: "buffer" }).notNull(),
-    /** The instance under whose key the hash was made; null for a SHA-256 that was given. */
+    /** The instance whose key made the hash; null for a SHA-256 that was given. */
     instance: integer().references(() => instances.number),
     erasedAt: integer("erased_at").notNull(),
-    /** The time at which the block was lifted. It holds if this is null or before `erased_at`: the newest decision wins in a restore. */
+    /**
+     * The time at which the block was lifted. The block is in force if this is null or before `erased_at`: the newest decision
+     * wins in a restore.
+     */
     liftedAt: integer("lifted_at"),
   },
   (table) => [primaryKey({ columns: [table.account, table.hash] })],

@@ -1,4 +1,4 @@
-/** Usage (§2.4): the requests of each key, as the file has them. */
+/** Usage (§2.4): the stored request counts of each key. */
 import { and, between, eq, type SQL, sql, sum } from "drizzle-orm";
 import { dayOf, monthOf } from "../contract/calendar.ts";
 import type { Connection } from "./connection.ts";
@@ -11,7 +11,7 @@ import { keys, usage } from "./schema.ts";
  */
 export type Flushed = "idle" | "done" | "more" | "locked";
 
-/** The requests that the database has. */
+/** The stored request counts. */
 export type StoredUsage = Pick<ReturnType<typeof openUsageReader>, "between">;
 
 /** Prepares the query for the stored counts of a key from one UTC day to another, both included. */
@@ -26,8 +26,8 @@ export function openUsageReader(database: Connection) {
 }
 
 /**
- * Returns one statement that adds requests of a UTC day: one for each key took a tenth of a second where thousands of keys call.
- * A key whose account was deleted since its last requests is left out.
+ * Returns one statement that adds the requests of a UTC day: with one statement per key, thousands of keys took a tenth of a
+ * second. A key whose account was deleted since is left out.
  */
 export function usageStatement(day: string, counts: readonly (readonly [key: KeyNumber, requests: number])[]): SQL {
   return sql`

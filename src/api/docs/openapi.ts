@@ -174,9 +174,9 @@ function completed(derived: string, baseUrl: string, limitPerMin: number): strin
   return JSON.stringify(document);
 }
 
-/** Moves the examples of a route to its response 200, where OpenAPI has them. */
+/** Moves the examples of a route to its 200 response, where OpenAPI expects them. */
 function withExamples(operation: { [name: string]: Json }, examples: Json): object {
-  // A route with examples has a response 200.
+  // Every route with examples has a 200 response.
   const { responses } = operation as unknown as { responses: { 200: { content: { "application/json": object } } } };
   Object.assign(responses[200].content["application/json"], { examples });
   return operation;

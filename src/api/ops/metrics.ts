@@ -1,4 +1,4 @@
-/** The metrics of GET /metrics: what was answered, and the sizes of what can grow, for Prometheus. */
+/** The metrics of GET /metrics, for Prometheus: responses, and the sizes of everything that can grow. */
 import { existsSync, readdirSync } from "node:fs";
 import { Counter, Gauge, Registry } from "prom-client";
 import type { Limiter } from "../limiter.ts";

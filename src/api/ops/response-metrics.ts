@@ -1,6 +1,6 @@
 /**
- * The metrics of responses: their number and their times, for Prometheus. They are counted here and not by the library, which
- * checks and hashes the labels of each response: that took a tenth of a page.
+ * The metrics of responses, for Prometheus: their number and latency. They are counted here because prom-client checks and
+ * hashes the labels of each response, which took a tenth of the time of a page.
  */
 import { Counter, type Metric, type Registry } from "prom-client";
 import { paths } from "../../contract/paths.ts";
@@ -12,7 +12,7 @@ const bounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 interface Responses {
   readonly labels: { readonly route: string; readonly status: number; readonly code: string };
   seconds: number;
-  /** The number of responses up to each bound and above the one before; the last are above all. */
+  /** The number of responses in each bucket. The last bucket has no upper bound. */
   readonly counts: number[];
 }
 
@@ -28,7 +28,8 @@ export function addResponseMetrics(registry: Registry): CountResponse {
       seconds: 0,
       counts: Array.from({ length: bounds.length + 1 }, () => 0),
     }));
-  // These begin at 0. Prometheus sees no growth in a counter that first appears as 1: an alert would miss the first failure.
+  // Server errors are listed from the start as 0. Prometheus sees no increase in a counter that first appears as 1, so an alert
+  // would miss the first failure.
   for (const route of Object.values(paths)) {
     for (const code of ["internal_error", "query_failed"]) responsesOf(route, 500, code);
   }

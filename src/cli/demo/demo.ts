@@ -44,7 +44,7 @@ export function demoCommand(context: CommandContext): AnyCommand {
     });
 }
 
-/** Starts a server with its own file and made-up leads, and prints what to try. Throws a UserError that says why it cannot. */
+/** Starts a server with its own database and made-up leads, and prints commands to try. Throws a UserError if it cannot start. */
 export async function startDemo({ serving }: Installed): Promise<void> {
   const config = readDemoConfig();
   const database = openFileDatabase(config.databasePath);
@@ -57,7 +57,7 @@ export async function startDemo({ serving }: Installed): Promise<void> {
 
 type Demo = Awaited<ReturnType<typeof makeDemo>>;
 
-/** Creates what does not exist yet, and a new key in any case. */
+/** Creates the account, its pixels, and its leads if they do not exist, and always a new key. */
 async function makeDemo(database: LeadDatabase, importer: Importer, nowMs: number) {
   const account = findAccount(database.read, demoName) ?? (await createAccount(database, demoName, nowMs));
   if (account === null) throw new Error("another program created the account at the same time");
@@ -78,7 +78,7 @@ async function makeDemo(database: LeadDatabase, importer: Importer, nowMs: numbe
   };
 }
 
-/** Adds leads to the import of a number, or else as a new one. Returns the number. */
+/** Adds leads to the import with the number `continues`, or as a new import if that is null. Returns the number of the import. */
 async function addLeads(
   importer: Importer,
   account: Account,

@@ -26,7 +26,7 @@ export interface Finding {
   readonly what: string;
   /** The advice; empty if all is well. */
   readonly advice: string;
-  /** True if it is about the data or the cluster, so that each server of a cluster finds it. */
+  /** True if the finding is about the data or the cluster, so that each server of a cluster reports it. */
   readonly isShared?: true;
 }
 
@@ -40,7 +40,7 @@ export const warning = findingOf("warning");
 /** A finding with which the server cannot work, or loses data. */
 export const broken = findingOf("broken");
 
-/** Marks findings that each server of a cluster has. */
+/** Marks findings that each server of a cluster reports. */
 export function shared(findings: readonly Finding[]): Finding[] {
   return findings.map((finding) => ({ ...finding, isShared: true }));
 }

@@ -22,7 +22,7 @@ export function listCommand(context: CommandContext): AnyCommand {
     });
 }
 
-/** The command `key check`. It ends with 1 for any key that is not active, and never prints the key. */
+/** The command `key check`. It exits with status 1 if the key is not active, and never prints the key. */
 export function checkCommand(context: CommandContext): AnyCommand {
   return jsonCommand("check", ["key check < key.txt", `printf %s "$LEADFILE_KEY" | ${adminCommand} key check`])
     .description("check a key from standard input: it is active, revoked, unknown, or malformed")

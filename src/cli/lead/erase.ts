@@ -186,7 +186,7 @@ async function warnOfOtherCopies(
   { account, accounts, matcher, erased }: OtherCopies,
 ): Promise<void> {
   const { output } = context;
-  // The leads of the account itself were named before.
+  // Leads of this account were already reported.
   const others = accounts.filter((name) => name !== account);
   const shown = firstOf(others.map(printable), maxAccounts, " and ");
   if (others.length > 0)

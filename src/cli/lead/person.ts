@@ -1,4 +1,7 @@
-/** The persons that commands take: one by email address, phone, or ID of a lead, or a list of many; and sentences about them. */
+/**
+ * The persons that commands accept: one by email address, phone, or ID of a lead, or a list of many; and the messages about
+ * them.
+ */
 import { basename } from "node:path";
 import type { Command, OptionValues } from "@commander-js/extra-typings";
 import { identifierOf, type PersonIdentifier, plainText } from "../../contract/person.ts";
@@ -193,28 +196,28 @@ function cellsOf(line: string): string[] {
   );
 }
 
-/** A person whom a list, or an option, names, and the number of different people whom the leads name. */
+/** A person that an option or a list names, and the number of different people that the person's leads name. */
 export interface Found {
   readonly person: PersonReference;
   readonly people: number;
 }
 
-/** Nobody reads more IDs than this; --dry-run --json prints all of them. */
+/** The maximum number of IDs in a message; --dry-run --json prints all of them. */
 const maxIds = 100;
 const maxLines = 10;
 const how = "by email address, or by name if there is none";
 
-/** Begins a sentence about leads of other persons that contain something. */
+/** Returns the beginning of a sentence about other leads that contain an identifier. */
 export function othersHold(count: number): string {
   return `${grouped(count)} other ${count === 1 ? "lead contains" : "leads contain"}`;
 }
 
-/** Lists IDs, and says how many more there are. */
+/** Returns a list of IDs that ends with the number of those that are left out. */
 export function idsText(ids: readonly string[]): string {
   return firstOf(ids, maxIds);
 }
 
-/** Says that leads seem to name several people, by the lines of a list; null if each names one person. */
+/** Returns a message that leads seem to name several people, with the lines of the list; null if each line names one person. */
 export function severalText(found: readonly Found[]): string | null {
   const shared = found.filter(({ people }) => people > 1);
   const [one] = shared;

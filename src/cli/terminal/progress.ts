@@ -41,8 +41,8 @@ export function createProgress(what: string, total: number | null, output: Outpu
 }
 
 /**
- * Runs steps with their progress, and returns the number of the last step: each yields the number of rows done so far. Throws a
- * UserError if a signal arrives before they end. `stopped` says what is done by then; null if nothing was left to do.
+ * Runs steps, each of which yields the number of rows done so far, and shows their progress. Returns the last number. Throws a
+ * UserError if a signal arrives before they end. `stopped` returns what was done by then, or null if nothing is left to do.
  */
 export async function runWithProgress(
   what: string,

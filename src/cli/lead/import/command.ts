@@ -1,4 +1,4 @@
-/** bun admin lead import: a vendor's export, as it is, becomes leads. */
+/** bun admin lead import: imports a vendor's export as it is. */
 import { pathFromShell } from "../../../config.ts";
 import type { Passed } from "../../../privacy/sent/missed.ts";
 import { adminCommand } from "../../../runtime/program-name.ts";
@@ -9,7 +9,10 @@ import { importFile } from "./import-file.ts";
 import { type ImportRequest, withImportOptions } from "./options.ts";
 import { passedText, summaryText } from "./report.ts";
 
-/** Stores nothing before the whole file was read and checked. Ends with 3 if it completed but rejected rows. */
+/**
+ * The command `lead import`. It stores nothing until the whole file is read and checked, and exits with status 3 if it rejected
+ * rows.
+ */
 export function importCommand(context: CommandContext): AnyCommand {
   const command = jsonCommand("import", [
     "lead import acme export.csv --create-pixels --rejects rejected.csv",

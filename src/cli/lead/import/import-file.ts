@@ -61,7 +61,7 @@ async function importOnce(context: CommandContext, asked: Asked) {
     const seen = { sample, isNew: !isKnownLayout(read, number, layout) };
     const { leads, warnings } = await beforeWriting(stop, announcePreview(run, staged, fileRead, seen));
     asked.onRead?.();
-    // Before the first lead: an import that is interrupted has its rejects file too.
+    // Written before the first lead, so that an interrupted import has its rejects file, too.
     if (request.rejects !== undefined && request.dryRun !== true) {
       const titles = columns.all.map(({ title }) => title);
       writeRejects(request.rejects, staged.rejectedRows(), fileRead.format, titles, isUnattended(request.mode));
@@ -92,7 +92,7 @@ async function importOnce(context: CommandContext, asked: Asked) {
   }
 }
 
-/** Waits for the reading, or for an answer. Throws a UserError as soon as a signal comes. */
+/** Waits until the file is read, or a question is answered. Throws a UserError as soon as a signal arrives. */
 async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): Promise<Result> {
   const stopped = Promise.withResolvers<never>();
   const end = () =>
@@ -106,7 +106,7 @@ async function beforeWriting<Result>(stop: AbortSignal, work: Promise<Result>): 
   }
 }
 
-/** Reads the file to its end, asks what is open, prints the column mapping, and shows the progress. */
+/** Reads the file to its end, shows the progress, asks the open questions, and prints the column mapping. */
 async function readAll(run: ImportRun, reading: Reading): Promise<FileRead> {
   const { output, columns } = run;
   const { source, rules } = reading;

@@ -1,4 +1,4 @@
-/** The options of an import, read and checked before anything is touched. */
+/** The options of an import, read and checked before anything is changed. */
 import { resolve } from "node:path";
 import { Command, Option, type OptionValues } from "@commander-js/extra-typings";
 import { readDatabasePath } from "../../../config.ts";
@@ -20,7 +20,7 @@ import { checkPixelId } from "../../arguments.ts";
 import type { AnyCommand, CommandContext } from "../../command.ts";
 import type { Output } from "../../terminal/output.ts";
 
-/** Adds the options that say how a source is read. A folder and a webhook have them as settings, by the same names. */
+/** Adds the options that control how a source is read. Folders of an inbox and webhooks have settings of the same names. */
 export function withReadingOptions<Given extends unknown[], Options extends OptionValues>(
   command: Command<Given, Options>,
   stamp: "source" | "arrival" = "source",
@@ -62,17 +62,17 @@ export interface ImportRequest extends Readonly<ImportChoices> {
   /** True if the command must not ask questions. */
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  /** By default, a person typed the command. */
+  /** The kind of import; by default, a command that a person typed. */
   readonly mode?: ImportMode;
 }
 
 /** The options of an import by their long names, such as day-first. */
 export type ImportSettings = Readonly<Record<string, string | boolean>>;
 
-/** The names of all settings. */
+/** The long names of the options that can be settings. */
 export const settingNames = withImportOptions(new Command()).options.map((option) => option.name());
 
-/** Returns the options of an import with some settings, as if they were typed. Throws if commander would refuse them. */
+/** Parses settings like typed options. Throws if commander refuses them. */
 export function requestOf(settings: ImportSettings): ImportRequest {
   const given = Object.entries(settings).filter(([, value]) => value !== false);
   const words = given.map(([name, value]) => (value === true ? `--${name}` : `--${name}=${value}`));
@@ -82,7 +82,7 @@ export function requestOf(settings: ImportSettings): ImportRequest {
   return command.parse(words, { from: "user" }).opts();
 }
 
-/** Returns the settings among the options that were given to a command, or that it has by default. */
+/** Returns the options of a command that can be settings, with the values that were typed, or the defaults. */
 export function settingsOf(command: AnyCommand): ImportSettings {
   const options = command.options.filter((option) => settingNames.includes(option.name()));
   const given = options.map((option) => [option.name(), command.getOptionValue(option.attributeName())]);
@@ -95,24 +95,24 @@ export interface Asked {
   readonly idOrName: string;
   readonly file: string;
   readonly request: ImportRequest;
-  /** Ends the import in order when it is aborted, with the signal of the system as its reason. */
+  /** Ends the import cleanly when it is aborted. Its reason is the signal that the process received. */
   readonly stop: AbortSignal;
-  /** Called when the file was read to its end, before the first lead is written. */
+  /** Called when the whole file has been read, before the first lead is written. */
   readonly onRead?: () => void;
 }
 
-/** An import that runs. */
+/** A running import. */
 export interface ImportRun extends Asked {
   readonly output: Output;
   readonly account: Account;
   readonly columns: Columns;
-  /** The pixels that the account had before. */
+  /** The pixels that the account had before the import. */
   readonly pixels: ReadonlySet<string>;
   /** True if a person at a terminal can answer questions. */
   readonly isAttended: boolean;
 }
 
-/** Returns the columns and the rules with which rows are read. Throws a UserError that names the option that is wrong. */
+/** Returns the columns and the rules for reading rows. Throws a UserError that names an invalid option. */
 export function prepareReading(context: CommandContext, account: Account, request: ImportRequest) {
   const { map = null, vendor = null, pixel, timezone: zone, identity, stamp, mode = "command" } = request;
   const columns = new Columns(readMapping(map), vendor);

@@ -1,4 +1,4 @@
-/** Shows the columns of a file, some leads, and the changes before the first lead is stored. If a file looks wrong, it asks. */
+/** Shows the columns of a file, sample leads, and the changes before the first lead is stored. Asks if the file looks wrong. */
 import { type Lead, leadFields } from "../../../contract/lead.ts";
 import { closestTo } from "../../../contract/similar.ts";
 import { formatTime } from "../../../contract/time.ts";
@@ -18,11 +18,14 @@ import { pad, table } from "../../terminal/table.ts";
 import type { ImportRun } from "./options.ts";
 import { rejectionLines, warningsOf, warningText } from "./report.ts";
 
-/** At most this many columns are named; a file can have thousands. */
+/** The maximum number of columns in a message; a file can have thousands. */
 const shownColumns = 40;
 const maxNameLength = 80;
 
-/** Returns the field of each column. Throws a UserError if a table has no known column, or lacks one that --map names. */
+/**
+ * Returns the lines that show the field of each column. Throws a UserError if a table has no known column, or lacks one that
+ * --map names.
+ */
 export function announceColumns({ columns, file }: ImportRun, report: ColumnReport, format: Format): string {
   const names = columns.all.map(({ name }) => name);
   const isRow = looksLikeRow(names);
@@ -31,7 +34,7 @@ export function announceColumns({ columns, file }: ImportRun, report: ColumnRepo
     : `Its columns are ${names.slice(0, shownColumns).map(shownName).join(", ")}.`;
   const [missing] = columns.missing();
   if (format.kind === "csv" && missing !== undefined) {
-    // A first line that looks like data may name a person.
+    // A first line that looks like data may contain personal data, which is not printed.
     const near = isRow ? null : closestTo(missing, names.slice(0, shownColumns));
     const meant = near === null ? "" : `Did you mean ${JSON.stringify(near)}? `;
     const what = `--map names the column ${JSON.stringify(missing)}, but the file has no such column.`;
@@ -92,15 +95,15 @@ function columnRows(field: string, names: readonly string[]): string[][] {
   return names.map((name, position) => (position === 0 ? [field, name] : ["", name]));
 }
 
-/** The leads as they would be served, and whether the account has imported no file with these columns before. */
+/** Sample leads as they would be served. `isNew` is true if the account has never imported a file with these columns. */
 interface Seen {
   readonly sample: readonly SampledLead[];
   readonly isNew: boolean;
 }
 
 /**
- * Prints what the import would do, why the file looks wrong, and what was left out. Asks at a terminal if the file looks
- * wrong, or nobody has seen how its columns are read; throws a UserError if the answer is no.
+ * Prints the changes, the reasons why the file looks wrong, and the values that are left out. At a terminal, asks if the file
+ * looks wrong or its columns are new to the account. Throws a UserError if the answer is no.
  */
 export async function announcePreview(run: ImportRun, staged: StagedImport, read: FileRead, { sample, isNew }: Seen) {
   const { output, request, columns } = run;
@@ -146,10 +149,10 @@ function previewText(
   return lines.filter((line) => line !== false).join("\n");
 }
 
-/** Returns why the file looks wrong, with the option that changes it. */
+/** Returns the reasons why the file looks wrong, each with the option that changes it. */
 function doubtsOf({ request, pixels }: ImportRun, report: ColumnReport, preview: Preview, read: FileRead): string[] {
   const { leads, sharingIds, takenIds, changedVisits, cutVisits, changedEmails } = preview;
-  // Deliveries have different columns, and those of the last one say nothing of the others.
+  // Deliveries have different columns, and those of the last one say nothing about the others.
   const namesNobody = request.mode !== "delivery" && read.named === 0 && !report.fields.has("company");
   const [id = "id"] = report.fields.get("id") ?? [];
   const empty = read.notes.reasons.get(emptyRow) ?? 0;

@@ -1,4 +1,7 @@
-/** Asks at a terminal what the first rows of a file leave open. Without a terminal, the flags to pass are an error. */
+/**
+ * Asks at a terminal about everything that the first rows of a file leave open. Without a terminal, throws an error with the
+ * flags to pass.
+ */
 import type { Questions, TimeColumn, UnknownPerson } from "../../../import/map/questions.ts";
 import { mapOption, mapPart } from "../../../import/map/report.ts";
 import { readNumeric } from "../../../import/map/values/times.ts";
@@ -10,7 +13,7 @@ import { ask as askPerson } from "../../terminal/prompt.ts";
 import { pad, table } from "../../terminal/table.ts";
 import type { ImportRequest, ImportRun } from "./options.ts";
 
-/** The answers to the questions, as options with which the file is read from its beginning. */
+/** The answers to the questions: the options with which the file is read again from its beginning. */
 export class Answered extends Error {
   constructor(readonly options: Partial<ImportRequest>) {
     super("the questions about the file were answered");
@@ -19,7 +22,7 @@ export class Answered extends Error {
 
 const maxExampleWidth = 40;
 
-/** A question with numbered answers, each of them options of an import. `none` is the answer 0. */
+/** A question with numbered answers. Each answer has the import options that it stands for; `none` is answer 0. */
 interface Question {
   readonly text: string;
   readonly answers: readonly (readonly [line: string, options: Partial<ImportRequest>])[];
@@ -27,12 +30,12 @@ interface Question {
 }
 
 /**
- * Asks each question that is open, and throws Answered with the options that the answers are. Nobody can answer without a
- * terminal: throws a UserError with the flags if the time of the visit is in doubt.
+ * Asks the open questions, and throws Answered with the options of the answers. Without a terminal, throws a UserError with the
+ * flags to pass if the time of the visit is in doubt.
  */
 export async function askAbout(found: Questions, run: ImportRun): Promise<void> {
   const { output, request, isAttended, file, pixels } = run;
-  // What --map names is not asked.
+  // A time that --map names needs no question.
   const time = request.map?.includes("=identified_at") === true ? null : found.time;
   if (found.people !== null) output.say(peopleText(found.people));
   if (!isAttended || file === "-") {
@@ -84,7 +87,7 @@ function aboutOrder({ column, text }: Undecided): Question {
   };
 }
 
-/** Asks until a number of an answer is given. Throws a UserError if none is. */
+/** Asks, up to three times, for the number of an answer. Throws a UserError if there is none. */
 async function ask({ text, answers, none }: Question): Promise<Partial<ImportRequest>> {
   const numbered = new Map([...answers.entries()].map(([index, answer]) => [String(index + 1), answer]));
   if (none !== undefined) numbered.set("0", none);
@@ -107,7 +110,7 @@ async function askPixel(pixels: ReadonlySet<string>): Promise<Partial<ImportRequ
   return { pixel: answer, ...(pixels.has(answer) ? {} : { createPixels: true }) };
 }
 
-/** Says which unknown objects name somebody, and how one of them is made the visitor. */
+/** Returns a message that lists the unknown objects that name somebody, and how to make one of them the visitor. */
 function peopleText(people: readonly UnknownPerson[]): string {
   const rows = people.map(({ path, has, rows }) => [path, has.join(", "), grouped(rows)]);
   const offered = people.filter(({ isRepresentative }) => !isRepresentative);
