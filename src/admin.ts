@@ -14,7 +14,7 @@ import { childOption } from "./runtime/program-name.ts";
 
 const machineClock: Clock = {
   now: Date.now,
-  speaks: async () => true,
+  sendsSharedAlerts: async () => true,
   // An abort ends the wait early. The caller looks at the signal.
   sleep: (ms, stop) => sleep(ms, undefined, { signal: stop }).catch(() => undefined),
 };
@@ -28,7 +28,7 @@ export async function runCommand(
   const startedMs = performance.now();
   if (words.includes(childOption)) (await import("./server/child-process.ts")).lowerPriority();
   const path = readDatabasePath();
-  const { openDatabase, now, speaks } = await prepareDatabase(path, clock);
+  const { openDatabase, now, sendsSharedAlerts } = await prepareDatabase(path, clock);
   const opened: { database?: CommandDatabase } = {};
   let status = 0;
   let output = createOutput(false);
@@ -36,7 +36,7 @@ export async function runCommand(
     const program = await createProgram(words.slice(2), {
       ...clock,
       now,
-      speaks,
+      sendsSharedAlerts,
       installed: async () => (await import("./extensions.ts")).installed,
       database(ifMissing) {
         if (opened.database !== undefined) return opened.database;
@@ -69,23 +69,23 @@ export async function runCommand(
 }
 
 /** The database of a command, which is opened on first use, and the clock. */
-interface Prepared extends Pick<Clock, "now" | "speaks"> {
+interface Prepared extends Pick<Clock, "now" | "sendsSharedAlerts"> {
   readonly openDatabase: () => CommandDatabase;
 }
 
 /** Prepares the database. Only a command that opens it fails if the settings of a cluster are wrong. */
-async function prepareDatabase(path: string, { now, speaks }: Clock): Promise<Prepared> {
+async function prepareDatabase(path: string, { now, sendsSharedAlerts }: Clock): Promise<Prepared> {
   try {
     const cluster = readCluster();
     const isOfCluster = cluster !== null || isFileOfNode(path);
     const databases = isOfCluster ? await (await import("./extensions.ts")).loadClusterDatabases(path, cluster) : null;
-    if (databases === null) return { openDatabase: () => openFile(path), now, speaks };
+    if (databases === null) return { openDatabase: () => openFile(path), now, sendsSharedAlerts };
     return { ...databases, openDatabase: await databases.prepareForCommands() };
   } catch (cause) {
     const openDatabase = () => {
       throw cause;
     };
-    return { openDatabase, now, speaks };
+    return { openDatabase, now, sendsSharedAlerts };
   }
 }
 

@@ -28,8 +28,8 @@ export function clusterDatabases(path: string, cluster: ClusterConfig): Database
   const database = openClusterDatabase(openNodeFile(path), node, nameUnreachable);
   return {
     now: database.now,
-    /** The first server by name that serves speaks for all. If none does, each speaks. */
-    async speaks() {
+    /** The first server by name that serves sends the shared alerts. If none serves, each server sends them. */
+    async sendsSharedAlerts() {
       const servers = orElse(() => listServers(database.read), []);
       database.close();
       for (const { name, url } of servers) if ((await askHealth(url)) === "fine") return name === node.name;

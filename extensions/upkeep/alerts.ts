@@ -17,7 +17,7 @@ interface Alerting {
   readonly pause: (ms: number) => Promise<boolean>;
   readonly find: () => Promise<readonly Finding[]>;
   /** Resolves to false if another server sends the alerts about shared findings. */
-  readonly speaks: () => Promise<boolean>;
+  readonly sendsSharedAlerts: () => Promise<boolean>;
   readonly onFailure: (way: Way["name"], cause: unknown) => void;
 }
 
@@ -27,13 +27,21 @@ type Alerts = Map<string, Alert>;
 type Sent = Map<Way["name"], Alerts>;
 
 /** Checks at once and every 15 minutes, and sends what has changed. Pauses for less time after a failure. */
-export async function keepAlerting({ ways, file, now, pause, find, speaks, onFailure }: Alerting): Promise<void> {
+export async function keepAlerting({
+  ways,
+  file,
+  now,
+  pause,
+  find,
+  sendsSharedAlerts,
+  onFailure,
+}: Alerting): Promise<void> {
   const sent = recall(file, ways);
   let current: Alerts = new Map([...sent.values()].flatMap((alerts) => [...alerts]));
   let [waitMs, pauseMs] = [checkEveryMs, minPauseMs];
   do {
-    const [findings, isSpeaking] = await Promise.all([find(), speaks()]);
-    const isElsewhere = (finding: Finding) => finding.isShared === true && !isSpeaking;
+    const [findings, isSender] = await Promise.all([find(), sendsSharedAlerts()]);
+    const isElsewhere = (finding: Finding) => finding.isShared === true && !isSender;
     const elsewhere = new Set(findings.filter(isElsewhere).map(keyOf));
     const here = findings.filter((finding) => !isElsewhere(finding));
     current = alertsOf(here, current, now());
@@ -75,7 +83,7 @@ async function sendChanges(
     }
     for (const [key, alert] of alerts) {
       if (current.has(key)) continue;
-      // Another server has taken over, and sends its end.
+      // Another server has taken over, and sends the resolution of this alert.
       if (!elsewhere.has(key)) await send("resolved", alert);
       alerts.delete(key);
       remember(file, sent);

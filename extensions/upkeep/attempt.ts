@@ -1,6 +1,6 @@
 /** Records that the last attempt to make a daily backup failed, for the doctor. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { keptNextTo } from "../../src/db/database-files.ts";
+import { ownFilePath } from "../../src/db/database-files.ts";
 import { orElse } from "../../src/db/failure.ts";
 
 /** A failed attempt. */
@@ -10,7 +10,7 @@ export interface FailedAttempt {
   readonly reason: string;
 }
 
-const fileFor = (databasePath: string) => keptNextTo(databasePath, "backup-failed");
+const fileFor = (databasePath: string) => ownFilePath(databasePath, "backup-failed");
 
 /** Returns the last attempt if it failed; null if it succeeded, or nothing is known. */
 export function readFailedAttempt(databasePath: string): FailedAttempt | null {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { S3Client } from "bun";
 import { manifestPath } from "../../src/backup/manifest.ts";
-import { type BackupStore, isOurs, type PlaceFiles } from "../../src/backup/places.ts";
+import { type BackupStore, isBackupName, type PlaceFiles } from "../../src/backup/places.ts";
 import { readS3Access } from "../../src/config.ts";
 import { codeOf } from "../../src/db/failure.ts";
 import { adminCommand } from "../../src/runtime/program-name.ts";
@@ -38,7 +38,7 @@ function openBucket(address: string): PlaceFiles {
         startAfter = contents.at(-1)?.key;
         // A bucket may have other objects.
         if (isTruncated !== true || startAfter === undefined)
-          return new Map(sizes.filter(([name]) => isOurs(name.replace(manifestPath(""), ""))));
+          return new Map(sizes.filter(([name]) => isBackupName(name.replace(manifestPath(""), ""))));
       }
     },
     async read(name) {
@@ -51,7 +51,7 @@ function openBucket(address: string): PlaceFiles {
     },
     put: async (name, file) => void (await client.write(prefix + name, Bun.file(file))),
     remove: (name) => client.delete(prefix + name),
-    async bring(name, folder) {
+    async fetchFile(name, folder) {
       const file = join(folder, name);
       await Bun.write(file, new Response(client.file(prefix + name).stream()));
       return file;

@@ -7,7 +7,7 @@ import { type AnyCommand, type CommandContext, jsonCommand } from "../../src/cli
 import { findAll } from "../../src/cli/doctor/doctor.ts";
 import { type BackupConfig, isS3, readConfig, readDatabasePath } from "../../src/config.ts";
 import { formatTime } from "../../src/contract/time.ts";
-import { keptNextTo, removeAbandonedDrafts } from "../../src/db/database-files.ts";
+import { ownFilePath, removeAbandonedDrafts } from "../../src/db/database-files.ts";
 import { innermost, orElse } from "../../src/db/failure.ts";
 import { instanceOf } from "../../src/db/open.ts";
 import { leads as storedLeads } from "../../src/db/schema.ts";
@@ -87,15 +87,15 @@ function startBackups(watch: Watch, config: BackupConfig, pingUrl: string | null
 
 /** Sends the alerts. The first ones wait for the backup at the start: it may resolve what they report. */
 async function startAlerts(watch: Watch, ways: readonly Way[], started: Promise<void>): Promise<void> {
-  const { now, speaks } = watch.context;
+  const { now, sendsSharedAlerts } = watch.context;
   await Promise.race([started, pause(watch, maxStartMs)]);
   await keepAlerting({
     ways,
-    file: keptNextTo(readDatabasePath(), "alerts"),
+    file: ownFilePath(readDatabasePath(), "alerts"),
     now,
     pause: (ms) => pause(watch, ms),
     find: () => findAll(watch.context, false),
-    speaks,
+    sendsSharedAlerts,
     onFailure: (name, cause) =>
       sayFailure(watch, `the alert could not be sent (${name}); it is sent again later`)(cause),
   });

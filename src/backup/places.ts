@@ -20,7 +20,7 @@ export interface PlaceFiles {
   put(name: string, file: string): Promise<void>;
   remove(name: string): Promise<void>;
   /** Returns the local path of a file. A remote file is copied into the folder first. */
-  bring(name: string, folder: string): Promise<string>;
+  fetchFile(name: string, folder: string): Promise<string>;
   /** Returns the advice for an error code. */
   adviceFor(code: string): string;
 }
@@ -62,7 +62,7 @@ export function backupName(ms: number): string {
 
 const timeOf = (name: string) => /\d{8}T\d{6}/.exec(name)?.[0] ?? "";
 /** Returns whether a name has the form that `backupName` returns. */
-export const isOurs = (name: string): boolean => /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/.test(name);
+export const isBackupName = (name: string): boolean => /^leadfile-\d{8}T\d{6}Z\.db(?:\.age)?$/.test(name);
 
 /** A place that can be listed, written, and rotated. Each method throws a UserError that names the place if it fails. */
 export type Place = ReturnType<typeof openPlace>;
@@ -102,11 +102,11 @@ export function openPlace(place: string, store: BackupStore | null) {
      * Downloads a backup and its manifest. Returns the path: of the copy for an object store, of the original for a
      * folder.
      */
-    bring: (address: string, folder: string) =>
+    fetchBackup: (address: string, folder: string) =>
       naming("read", async () => {
         const name = basename(address);
-        await files.bring(manifestPath(name), folder);
-        return files.bring(name, folder);
+        await files.fetchFile(manifestPath(name), folder);
+        return files.fetchFile(name, folder);
       }),
   };
 }
@@ -149,7 +149,7 @@ async function listBackups(files: PlaceFiles) {
 /** Returns the backups that Leadfile named, newest first. Those dated in the future come last, because a clock was ahead. */
 function newestFirst(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
   return aheadLast(
-    backups.filter(({ file }) => isOurs(basename(file))),
+    backups.filter(({ file }) => isBackupName(basename(file))),
     nowMs,
   );
 }
@@ -208,7 +208,7 @@ function openFolder(folder: string): PlaceFiles {
       sync(folder);
     },
     remove: (name) => rm(addressOf(name), { force: true }),
-    bring: async (name) => addressOf(name),
+    fetchFile: async (name) => addressOf(name),
     adviceFor: () => "Check the folder, its permissions, and the space on its disk.",
   };
 }
@@ -238,17 +238,17 @@ export type FoundBackup = Awaited<ReturnType<typeof findBackup>>;
  */
 export async function findBackup(named: string, { folder, identity, store, nowMs }: FetchOptions) {
   const isRemote = isAddress(named);
-  const isOne = isRemote ? isOurs(basename(named)) : !(await isFolder(named));
+  const isOne = isRemote ? isBackupName(basename(named)) : !(await isFolder(named));
   // A mistyped name must fail, not look empty.
   if (!isRemote && isOne) readManifest(named);
   const place = isOne ? dirname(isRemote ? named : resolve(named)) : named;
-  const { listAll, bring } = openPlace(place, store);
+  const { listAll, fetchBackup } = openPlace(place, store);
   const { backups, unreadable, incomplete } = await listAll();
   const wanted = isOne ? named : aheadLast(backups, nowMs)[0]?.file;
   if (wanted === undefined) throw new UserError(`There are no backups in ${named}.`, "Check its name.");
   if (!isOne) refuseMixed(named, backups);
   const fetch = async (address: string, into: string) =>
-    decrypted(await bring(address, into), into, { name: address, identity, store });
+    decrypted(await fetchBackup(address, into), into, { name: address, identity, store });
   const isWanted = ({ file }: Pick<StoredBackup, "file">) => basename(file) === basename(wanted);
   const made = backups.find(isWanted)?.made_at ?? "";
   return {
@@ -259,7 +259,7 @@ export async function findBackup(named: string, { folder, identity, store, nowMs
     unread: [
       ...unreadable.filter((file) => !isWanted({ file })).map((file) => ({ file, reason: "it has another manifest." })),
       ...incomplete
-        .filter((name) => isOurs(name) && made !== "" && timeOf(name) > timeOf(backupName(Date.parse(made))))
+        .filter((name) => isBackupName(name) && made !== "" && timeOf(name) > timeOf(backupName(Date.parse(made))))
         .map((name) => ({ file: `${place.replace(/\/$/, "")}/${name}`, reason: "it has no manifest." })),
     ],
   };

@@ -11,7 +11,7 @@ import { countLeads } from "../privacy/find.ts";
 import { UserError } from "../runtime/user-error.ts";
 import { checkText, commandOnAccount, noAccounts } from "./arguments.ts";
 import { AdminCommand, type AnyCommand, type CommandContext, jsonCommand } from "./command.ts";
-import { removeResidualBytes, sayCopies } from "./remains.ts";
+import { removeResidualBytes, sayCopies } from "./residual-data.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { runWithProgress } from "./terminal/progress.ts";
 import { ask, canAsk } from "./terminal/prompt.ts";

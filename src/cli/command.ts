@@ -14,7 +14,7 @@ import type { Output } from "./terminal/output.ts";
 export interface Clock {
   readonly now: () => number;
   /** Resolves to false if another server of the cluster sends the alerts about shared findings. */
-  readonly speaks: () => Promise<boolean>;
+  readonly sendsSharedAlerts: () => Promise<boolean>;
   /** Waits some milliseconds, or until the signal is aborted. */
   readonly sleep: (ms: number, stop: AbortSignal) => Promise<void>;
 }

@@ -27,7 +27,7 @@ export interface Databases {
   /** The time of the cluster, from which the clock of this machine may differ. */
   readonly now: () => number;
   /** Resolves to true on the one server of the cluster that sends the alerts about shared findings. */
-  readonly speaks: () => Promise<boolean>;
+  readonly sendsSharedAlerts: () => Promise<boolean>;
   readonly openForServing: (keepsLedger: boolean) => Promise<ServedStore>;
   /** Waits until commands can read what was written before. Its result opens the database, and reports a failure. */
   readonly prepareForCommands: () => Promise<() => CommandDatabase>;

@@ -5,7 +5,7 @@ import { eraseOlder, setRetention } from "../privacy/retention.ts";
 import { printable, UserError } from "../runtime/user-error.ts";
 import { commandOnAccount, wholeNumber } from "./arguments.ts";
 import type { AnyCommand, CommandContext } from "./command.ts";
-import { removeResidualBytes, sayCopies } from "./remains.ts";
+import { removeResidualBytes, sayCopies } from "./residual-data.ts";
 import { daysText, grouped, leadsText } from "./terminal/numbers.ts";
 import { runWithProgress } from "./terminal/progress.ts";
 import { canAsk, confirm } from "./terminal/prompt.ts";

@@ -39,14 +39,14 @@ export function filesOf(path: string): string[] {
  * node rqlite alone may write, so that it is in the folder in which the program runs.
  */
 export function spoolOf(path: string): string {
-  return keptNextTo(path, "spool");
+  return ownFilePath(path, "spool");
 }
 
 /**
  * Returns the path of a file or folder that only Leadfile uses: next to the database or, for the file of a node, in the working
  * directory.
  */
-export function keptNextTo(path: string, kind: "spool" | "alerts" | "backup-failed"): string {
+export function ownFilePath(path: string, kind: "spool" | "alerts" | "backup-failed"): string {
   return `${isFileOfNode(path) ? "leadfile.db" : path}.${kind}`;
 }
 

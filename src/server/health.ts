@@ -3,21 +3,23 @@ import { publicPaths } from "../contract/paths.ts";
 
 type Health = "fine" | "failing" | "nobody";
 
-/** The time limit for an answer of a server. */
-export const patienceMs = 3_000;
+/** The time limit for the response of a server. */
+export const healthTimeoutMs = 3_000;
 
-/** Asks for /healthz at an origin. Accepts any certificate, because it is for the public name, not for this origin. */
+/**
+ * Requests /healthz from an origin. Accepts any certificate, because certificates are for the public name, not for this origin.
+ */
 export async function askHealth(origin: string): Promise<Health> {
   try {
     const answer = await fetch(`${origin}${publicPaths.health}`, {
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(healthTimeoutMs),
       tls: { rejectUnauthorized: false },
     });
     const { status } = Object(await answer.json());
     if (status === "ok") return "fine";
     return status === "failing" ? "failing" : "nobody";
   } catch {
-    // Nobody listens, nobody answers in time, or the answer is no JSON: it is not this server.
+    // No server listens or responds in time, or the response is not JSON, so it is not Leadfile.
     return "nobody";
   }
 }

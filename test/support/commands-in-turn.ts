@@ -67,7 +67,7 @@ function clockAt(startMs: number): Clock {
   let nowMs = startMs;
   return {
     now: () => nowMs,
-    speaks: async () => true,
+    sendsSharedAlerts: async () => true,
     async sleep(ms) {
       nowMs += ms;
     },

@@ -12,7 +12,7 @@ export function theProgram(): Promise<AnyCommand> {
     installed: async () => installed,
     database: nothing,
     now: nothing,
-    speaks: nothing,
+    sendsSharedAlerts: nothing,
     sleep: nothing,
     output: createOutput(false),
     standardInput: nothing,

@@ -8,7 +8,7 @@ import { serverLockOf } from "../../db/database-files.ts";
 import { orElse } from "../../db/failure.ts";
 import { type OpenProcess, processesWith, servicesOf } from "../../db/open-elsewhere.ts";
 import { adminCommand } from "../../runtime/program-name.ts";
-import { askHealth, patienceMs } from "../../server/health.ts";
+import { askHealth, healthTimeoutMs } from "../../server/health.ts";
 import { ownAddress } from "../../server/listen-address.ts";
 import { firstOf } from "../terminal/numbers.ts";
 import { broken, type Examined, type Finding, fine, warning } from "./finding.ts";
@@ -49,7 +49,7 @@ async function checkCertificate(url: string, inFile: string): Promise<Finding[]>
 function servedCertificate({ hostname, port }: URL): Promise<PeerCertificate | null> {
   const { promise, resolve } = Promise.withResolvers<PeerCertificate | null>();
   const host = hostname.replaceAll(/[[\]]/g, "");
-  const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: false, timeout: patienceMs });
+  const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: false, timeout: healthTimeoutMs });
   socket.once("secureConnect", () => resolve(socket.getPeerCertificate()));
   for (const event of ["error", "timeout"]) socket.once(event, () => resolve(null));
   return promise.finally(() => socket.destroy());

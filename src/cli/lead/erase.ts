@@ -10,7 +10,7 @@ import { runSteps, stoppedBy } from "../../runtime/signals.ts";
 import { printable } from "../../runtime/user-error.ts";
 import { commandOnAccount } from "../arguments.ts";
 import type { AnyCommand, CommandContext } from "../command.ts";
-import { removeResidualBytes, sayCopies } from "../remains.ts";
+import { removeResidualBytes, sayCopies } from "../residual-data.ts";
 import { counted, firstOf, grouped, leadsText } from "../terminal/numbers.ts";
 import { type Output, printLines, tryToPrint } from "../terminal/output.ts";
 import { throttle } from "../terminal/progress.ts";

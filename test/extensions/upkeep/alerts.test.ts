@@ -48,7 +48,7 @@ function aReceiver(path = "") {
     minutes: number,
     find: (minute: number) => Finding[],
     more: Record<string, string> = {},
-    speaks: (minute: number) => boolean = () => true,
+    isSender: (minute: number) => boolean = () => true,
   ) => {
     const endMs = clock.nowMs + minutes * minuteMs;
     return keepAlerting({
@@ -60,7 +60,7 @@ function aReceiver(path = "") {
         return clock.nowMs >= endMs;
       },
       find: async () => find(minuteNow()),
-      speaks: async () => speaks(minuteNow()),
+      sendsSharedAlerts: async () => isSender(minuteNow()),
       onFailure: (name, cause) => failures.push(`${name}: ${cause}`),
     });
   };
@@ -100,7 +100,7 @@ test("a restart posts nothing again, and resolves findings that ended during the
   ]);
 });
 
-test("a shared finding is posted only while this server speaks for its cluster, and its end not after another one took over", async () => {
+test("a shared finding is posted only while this server sends the shared alerts, and its end only if no other server took over", async () => {
   const { posts, run } = aReceiver();
   const shown = () => posts.splice(0).map(({ state, what }) => [state, what]);
   const both = () => [...shared([warning("cluster", "A node is unreachable.", "")]), disk(900)];
