@@ -8,6 +8,7 @@ import { and, eq, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { AccountNumber } from "../../src/db/accounts.ts";
 import { assertInTransaction, DatabaseUnavailable, type Statement, tryToWrite } from "../../src/db/connection.ts";
+import { orElse } from "../../src/db/failure.ts";
 import { insertPixel } from "../../src/db/pixels.ts";
 import { placeholder } from "../../src/db/placeholder.ts";
 import { pixels, leads as stored } from "../../src/db/schema.ts";
@@ -54,7 +55,7 @@ export function clusterImporter(database: ClusterDatabase): Importer {
       async *transactions(work) {
         place.detach();
         try {
-          yield* inSteps(work, () => tryToWrite(database, statements()));
+          yield* inSteps(work, database, () => statements());
         } catch (cause) {
           if (!(cause instanceof DatabaseUnavailable)) throw cause;
           throw interrupted(`. ${cause.message}`, "Run the same command again, here or on another node", cause);
@@ -92,14 +93,16 @@ function openStagingPlace(path: string) {
 }
 
 /** Runs each step of the work as one transaction of the cluster, which is planned again if another write came first. */
-async function* inSteps(work: Work, tryToWritePlan: () => Promise<boolean>): AsyncGenerator<void> {
+async function* inSteps(work: Work, database: ClusterDatabase, plan: () => readonly Statement[]): AsyncGenerator<void> {
   let [size, plans] = [steps.min, 0];
   for (let isLeft = true; isLeft; ) {
     const startedMs = performance.now();
+    // A node that restarts is waited for.
+    if (orElse(() => database.read, null) === null) await database.catchUp();
     work.begin();
     const isMoreLeft = work.step(size);
     work.end(!isMoreLeft);
-    if (await tryToWritePlan()) {
+    if (await tryToWrite(database, plan())) {
       [isLeft, plans] = [isMoreLeft, 0];
       size = nextSize(size, performance.now() - startedMs, steps);
       yield;
