@@ -8,6 +8,7 @@ const sam = { name: "Sam", email: "sam@example.com" };
 const both = [{ email: "dana@example.com" }, { name: "Lee", email: "lee@example.com" }];
 
 const readAll = async (text: string) => (await leadsOf(text)).map(shown);
+const leadText = async (text: string) => JSON.stringify(await readAll(text));
 
 const names =
   "data,results,result,items,records,rows,events,leads,visitors,contacts,people,profiles,my list,sessions,payload";
@@ -102,6 +103,24 @@ test.each<object>([
 ])("a person in an unknown object makes a document a record, and nobody in its list is a lead: %j", async (record) => {
   expect(await readAll(JSON.stringify(record))).toEqual([{ fault: expect.stringContaining("it has no value except") }]);
 });
+
+test.each<object>([
+  { visitor: { email: null } },
+  { visitor: {} },
+  { visitor: null },
+  { email: "" },
+  { phone: 6195550123 },
+  { event: { email: "a@b.com" } },
+])("the entries of a list next to %j are others, even if the visitor was not identified", async (record) => {
+  const text = JSON.stringify({ ...record, url: "/a", relatives: [lee, sam] });
+  expect(await readAll(text)).toEqual([expect.objectContaining({ page_url: "/a" })]);
+  expect(await leadText(text)).not.toContain(lee.email);
+});
+
+test.each<object>([{ owner: { data: [lee, sam] } }, { agents: { items: [lee] } }, { rep: { match: [lee, sam] } }])(
+  "no list of a representative is the list of records: %j",
+  async (record) => expect(await leadText(JSON.stringify(record))).not.toContain("@"),
+);
 
 test.each<object>([
   { links: { first: "/people?page=1", last: "/people?page=9" } },

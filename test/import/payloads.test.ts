@@ -139,6 +139,46 @@ test("nothing of a second person is in a lead, in what blocks it after an erasur
   );
 });
 
+test("nothing at or below the name of a representative is in a lead, of a record or a table", async () => {
+  const rep = { email: "rep@example.com", phone: "702-555-0199", first_name: "Kim", city: "Boise", page_url: "/rep" };
+  const own = fc.dictionary(
+    fc.constantFrom("email", "phone", "name", "city", "id"),
+    fc.constantFrom("a@b.com", "", "17"),
+  );
+  const around = fc.array(
+    fc.constantFrom(...["data", "lead", "visitor", "contact", "user", "session", "page", "company", "location", "x"]),
+    { maxLength: 2 },
+  );
+  const named = fc.constantFrom(
+    "owner",
+    "agent",
+    "sales_rep",
+    "created_by",
+    "assigned_to",
+    "manager",
+    "sender",
+    "spouse",
+  );
+  const cellsOf = (value: unknown, path: readonly string[]): [readonly string[], string][] =>
+    typeof value === "object" && value !== null
+      ? Object.entries(value).flatMap(([name, inner]) => cellsOf(inner, [...path, name]))
+      : [[path, String(value)]];
+  await fc.assert(
+    fc.asyncProperty(around, named, around, own, fc.constantFrom("_", " ", ".", "/"), async (...all) => {
+      const [before, name, after, values, separator] = all;
+      for (const items of [rep, [rep]]) {
+        const others = [...before, name, ...after].reduceRight<unknown>((inner, one) => ({ [one]: inner }), items);
+        const record = { ...values, ...Object(others), url: "/a" };
+        const cells = cellsOf(record, []).map(([path, text]) => [path.join(separator), text]);
+        const table = csv([0, 1].map((place) => cells.map((cell) => cell[place] ?? "")));
+        for (const text of [`${JSON.stringify(record)}\n`, table])
+          expect(JSON.stringify(await leadsOf(text))).not.toMatch(/rep@example|7025550199|Kim|Boise|\/rep/);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test("a second person is named in a warning, with the one that was read", async () => {
   const told = (record: unknown) => warningsOf(JSON.stringify(record));
   const [dana, lee] = [{ email: "dana@example.com" }, { email: "lee@example.com" }];

@@ -1,8 +1,8 @@
 /** The list of records of a JSON document, under any name that is not that of something else. */
 import { isObject } from "../parse/json-value.ts";
-import { bareNames, otherLists, type Target } from "./fields.ts";
+import { bareNames, namingFields, otherLists, type Target } from "./fields.ts";
 import { fieldNamed, isRepresentative, kindOf, normalizeName, splitPath } from "./names.ts";
-import { meaningOf, strangeField } from "./paths.ts";
+import { type Meaning, meaningOf, strangeField } from "./paths.ts";
 import { firstEmail } from "./values/emails.ts";
 import { firstPhone } from "./values/phones.ts";
 
@@ -27,10 +27,10 @@ export interface PathInDocument {
   /** True if a list with this name may be the list of records. */
   readonly mayHoldRecords: boolean;
   /**
-   * Whether a value here says that the document is one record: never, always, not in a listing (which has a time, an address, and a
-   * name of its own), or if it is such a value, because it would name somebody in an unknown object.
+   * Whether a value here says that the document is one record: never, even if it is empty, if it is not empty, not in a listing (which
+   * has a time, an address, and a name of its own), or if it is such a value, because it would name somebody in an unknown object.
    */
-  readonly says: "nothing" | "record" | "record but for a listing" | Target;
+  readonly says: "nothing" | "person" | "record" | "record but for a listing" | Target;
 }
 
 /** The maximal depth of a list of records. */
@@ -96,21 +96,33 @@ function isRecord(value: Record<string, unknown>, path: Path, around: Around): b
   return Object.entries(value).some(([name, item]) => {
     const here = path.at(name);
     if (around.lists.has(item) || here.names.length > maxDepth) return false;
-    return (Array.isArray(item) ? item : [item]).some((one) =>
-      isObject(one) ? isRecord(one, here, around) : saysOfRecord(here, one, around),
+    const isNobody = here.kind === "person" && isObject(item) && Object.keys(item).length === 0;
+    return (
+      isNobody ||
+      (Array.isArray(item) ? item : [item]).some((one) =>
+        isObject(one) ? isRecord(one, here, around) : saysOfRecord(here, one, around),
+      )
     );
   });
 }
 
-function saysOfRecord({ inDocument: { says } }: Path, value: unknown, { isListing }: Around): boolean {
-  if (says === "nothing" || value === null || value === "") return false;
+function saysOfRecord({ inDocument: { says }, kind }: Path, value: unknown, { isListing }: Around): boolean {
+  // A visitor who was not identified is in the record: the entries of its lists are others.
+  if (says === "person") return typeof value !== "number" || isPhone(String(value));
+  if (value === null || value === "") return value === null && kind === "person";
   if (says === "record") return typeof value !== "number";
   if (says === "record but for a listing") return typeof value !== "number" && !isListing;
-  const text = String(value);
-  if (says === "email" || says === "verified_email") return firstEmail(text) !== null;
+  return says !== "nothing" && isOfField(says, String(value));
+}
+
+function isOfField(target: Target, text: string): boolean {
+  if (target === "email" || target === "verified_email") return firstEmail(text) !== null;
   // A count is no phone, and a link to a page is no name.
-  if (says === "phone") return firstPhone(text) !== null && /(?:\d\D*){7}/.test(text);
-  return /^[^\d/?=&:]*\p{L}[^\d/?=&:]*$/u.test(text);
+  return target === "phone" ? isPhone(text) : /^[^\d/?=&:]*\p{L}[^\d/?=&:]*$/u.test(text);
+}
+
+function isPhone(text: string): boolean {
+  return firstPhone(text) !== null && /(?:\d\D*){7}/.test(text);
 }
 
 /** Returns what a path says of a document. */
@@ -120,26 +132,37 @@ export function pathInDocument(path: readonly string[]): PathInDocument {
   // A list of events or of sessions may be that of the records; any other one of visits belongs to a record.
   const isVisits = kindOf(name) === "visit" && !/^(?:event|session)s?$/.test(normalizeName(name));
   const isField = field !== null && !hasNoObjects.has(field);
-  return { mayHoldRecords: !isOther(name) && !isRepresentative(name) && !isVisits && !isField, says: saidBy(path) };
+  const isOfOther = path.some((one) => isOther(one) || (isRepresentative(one) && !(one !== name && isTenant(one))));
+  return { mayHoldRecords: !isOfOther && !isVisits && !isField, says: saidBy(path) };
 }
 
 function saidBy(path: readonly string[]): PathInDocument["says"] {
   const names = splitPath(path, () => false) ?? [];
   const meaning = meaningOf(names);
-  if (names.length === 0) return "nothing";
-  if (meaning === null) {
-    const target = strangeField(names)?.target ?? "name";
-    return target === "name" || names.some((one) => isOther(one) || isRepresentative(one)) ? "nothing" : target;
+  if (meaning !== null) return saidInKnown(meaning, names.at(-1) ?? "");
+  const target = strangeField(names)?.target ?? "name";
+  return target === "name" || names.some((one) => isOther(one) || isRepresentative(one)) ? "nothing" : target;
+}
+
+function saidInKnown({ target, use, isBareName }: Meaning, name: string): PathInDocument["says"] {
+  if (target === null) {
+    // An address in a visit is read from no record, but whose it is, is no list.
+    const own = fieldNamed(name);
+    return own !== null && own !== "name" && namingFields.has(own) ? own : "nothing";
   }
-  const { target, use, isBareName } = meaning;
-  const isOfRecord = use !== "id" && use !== "time zone" && use !== "creation";
-  if (target === null || isBareName || !isOfRecord) return "nothing";
-  if (!bareNames.has(normalizeName(names.at(-1) ?? "")) || target === "pixel_id") return "record";
+  if (isBareName || use === "id" || use === "time zone" || use === "creation") return "nothing";
+  if (use === "person" && target !== "name" && namingFields.has(target)) return "person";
+  if (!bareNames.has(normalizeName(name)) || target === "pixel_id") return "record";
   return target === "identified_at" ? "nothing" : "record but for a listing";
 }
 
 /** Fields of which no list of objects holds values: such a list may be that of the records, as `matched`. */
 const hasNoObjects: ReadonlySet<Target> = new Set(["id", "identified_at", "pixel_id"]);
+
+/** Objects in which an API may put the records of a customer of its own. */
+function isTenant(name: string): boolean {
+  return /^(?:account|company|business|team|user|customer)$/.test(normalizeName(name));
+}
 
 function isOther(name: string): boolean {
   return otherLists.has(normalizeName(name).replace(/s$/, ""));
