@@ -6,13 +6,15 @@ import { askHealth } from "../server/health.ts";
 import { ownAddress, publicOrigin } from "../server/listen-address.ts";
 import { AdminCommand, type AnyCommand, type CommandContext } from "./command.ts";
 
-/** The command `serve`. It starts the server in this process, as bun start does. */
+/** The command `serve`. It starts the server in this process, as bun start does, and does not end before it. */
 export function serveCommand({ installed }: CommandContext): AnyCommand {
   return new AdminCommand("serve", ["serve", "serve --demo"])
     .option("--demo", "serve sample leads from data/demo.db")
     .action(async (options) => {
       if (options.demo === true) await (await import("./demo/demo.ts")).startDemo(await installed());
       else await (await import("../server/serve.ts")).startServer((await installed()).serving);
+      // A command that has ended ends its process soon after. The server ends the process when it has stopped.
+      await new Promise<never>(() => undefined);
     });
 }
 
