@@ -8,6 +8,7 @@ import { bundlePrograms } from "./support/bundle.ts";
 const inLab = [
   "docs/browser.test.ts",
   "docs/polling.test.ts",
+  "docs/programs.test.ts",
   "extensions/cluster",
   "ops/deploy",
   "ops/executable.test.ts",

@@ -9,7 +9,7 @@ import { aClone, argumentsOf, blocksOf, pathWithBun, walk } from "./walkthrough.
 
 const root = join(import.meta.dir, "../..");
 
-// page.test.ts runs the programs of docs/api.md.
+// programs.test.ts runs the programs of docs/api.md.
 test.each(["README.md", "docs/getting-started.md", "docs/importing.md"])(
   "every command of %s works as printed",
   async (path) => {
