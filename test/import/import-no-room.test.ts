@@ -9,7 +9,7 @@ import { needing } from "../support/needing.ts";
 import { aSmallDisk, withLittleRoom } from "../support/small-disk.ts";
 import { betweenTransactions } from "../support/write-lock.ts";
 
-const rows = Array.from({ length: 12_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
+const rows = Array.from({ length: 20_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
 const large = `date,pixel_id,email\n${rows.join("")}`;
 
 test("a full disk ends an import in one line with the folder and advice", async () => {
@@ -31,7 +31,7 @@ needing("mount")("an undo succeeds on a nearly full disk, and leaves room for a 
   await admin.import("date,pixel_id,email\n2026-01-31,px,d0@example.com\n");
   copyLead({ file: path }, 20_000);
   const { bavail, bsize } = statfsSync(disk.path);
-  writeFileSync(join(disk.path, "rest"), Buffer.alloc(bavail * bsize - 12_000_000));
+  writeFileSync(join(disk.path, "rest"), Buffer.alloc(bavail * bsize - 20_000_000));
   const child = admin.start("import", "undo", "acme", "1");
   // Every request for the lock makes it write pages again.
   for await (const _ of betweenTransactions(path, child.exited, () => true));

@@ -3,9 +3,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Lead } from "../../src/contract/lead.ts";
-import { watchDatabases } from "./closing.ts";
 import { runInTurn } from "./command-process.ts";
-import { anAccount, openTestDatabase } from "./database.ts";
+import { createDatabase } from "./database.ts";
 import { aFolder } from "./folder.ts";
 import { adminCommand, type Finished, type Streams, start } from "./process.ts";
 
@@ -36,7 +35,7 @@ export function anAdmin(
 ) {
   const folder = aFolder();
   const file = join(folder, "leadfile.db");
-  makeAccounts(file, accounts);
+  if (accounts.length > 0) createDatabase(file, accounts);
   const environment = { PATH: process.env["PATH"] ?? "", HOME: folder, DATABASE_PATH: file, ...settings };
   const give = async (input: Input, ...args: readonly string[]) =>
     withJson(await runInTurn({ args, folder, environment, input, nowMs }));
@@ -78,14 +77,6 @@ export function anAdmin(
 export function readLeads(exported: string): Lead[] {
   const lines = exported.split("\n").filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as Lead); // What an export promises.
-}
-
-function makeAccounts(file: string, names: readonly string[]): void {
-  if (names.length === 0) return;
-  const closeDatabases = watchDatabases();
-  const database = openTestDatabase(file);
-  for (const name of names) anAccount(database, { name, createdMs: 0 });
-  closeDatabases();
 }
 
 function withJson(ended: Finished): Ended {

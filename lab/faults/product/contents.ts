@@ -46,13 +46,6 @@ export function isWhole(database: Database): boolean {
   return said.length === 1 && said[0]?.integrity_check === "ok";
 }
 
-/** Returns the number of leads; 0 if there is no table yet. */
-export function countOf(database: Database): number {
-  const table = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'stored_leads'").get();
-  if (table === null) return 0;
-  return database.query<{ leads: number }, []>("SELECT count(*) AS leads FROM stored_leads").get()?.leads ?? 0;
-}
-
 /** All documents as they are served, oldest first. */
 export function documentsOf(database: Database): string[] {
   const rows = database

@@ -6,7 +6,7 @@ import { anAdmin } from "../../../support/admin.ts";
 import { withLittleRoom } from "../../../support/small-disk.ts";
 import { fillInbox } from "./an-inbox.ts";
 
-const rows = Array.from({ length: 12_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
+const rows = Array.from({ length: 20_000 }, (_, n) => `2026-01-31,px,d${n}@example.com\n`);
 const large = `date,pixel_id,email\n${rows.join("")}`;
 const small = "date,pixel_id,email\n2026-01-31,px,dana@example.com\n";
 const createsPixels = '{"create-pixels":true}';
