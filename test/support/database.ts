@@ -47,7 +47,8 @@ export function createDatabase(path: string, accounts: readonly string[] = []): 
   const bytes = Buffer.from(templateWith(accounts));
   // No other file has its accounts. The ends of their IDs change nothing in the order of an index.
   const end = crypto.randomUUID().slice(0, 8);
-  for (let at = bytes.indexOf("acc_"); at !== -1; at = bytes.indexOf("acc_", at + 1)) bytes.write(end, at + 12, "latin1");
+  for (let at = bytes.indexOf("acc_"); at !== -1; at = bytes.indexOf("acc_", at + 1))
+    bytes.write(end, at + 12, "latin1");
   writeFileSync(path, bytes, { mode: 0o600 });
 }
 
