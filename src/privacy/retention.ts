@@ -126,7 +126,7 @@ function isLedgerTimeProven(database: Connection, nowMs: number): boolean {
 }
 
 /** The daily work on a file. */
-export interface RetentionWork {
+interface RetentionWork {
   readonly path: string;
   readonly nowMs: number;
 }

@@ -11,7 +11,7 @@ import { openDatabase } from "../db/open.ts";
 import { openReader } from "../db/reader.ts";
 import type { Flushed } from "../db/usage.ts";
 import { createSync, openWal, pagesUntilCopied, truncateWal } from "../db/wal.ts";
-import { type applyRetentionAt, isRetentionDue, type Retained, type RetentionWork } from "../privacy/retention.ts";
+import { type applyRetentionAt, isRetentionDue, type Retained } from "../privacy/retention.ts";
 import { openFileOutbox } from "../privacy/sent/file-outbox.ts";
 import { UserError } from "../runtime/user-error.ts";
 
@@ -69,6 +69,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   // Before anything is served: a damaged file may say so here first.
   reader.probe();
   const { usage, sent, flush, stop } = openFileOutbox(database, keepsLedger, now);
+  const retention = openRetention(database, path);
   const reserve = `${path}.reserve`;
   let othersWroteMs = Number.NEGATIVE_INFINITY;
   tryOnDisk(() => {
@@ -97,7 +98,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       return flushed;
     },
     fsync: createSync(database, wal),
-    applyRetention: (nowMs) => retain(database, { path, nowMs }),
+    applyRetention: retention.apply,
     listening: async () => {},
     close() {
       try {
@@ -112,7 +113,8 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       } finally {
         // In this order SQLite keeps its locks until its files are closed.
         database.$client.close(true);
-        reader.close();
+        // It would also drop the locks of a retention, whose thread goes on until the process ends.
+        if (!retention.isRunning()) reader.close();
         wal.close();
         rmSync(reserve, { force: true });
         release();
@@ -121,9 +123,18 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   };
 }
 
-async function retain(database: Connection, work: RetentionWork): Promise<Retained> {
-  if (!isRetentionDue(database, work.nowMs)) return { erased: 0, waiting: [] };
-  return await inThread<typeof applyRetentionAt>("applyRetentionAt", work);
+/** Erases in a thread, which goes on until the process ends. */
+function openRetention(database: Connection, path: string) {
+  let running = 0;
+  return {
+    isRunning: () => running > 0,
+    async apply(nowMs: number): Promise<Retained> {
+      if (!isRetentionDue(database, nowMs)) return { erased: 0, waiting: [] };
+      running++;
+      const retained = inThread<typeof applyRetentionAt>("applyRetentionAt", { path, nowMs });
+      return await retained.finally(() => running--);
+    },
+  };
 }
 
 /** The room that a server reserves on its disk, so that an orderly stop on a full disk can write the last counts. */

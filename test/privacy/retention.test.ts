@@ -1,5 +1,6 @@
 /** Retention: the last timestamp that an account keeps, bytes that a kill leaves, and a clock that may be wrong. */
 import { expect, onTestFinished, test } from "bun:test";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import fc from "fast-check";
@@ -8,6 +9,7 @@ import { insertAct, listActs } from "../../src/db/audit.ts";
 import { leads } from "../../src/db/schema.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
 import { applyRetention, eraseOlder, isRetentionDue, setRetention } from "../../src/privacy/retention.ts";
+import { openServedStore } from "../../src/server/store.ts";
 import { aLead, newLead, noonMs } from "../support/builders.ts";
 import { aKey, anAccount, documentsOf, importLeads, openTestDatabase } from "../support/database.ts";
 import { aFolder, filesWith } from "../support/folder.ts";
@@ -73,6 +75,28 @@ test("the daily work erases what is too old in each account, and records it once
   const acts = listActs(database.read, 10, null).filter(({ act }) => act === "retain.erase");
   expect(acts.map(({ detail }) => detail)).toEqual([2, 1].map((erased) => ({ days, erased })));
 });
+
+test("a server that stops during a retention does not drop the locks of its thread", async () => {
+  const database = openTestDatabase(join(aFolder(), "leadfile.db"));
+  const { path } = database;
+  const leads = [leadAt(oldestMs - 1), leadAt(noonMs)];
+  await setRetention(database, anAccount(database, { leads }), days, noonMs);
+  database.close();
+  const store = openServedStore(path);
+  const erasing = store.applyRetention(noonMs);
+  await store.close();
+  expect(await erasing).toEqual({ erased: 1, waiting: [] });
+  // To close any descriptor of a file drops all locks that the process has on it.
+  if (process.platform === "linux") expect(openFiles(path)).toContainEqual(`${path}-shm`);
+});
+
+function openFiles(path: string): string[] {
+  const descriptors = readdirSync("/proc/self/fd").map((name) => `/proc/self/fd/${name}`);
+  const files = descriptors
+    .filter((descriptor) => existsSync(descriptor))
+    .map((descriptor) => readlinkSync(descriptor));
+  return files.filter((file) => file.startsWith(path)).toSorted();
+}
 
 test("the daily work completes the receipt of an erasure that was killed", async () => {
   const database = aFile();
