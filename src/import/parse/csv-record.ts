@@ -135,7 +135,7 @@ function letters(lines: string, cell: number, { delimiter }: Grammar, close: num
 }
 
 function upToLineEnd(text: string, offset: number): string {
-  return text.slice(0, endOfLine(text, indexOf(text, "\n", offset)));
+  return text.slice(0, Math.max(offset, endOfLine(text, indexOf(text, "\n", offset))));
 }
 
 /** Returns the offset of the quote that begins a cell, with blanks before it as some programs write them; null if none does. */
