@@ -86,9 +86,10 @@ export class Columns {
 
   constructor(
     readonly mapping: ColumnMapping,
-    vendor: string | null = null,
+    /** The name of --vendor. */
+    readonly chosenVendor: string | null = null,
   ) {
-    this.vendors = readVendor(vendor);
+    this.vendors = readVendor(chosenVendor);
     this.vendorKeys = keysOf(this.vendors);
     this.root = new Path(this, []);
   }
