@@ -25,7 +25,7 @@ export function createFlush(name: string, outbox: Outbox, database: Database, no
   /** The time of the last statement that showed that this server runs; null before it has begun. */
   let shownMs: number | null = null;
   /** The transaction whose outcome is not known yet. */
-  let leaving: ReturnType<typeof take> = null;
+  let sending: ReturnType<typeof take> = null;
   let isMore = false;
 
   /** Takes what fits into one transaction; null if nothing is due. It stays in the outbox until it is dropped. */
@@ -45,18 +45,18 @@ export function createFlush(name: string, outbox: Outbox, database: Database, no
 
   /** Drops what is being sent if the file shows it. Returns whether nothing is being sent. */
   function dropShown(): boolean {
-    if (leaving !== null && database.isShown(leaving.id)) {
-      isMore = leaving.part !== null && outbox.drop(leaving.part);
-      leaving = null;
+    if (sending !== null && database.isShown(sending.id)) {
+      isMore = sending.part !== null && outbox.drop(sending.part);
+      sending = null;
     }
-    return leaving === null;
+    return sending === null;
   }
 
   async function send(isLast: boolean): Promise<void> {
     do {
-      leaving ??= take();
-      if (leaving === null) return;
-      await database.apply(leaving.id, leaving.statements, isLast ? lastMs : patienceMs);
+      sending ??= take();
+      if (sending === null) return;
+      await database.apply(sending.id, sending.statements, isLast ? lastMs : patienceMs);
       dropShown();
     } while (isLast || isMore);
   }

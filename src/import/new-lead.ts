@@ -70,7 +70,7 @@ export interface ImportOrigin {
   /** The path of the rejects file; null if none was asked for. */
   readonly rejectsFile: string | null;
   readonly startedMs: number;
-  /** The number of an earlier import, whose record goes on; null or absent for a new one. */
+  /** The number of an earlier import that this one continues; null or absent for a new one. */
   readonly continues?: number | null;
 }
 

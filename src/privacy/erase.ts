@@ -202,7 +202,7 @@ function openRemoval(database: Connection, account: SuppressedAccount, nowMs: nu
   };
 }
 
-/** Adds what an earlier step removed to a receipt. A server may have completed the earlier one since. */
+/** Adds the removals of an earlier step to a receipt. A server may have completed the earlier receipt since. */
 function extend(earlier: Receipt | null, receipt: Receipt): Receipt {
   if (earlier === null) return receipt;
   const { hashes, removed, received, gaps } = earlier;

@@ -64,7 +64,7 @@ export function storeReceipt(
   return database.insert(receipts).values(row).onConflictDoNothing({ target: receipts.identity });
 }
 
-/** Returns whether a receipt lacks its recipients, because its erasure runs or was killed. */
+/** Returns whether a receipt lacks its recipients, because its erasure is running or was killed. */
 export function areReceiptsPending(database: Connection): boolean {
   return readReceipts({ read: database }, isNotNull(receipts.pending)).next().done === false;
 }
@@ -121,7 +121,7 @@ function removedBy({ pending }: Pick<StoredReceipt, "pending">): LedgerLead[] {
   return JSON.parse(pending ?? "[]"); // As it was stored with the receipt.
 }
 
-/** Each key once, with its first and its last day. */
+/** Returns each key once, with its first and its last day. */
 function daysByKey(received: Receipt["received"]): Receipt["received"] {
   return [...Map.groupBy(received, ({ key }) => key)].map(([key, times]) => {
     const days = times.flatMap(({ first, last }) => [first, last]).toSorted();

@@ -96,10 +96,13 @@ export interface WaitingAccount extends DueLeads {
   readonly days: number;
 }
 
-/** Does the daily work of a server: completes what was interrupted, and erases what is too old unless a person has to say so. */
+/**
+ * Does the daily work of a server: completes what was interrupted, and erases leads that are too old, unless a person must
+ * confirm it.
+ */
 export async function applyRetention(database: LeadDatabase, nowMs: number): Promise<Retained> {
   if (areReceiptsPending(database.read)) {
-    // The erasure may have been killed, or still run, a moment ago.
+    // The erasure may still be running, or have just been killed.
     await untilRecorded(database.path);
     await completeReceipts(database);
   }

@@ -27,8 +27,8 @@ export function hashOf(instance: Instance, account: string, { kind, value }: Per
 }
 
 /**
- * Returns the statement that blocks hashes and digests, which are in hexadecimal digits. A block that was lifted later stays
- * lifted, unless this decision is the newest one, whatever the clock says.
+ * Returns the statement that blocks hashes and digests, which are hexadecimal. A block that was lifted later stays lifted,
+ * unless this decision is the newest one, whatever the clock says.
  */
 export function blockStatement(
   account: number,
@@ -53,7 +53,7 @@ const inForce = ({ number }: SuppressedAccount) =>
 
 /** Returns a function that lists every form (in hexadecimal) under which the blocks of an account may store an identifier. */
 export function openForms(database: Connection, account: SuppressedAccount) {
-  // Hashing costs a good part of a row, so only kinds of blocks that the account has are computed.
+  // Hashing takes much of the time of a row, so only the kinds of blocks that the account has are computed.
   const { instance } = suppressions;
   const ofAccount = eq(suppressions.account, account.number);
   const used = database.selectDistinct({ instance }).from(suppressions).where(ofAccount).all();
@@ -117,8 +117,8 @@ export async function liftBlocks(
 }
 
 /**
- * Returns the hashes of the IDs that the erasures of a person removed, whose forms are given. An ID stays blocked that another
- * erasure removed as well, as long as what was given to that one is blocked.
+ * Returns the hashes of the IDs that only the erasures of a person removed. `forms` are those of the person's identifiers. An
+ * ID that another erasure also removed stays blocked as long as the identifiers of that erasure are blocked.
  */
 function removedOnlyBy(database: Connection, account: SuppressedAccount, forms: readonly string[]): Iterable<string> {
   const isTheirs = new Set(forms);

@@ -16,7 +16,10 @@ export interface Column {
   readonly names: readonly string[];
   /** Its path, as profiles name it. */
   readonly key: string;
-  /** Its meaning by the table, or in the object that --map makes the person; null if its object holds no fields. */
+  /**
+   * The meaning of the path by the table of names, or in the object that --map makes the person; null if the object around it
+   * holds no fields.
+   */
   readonly meaning: Meaning | null;
   /** Its field by --map, and its position there; null if --map keeps it out, and undefined if --map says nothing of it. */
   readonly mapped: { readonly target: Target; readonly order: number } | null | undefined;
@@ -30,13 +33,13 @@ export interface Column {
   readonly strange: StrangeField | null;
   /** True if its values are needed. */
   readonly isRead: boolean;
-  /** Null for a value. */
+  /** The marker at this path; null for a value. */
   readonly sign: Sign | null;
 }
 
 /**
- * Of a list: that it has several people or visits, or perhaps contacts that are suggested for a company. `nobody` is an empty value
- * that would name a person.
+ * A marker at a path without a value: a list of several people, of several visits, or of contacts that may be suggested for a
+ * company. `nobody` marks an empty value that would name a person.
  */
 export type Sign = "people" | "visits" | "suggested" | "nobody";
 
@@ -76,7 +79,7 @@ export function columnOf(
 
 function strangeIn(names: readonly string[], meaning: Meaning | null): StrangeField | null {
   if (meaning === null) return strangeField(names);
-  // In a table, an unknown name before a dot is no object, but may be the person as in JSON.
+  // In a table, an unknown name before a dot is not an object, but may be the person, as in JSON.
   return names.length === 1 && meaning.target === null ? strangeField(names.flatMap((name) => name.split("."))) : null;
 }
 

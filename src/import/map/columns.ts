@@ -12,17 +12,17 @@ import { keysOf, readVendor, type VendorChoice } from "./profiles.ts";
 
 /** The largest exports have some hundreds of columns. */
 export const maxColumns = 2000;
-/** At most this many layouts are known at once; a record with another one costs a little more. */
+/** The maximum number of cached layouts. A record with another layout takes a little longer. */
 const maxLayouts = 1000;
-/** No export has objects within objects to a greater depth, or a longer path to a value. */
+/** No export has objects that are nested more deeply, or longer paths to values. */
 const maxDepth = 32;
 const maxPathLength = 1000;
 
-/** A path in records of JSON: each of its names is looked up once for all records. */
+/** A path in JSON records. Each of its names is looked up once for all records. */
 export class Path {
   readonly kind: ObjectKind | null;
   readonly isOfPerson: boolean;
-  /** True if --map makes it the person. */
+  /** True if --map makes the object at this path the person. */
   readonly isChosen: boolean;
   readonly isTooLong: boolean;
   private readonly inner = new Map<string, Path>();
@@ -67,9 +67,9 @@ export class Path {
   }
 }
 
-/** The columns of a source, which become more while it is read. */
+/** The columns of a source. More are added while the source is read. */
 export class Columns {
-  /** The columns that were found so far. */
+  /** The columns found so far. */
   readonly all: Column[] = [];
   /** The path of the record itself. */
   readonly root: Path;
@@ -124,7 +124,7 @@ export class Columns {
     return this.layoutOf(this.all);
   }
 
-  /** Adds a column. A record may bring ever new names; those of the first ones are reported. */
+  /** Adds a column. Each record may have new names, so only the first columns are kept and reported. */
   add(name: string, path: readonly string[]): Column {
     const column = columnOf(name, path, this.all.length, this);
     if (this.all.length < maxColumns) this.all.push(column);
@@ -179,5 +179,5 @@ export class Columns {
   }
 }
 
-/** The name of no value: the end of the path of a list. */
+/** The last name in the path of a list. No value has this name. */
 const listSign = "[]";

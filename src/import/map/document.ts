@@ -1,4 +1,4 @@
-/** The list of records of a JSON document, under any name that is not that of something else. */
+/** Finds the list of records in a JSON document, under any name that has no other meaning. */
 import { isObject } from "../parse/json-value.ts";
 import { bareNames, namingFields, otherLists, type Target } from "./fields.ts";
 import { fieldNamed, isRepresentative, kindOf, normalizeName, splitPath } from "./names.ts";
@@ -6,7 +6,7 @@ import { type Meaning, meaningOf, strangeField } from "./paths.ts";
 import { firstEmail } from "./values/emails.ts";
 import { firstPhone } from "./values/phones.ts";
 
-/** A list of records, and its parents: a name in a list of companies is that of a company. */
+/** A list of records, and the names of its parents: a `name` in a list of companies is that of a company. */
 export interface Page {
   readonly items: readonly unknown[];
   readonly parents: readonly string[];
@@ -16,24 +16,25 @@ export interface Page {
 interface Path {
   readonly names: readonly string[];
   readonly kind: ReturnType<typeof kindOf>;
-  /** True if --map makes the items of a list at it the person. */
+  /** True if --map makes the items of a list at this path the person. */
   readonly isChosen: boolean;
   readonly inDocument: PathInDocument;
   at(name: string): Path;
 }
 
-/** What a path says of a document. */
+/** The meaning of a path for its document. */
 export interface PathInDocument {
   /** True if a list with this name may be the list of records. */
   readonly mayHoldRecords: boolean;
   /**
-   * Whether a value here says that the document is one record: never, even if it is empty, if it is not empty, not in a listing (which
-   * has a time, an address, and a name of its own), or if it is such a value, because it would name somebody in an unknown object.
+   * The evidence of a value at this path that the document is one record: none; proof even if the value is empty; proof if it
+   * is not empty; proof except in a listing, which has its own time, address, and name; or proof if the value fits the field,
+   * because it would name somebody in an unknown object.
    */
   readonly says: "nothing" | "person" | "record" | "record but for a listing" | Target;
 }
 
-/** The maximal depth of a list of records. */
+/** The maximum depth of a list of records. */
 const maxDepth = 4;
 
 interface List {
@@ -42,8 +43,8 @@ interface List {
 }
 
 /**
- * Returns the list of records that a JSON value is; null if it is a record, and the paths of the lists if it has several.
- * Around the list of a page, nothing says something of a visitor or a visit.
+ * Returns the list of records that a JSON value is or has; null if the value is a record, and the paths of the lists if it has
+ * several. Nothing around the list of a page describes a visitor or a visit.
  */
 export function readPage(value: unknown, root: Path): Page | { readonly lists: readonly string[] } | null {
   if (Array.isArray(value)) return isList(value) ? { items: value, parents: [] } : null;
@@ -55,7 +56,7 @@ export function readPage(value: unknown, root: Path): Page | { readonly lists: r
   if (isRecord(value, root, { lists: items, isListing })) return null;
   const full = lists.filter(({ items }) => items.length > 0);
   if (full.length > 1) {
-    // Lists of one object each belong together.
+    // Lists with one object each belong to one record.
     const isOne = full.every(({ items }) => items.length === 1);
     return isOne ? null : { lists: full.map(({ path }) => path.names.join(".")) };
   }
@@ -76,7 +77,7 @@ function listsIn(value: Record<string, unknown>, path: Path): List[] {
   });
 }
 
-/** Returns whether a list has only pairs of a name and a value: the fields of one record, as of a form. */
+/** Returns whether a list has only pairs of a name and a value, like the fields of a form. They are one record. */
 function arePairs(list: readonly unknown[]): boolean {
   return list.length > 0 && list.every((item) => isObject(item) && isPair(Object.keys(item)));
 }
@@ -85,7 +86,7 @@ function isPair(names: readonly string[]): boolean {
   return names.length === 2 && names.includes("name") && (names.includes("value") || names.includes("values"));
 }
 
-/** The lists in a document, and whether none of them is named after something else than a record. */
+/** The lists in a document. `isListing` is true if no list is named after anything other than records. */
 interface Around {
   readonly lists: ReadonlySet<unknown>;
   readonly isListing: boolean;
@@ -107,7 +108,7 @@ function isRecord(value: Record<string, unknown>, path: Path, around: Around): b
 }
 
 function saysOfRecord({ inDocument: { says }, kind }: Path, value: unknown, { isListing }: Around): boolean {
-  // A visitor who was not identified is in the record: the entries of its lists are others.
+  // A record has a visitor even if nobody was identified, so the entries of its lists are not the leads.
   if (says === "person") return typeof value !== "number" || isPhone(String(value));
   if (value === null || value === "") return value === null && kind === "person";
   if (says === "record") return typeof value !== "number";
@@ -117,7 +118,7 @@ function saysOfRecord({ inDocument: { says }, kind }: Path, value: unknown, { is
 
 function isOfField(target: Target, text: string): boolean {
   if (target === "email" || target === "verified_email") return firstEmail(text) !== null;
-  // A count is no phone, and a link to a page is no name.
+  // A count is not a phone, and a link to a page is not a name.
   return target === "phone" ? isPhone(text) : /^[^\d/?=&:]*\p{L}[^\d/?=&:]*$/u.test(text);
 }
 
@@ -125,11 +126,11 @@ function isPhone(text: string): boolean {
   return firstPhone(text) !== null && /(?:\d\D*){7}/.test(text);
 }
 
-/** Returns what a path says of a document. */
+/** Returns the meaning of a path for its document. */
 export function pathInDocument(path: readonly string[]): PathInDocument {
   const name = path.at(-1) ?? "";
   const field = fieldNamed(name);
-  // A list of events or of sessions may be that of the records; any other one of visits belongs to a record.
+  // A list of events or sessions may be the list of records. Any other list of visits belongs to a record.
   const isVisits = kindOf(name) === "visit" && !/^(?:event|session)s?$/.test(normalizeName(name));
   const isField = field !== null && !hasNoObjects.has(field);
   const isOfOther = path.some((one) => isOther(one) || (isRepresentative(one) && !(one !== name && isTenant(one))));
@@ -156,7 +157,7 @@ function saidInKnown({ target, use, isBareName }: Meaning, name: string): PathIn
   return target === "identified_at" ? "nothing" : "record but for a listing";
 }
 
-/** Fields of which no list of objects holds values: such a list may be that of the records, as `matched`. */
+/** Fields whose values are never in a list of objects. Such a list, for example `matched`, may be the list of records. */
 const hasNoObjects: ReadonlySet<Target> = new Set(["id", "identified_at", "pixel_id"]);
 
 /** Objects in which an API may put the records of a customer of its own. */
@@ -168,7 +169,7 @@ function isOther(name: string): boolean {
   return otherLists.has(normalizeName(name).replace(/s$/, ""));
 }
 
-/** A list of texts or numbers is a value; one without anything in it may be a page. */
+/** Returns whether a list may have records. A list of texts or numbers is a value; an empty list may be a page. */
 function isList(list: readonly unknown[], depth = 0): boolean {
   if (list.length === 0) return true;
   return list.some((item) => isObject(item) || (depth < maxDepth && Array.isArray(item) && isList(item, depth + 1)));

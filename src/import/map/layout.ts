@@ -8,7 +8,7 @@ import { fieldNamed, isRepresentative, kindOf, normalizeName, wordsOf } from "./
 import { type Meaning, meaningIn, recordItself } from "./paths.ts";
 import { type Profile, pathKey, profileOf, type VendorChoice } from "./profiles.ts";
 
-/** The columns of one record: records that name the same things in the same order share a layout. */
+/** The columns of one record. Records with the same names in the same order share a layout. */
 export interface Layout {
   readonly columns: readonly Column[];
   /** The profile by which the record was recognized; null if it was by none. */
@@ -35,7 +35,7 @@ export interface Candidate {
   readonly isCrowd: boolean;
   /** The columns of the values that name the person. */
   readonly naming: readonly { readonly at: number; readonly target: Target }[];
-  /** True of the traits of the record, which are a part of the record if that is the person. */
+  /** True for the traits of the record, which are a part of the record if it is the person. */
   readonly isTraits: boolean;
   readonly of: ByField;
   /** The location of a company, which counts only in a record that names no person. */
@@ -59,7 +59,7 @@ interface Group {
   readonly person: Meaning["person"];
   readonly entries: Entry[];
   isCrowd: boolean;
-  /** True if the object is there and has no values. */
+  /** True if the object is present, but has no values. */
   isEmpty: boolean;
 }
 
@@ -76,7 +76,7 @@ export function createLayout(columns: readonly Column[], vendor: VendorChoice): 
   // If the object of the visitor is empty, nobody was identified, and a `user` is not read as the visitor.
   const isNobody = groups.some(({ isEmpty, person }) => isEmpty && person.kind === "person");
   const customer = Math.min(...groups.filter(({ person }) => person.kind === "doubtfulPerson").map(orderInObject));
-  // The users of a record that has a customer, even an empty one, are nobody: they may be representatives.
+  // The users of a record with a customer, even an empty one, are not read: they may be representatives.
   const doubtful = ofKind("doubtfulPerson").filter((group) => orderInObject(group) === customer);
   const namesOther = columns.some(namesStranger);
   removeBareNames(record, [...persons, ...ofKind("doubtfulPerson")], entries, isNobody || namesOther);
@@ -110,7 +110,7 @@ export function createLayout(columns: readonly Column[], vendor: VendorChoice): 
 /** Returns the values that have a meaning in a record, in the order of their columns. */
 function entriesOf(columns: readonly Column[], profile: Profile | null): readonly Entry[] {
   const entries = columns.flatMap((column, at) => entryOf(column, at, profile) ?? []);
-  // A place with a name or an ID is one of its own, such as a shop.
+  // A place with its own name or ID, such as a shop, is not that of the visitor.
   const named = entries.flatMap(({ use, place }) => (use === "own name of a place" ? (place ?? "") : []));
   const isOfNamed = ({ place }: Entry) =>
     named.some((name) => place === name || place?.startsWith(`${name}.`) === true);
@@ -137,7 +137,7 @@ function numberOf(column: Column | undefined): string {
 /** A name with a number at its end. */
 const ofNumber = /^(.*\D)(\d{1,2})\s*$/;
 
-/** More parts than a command line has. A value of --map has a lower rank than any other one. */
+/** More parts than a command line can have. The values of --map have lower ranks than all others. */
 const maxMapped = 1_000_000;
 const ownKeys: ReadonlySet<string> = new Set(["identifiedat", "pixelid"]);
 const wholeName: readonly Target[] = ["name", "first_name", "last_name"];
@@ -161,7 +161,7 @@ function entryOf(column: Column, at: number, profile: Profile | null): Entry | n
   return { ...meaning, isGiven: false, at, rank };
 }
 
-/** Returns the meaning of a column in a record of a profile, which may say who the person is. */
+/** Returns the meaning of a column in a record of a profile. The profile may name the object of the person. */
 function meaningFor({ names, meaning }: Column, profile: Profile | null): Meaning | null {
   const person = profile?.person ?? "";
   if (person === "" || (meaning !== null && meaning.person.order < 0)) return meaning;
@@ -216,15 +216,15 @@ function groupsOf(columns: readonly Column[], entries: readonly Entry[]): { reco
   return { record, others: [...groups.values()].slice(1).filter((group) => !isOfSuggested(group)) };
 }
 
-/** Returns the sign of a list of contacts that are suggested for the company of the record. Nobody of them is the visitor. */
+/** Returns the marker of a list of contacts that are suggested for the company of the record. None of them is the visitor. */
 function suggestionOf({ sign, meaning, isIgnored }: Column, at: number): Entry | null {
   const isSuggested = sign === "suggested" && meaning !== null && !isIgnored && meaning.person.kind === "person";
   return isSuggested ? { ...meaning, isGiven: false, at } : null;
 }
 
 /**
- * Adds the values of a flat prefix (`Contact Email`) to the object of that name, or else to the record, unless it has one of
- * their fields without the prefix. Returns the groups that are left.
+ * Adds the values of a flat prefix (`Contact Email`) to the object of that name, or else to the record unless the record has
+ * one of these fields without the prefix. Returns the remaining groups.
  */
 function mergePrefixes(record: Group, others: readonly Group[]): readonly Group[] {
   const flat = others.filter(({ person }) => person.prefix !== null && flatPrefixes.has(person.prefix));
@@ -246,7 +246,10 @@ function mergePrefixes(record: Group, others: readonly Group[]): readonly Group[
   return others.filter((group) => !merged.has(group));
 }
 
-/** A name alone may be that of an event, a page, or a company: it is a person's only next to what names a person. */
+/**
+ * Removes names that may not be a person's. A name alone may be that of an event, a page, or a company; it is a person's only
+ * next to another field that names a person.
+ */
 function removeBareNames(record: Group, people: readonly Group[], entries: readonly Entry[], isNobody: boolean) {
   const named = [...record.entries, ...entries.filter(({ isGiven }) => isGiven)].filter(isNaming);
   const isAlone =
@@ -258,7 +261,7 @@ function removeBareNames(record: Group, people: readonly Group[], entries: reado
   record.entries.splice(0, record.entries.length, ...kept);
 }
 
-/** Returns whether a value in an unknown object would name somebody by more than a name, which plans and forms have too. */
+/** Returns whether a value in an unknown object would identify somebody by more than a name: plans and forms also have names. */
 function namesStranger({ strange }: Column): boolean {
   return strange !== null && strange.target !== "name" && !strange.around.some(isRepresentative);
 }
@@ -287,14 +290,14 @@ function byLikelihood(a: Group, b: Group): number {
 /** Returns the columns of all fields of a lead if an object is the person. */
 function createCandidate(group: Group, record: Group, groups: readonly Group[], mapped: readonly Entry[]): Candidate {
   const isRecord = group === record;
-  // When the record was made is the time of the visit only if the person is another object.
+  // The creation time of the record is the time of the visit only if the person is another object.
   const shared = record.entries.filter(({ use }) => (isRecord ? use !== "creation" : use !== "person"));
   // The traits of a record that is the person are a part of it.
   const traits = isRecord ? groups.filter(({ person }) => person.isTraits).flatMap(({ entries }) => entries) : [];
   const values = [...mapped, ...shared, ...(isRecord ? traits : group.entries)];
   const inOrder = values.filter(({ target }) => target !== null).toSorted((a, b) => a.rank - b.rank || a.at - b.at);
   const isOfCompany = ({ use }: Entry) => use === "place of a company";
-  // Of the record itself, a whole name without a prefix does not say that it is the person.
+  // A full name without a prefix is not enough to make the record itself the person.
   const naming = group.entries.flatMap(({ use, target, at, person }) => {
     const isNaming = use === "person" && target !== null && namingFields.has(target);
     return isNaming && !(isRecord && target === "name" && person.prefix === null) ? [{ at, target }] : [];
@@ -323,7 +326,7 @@ function byField(entries: readonly Entry[]): ByField {
   return of;
 }
 
-/** Returns the columns of names: each whole name, and all halves together at the rank of the preferred one. */
+/** Returns the columns of names: each full name, and all first and last names together at the rank of the preferred one. */
 function namesIn(inOrder: readonly Entry[]): Candidate["names"] {
   const { first_name: first = [], last_name: last = [] } = byField(inOrder);
   const isHalf = ({ target }: Entry) => target === "first_name" || target === "last_name";

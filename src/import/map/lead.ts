@@ -229,7 +229,7 @@ class Reader {
     return this.first(field, indexes, firstText);
   }
 
-  /** Notes that a field came from a column. */
+  /** Records that a field came from a column. */
   note(field: LeadField, index: number): void {
     const column = this.row.layout.columns[index];
     if (column !== undefined) this.origin.push(pairOf(field, column));
@@ -340,7 +340,7 @@ function addOthers(
 /** The separator of the pages of a list in one cell. It begins at the first of many blanks, not at each. */
 const betweenPages = /(?:[,;|]\s*|(?<![\s,;|])\s+)(?=https?:\/\/)|[,;|]\s+(?=\/)/i;
 
-/** A page is a text: a number in its column counts pages. */
+/** Returns the page. A number in the column of a page is a count of pages. */
 function pageOf(cell: Cell): string | null {
   const pages = textsOf(cell).flatMap((text) =>
     betweenPages.test(text) ? text.split(betweenPages).map(firstText) : text,

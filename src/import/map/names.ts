@@ -19,7 +19,7 @@ export const aliasByKey: ReadonlyMap<string, Alias> = new Map(
     .flatMap((target) => aliases[target].map((key) => ({ target, key })))
     .map((alias, order) => [alias.key, { ...alias, order }] as const),
 );
-/** A name of an object, with its kind and its place among the names of that kind. */
+/** A name of an object, with its kind and its position among the names of that kind. */
 export interface Kind {
   readonly kind: ObjectKind;
   readonly order: number;

@@ -2,26 +2,26 @@
 import { type LeadField, leadFields } from "../../contract/lead.ts";
 import type { Column } from "./column.ts";
 
-/** The fields of a lead with the columns that gave them: a number below 2^16 for each pair. */
+/** The fields of a lead with the columns that gave them. Each pair is a number below 2^16. */
 export type Origin = readonly number[];
 
 const fieldNumbers: Readonly<Record<string, number>> = Object.fromEntries(
   leadFields.map((field, number) => [field, number]),
 );
 
-/** Returns the number of a field and of a column that gave it. */
+/** Returns the number of the pair of a field and a column that gave it. */
 export function pairOf(field: LeadField, { number }: Column): number {
   return number * leadFields.length + (fieldNumbers[field] ?? 0);
 }
 
-/** At most this many groups of columns are counted: any of a file may give a field together. */
+/** The maximum number of groups of columns that are counted: any combination may give a field together. */
 const maxGroups = 50_000;
 
-/** The origins of the leads of a source, whose columns become more while it is read. */
+/** The origins of the leads of a source. More columns are added while the source is read. */
 export class Origins {
   /** The number of leads that got a field from one column, by pair. */
   private readonly alone: number[] = [];
-  /** The same for several columns that gave a field together, by the text of their pairs. */
+  /** The number of leads that got a field from several columns together, by their joined pairs. */
   private readonly together = new Map<string, { readonly pairs: Origin; leads: number }>();
 
   constructor(private readonly columns: readonly Column[]) {}
@@ -29,7 +29,7 @@ export class Origins {
   /** Counts a lead. */
   add(origin: Origin): void {
     for (let from = 0, end = 1; from < origin.length; from = end++) {
-      // The pairs of a field follow one another.
+      // The pairs of one field are adjacent.
       while (end < origin.length && isSameField(origin[from], origin[end])) end++;
       const pair = origin[from] ?? 0;
       if (end === from + 1) this.alone[pair] = (this.alone[pair] ?? 0) + 1;
@@ -55,7 +55,7 @@ export class Origins {
     return found;
   }
 
-  /** Returns the columns, or the groups of columns, that gave each field, those of most leads first. */
+  /** Returns the columns, or the groups of columns, that gave each field, the most frequent first. */
   used(): ReadonlyMap<LeadField, readonly (readonly Column[])[]> {
     const alone = [...this.alone.entries()].map(([pair, leads]) => ({ pairs: [pair], leads }));
     const counted = [...alone, ...this.together.values()].filter(({ leads }) => leads > 0);

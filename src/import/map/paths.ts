@@ -118,7 +118,7 @@ export interface StrangeField {
 
 /** Returns the field that a value in an unknown object would be if that object were the person; null if it would name nobody. */
 export function strangeField(names: readonly string[]): StrangeField | null {
-  // A field may be an object too: `found.emails.value`.
+  // A field may be an object itself: `found.emails.value`.
   for (const length of [names.length - 1, names.length - 2].filter((length) => length > 0)) {
     const target = meaningOf(names.slice(length))?.target ?? null;
     if (target !== null && namingFields.has(target)) return { target, around: names.slice(0, length) };
@@ -126,7 +126,7 @@ export function strangeField(names: readonly string[]): StrangeField | null {
   return null;
 }
 
-/** The objects that are entered in each object. In every other one, they hold no fields. */
+/** The kinds of objects that are read in each kind of object. Anywhere else, an object holds no fields. */
 const objectsIn: Readonly<Record<Inside, { readonly [Kind in ObjectKind]?: Inside }>> = (() => {
   const ofPerson = { person: "person", doubtfulPerson: "person", visit: "visit" } as const;
   const all = { ...ofPerson, part: "part", company: "company", place: "place" } as const;
@@ -147,7 +147,7 @@ const holdsPerson: ReadonlySet<string> = new Set(["visit", "pagevisit", "session
 /** Objects in which a person's own visits are. */
 const isVisitOfPerson: ReadonlySet<string> = new Set(["visit", "pagevisit", "session", "pageview"]);
 
-/** Enters an object; null if it holds no fields there. */
+/** Returns the step into an object; null if the object holds no fields there. */
 function enter(step: Step, title: string): Step | null {
   const key = normalizeName(title);
   const known = find(kindByKey, key);
@@ -180,7 +180,7 @@ function enterPerson({ person, inside, visit }: Step, next: Step, { kind, key, o
   // The traits of a person are a part of it.
   if (isTraits && !isInVisit && !isOfRecord) return next;
   if (isInVisit && !holdsPerson.has(visit) && !(isTraits && visit === "context")) return null;
-  // An object within another one is less likely than any that is not.
+  // A nested object is less likely to be the person than any object that is not nested.
   const around = isOfRecord ? Number(isInVisit) : Math.floor(person.order / 100) + 1;
   const isDoubtful = kind === "doubtfulPerson" || person.kind === "doubtfulPerson";
   return {
@@ -196,7 +196,7 @@ function enterPerson({ person, inside, visit }: Step, next: Step, { kind, key, o
   };
 }
 
-/** Returns the meaning of a value in an object; with a use of null if it is no field there. */
+/** Returns the meaning of a value in an object; its use is null if it is not a field there. */
 function valueIn(step: Step, title: string): Meaning {
   const key = normalizeName(title);
   if (step.field !== null) return valueOfField(step, step.field, key);
@@ -225,7 +225,7 @@ function sign({ person, path, depth, place }: Step, use: Use | null): Meaning {
   return { use, target: null, person, rank: depth * perLevel, zone: null, around: path, place, isBareName: false };
 }
 
-/** Looks a name up as a whole, or as an object that is directly followed by a field. Null if it is neither. */
+/** Looks a name up as a whole, or as an object that is directly followed by a field. Returns null if it is neither. */
 function named(step: Step, title: string): Meaning | null {
   const alias = find(aliasByKey, normalizeName(title));
   if (alias !== undefined) return field(step, alias);
@@ -242,9 +242,9 @@ function named(step: Step, title: string): Meaning | null {
   return null;
 }
 
-/** Returns the meaning of a flat name: a prefix that is an object, and what it holds. It was sent in the object around it. */
+/** Returns the meaning of a flat name such as `visitor_email`: an object as a prefix, followed by one of its fields. */
 function flatField(step: Step, prefix: string, kind: ObjectKind, inner: Alias | string): Meaning {
-  // Of the wrappers, only a lead is a prefix.
+  // `lead` is the only wrapper that can be a prefix.
   const isOfPerson = kind === "person" || kind === "doubtfulPerson" || prefix === "lead";
   const entered = kind === "wrapper" && !isOfPerson ? null : enter(step, prefix);
   const isText = typeof inner === "string";
@@ -282,7 +282,7 @@ const useOfPlace: { readonly [Where in Inside]?: Use } = {
 function useOf(step: Step, alias: Alias): Use | null {
   const { target, key } = alias;
   if (placeFields.has(target)) return useOfPlace[step.inside] ?? null;
-  // company.business is its industry, not its name.
+  // `company.business` is the industry of the company, not its name.
   const isNameOfCompany = key === "name" || (target === "company" && key.endsWith("name"));
   if (step.inside === "company") return isNameOfCompany ? "company" : null;
   if (step.inside === "visit") return useInVisit(step, target);

@@ -15,7 +15,7 @@ export interface Profile {
   /** The field of each path, and its position in the order of preference. */
   readonly fields: ReadonlyMap<string, { readonly target: Target; readonly order: number }>;
   readonly targets: ReadonlySet<Target>;
-  /** The beginnings of paths in the objects that it knows. */
+  /** The path prefixes of the objects that the profile knows. */
   readonly objects: readonly string[];
 }
 
@@ -52,7 +52,7 @@ function createProfile(name: string, { recognizedBy, person, fields, notKept }: 
 /** The profiles that may be used for a source: all of them, the chosen one, or none. */
 export interface VendorChoice {
   readonly all: readonly Profile[];
-  /** True if --vendor chose the profile, which then needs not recognize a record. */
+  /** True if --vendor chose the profile, which then need not recognize a record. */
   readonly isChosen: boolean;
 }
 
@@ -69,7 +69,7 @@ export function readVendor(name: string | null): VendorChoice {
   );
 }
 
-/** A column, as far as a profile looks at it. */
+/** The parts of a column that profiles use. */
 interface KnownColumn {
   readonly key: string;
   readonly meaning: Meaning | null;
@@ -83,7 +83,7 @@ export function profileOf({ all, isChosen }: VendorChoice, columns: readonly Kno
   return found === undefined || columns.some((column) => namesOther(column, found)) ? null : found;
 }
 
-/** Returns whether a column names somebody in an object that a profile does not know: the record is of another system. */
+/** Returns whether a column names somebody in an object that a profile does not know. Such a record is from another system. */
 function namesOther({ key, meaning }: KnownColumn, { objects, person }: Profile): boolean {
   if (person === undefined || meaning?.target == null || !namingFields.has(meaning.target)) return false;
   return (

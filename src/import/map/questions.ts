@@ -16,9 +16,9 @@ export interface Questions {
   readonly order: Undecided | null;
   /** True if no row names a pixel. */
   readonly lacksPixel: boolean;
-  /** The unknown objects of which one may be the visitor. */
+  /** The unknown objects, one of which may be the visitor. */
   readonly people: readonly UnknownPerson[] | null;
-  /** The columns of the leads of the first rows. */
+  /** The origins of the leads in the first rows. */
   readonly origins: readonly Origin[];
 }
 
@@ -125,7 +125,7 @@ function mayBeUnixTime(text: string, nowMs: number): boolean {
 function unknownPeople(rows: readonly Row[]): UnknownPerson[] | null {
   const found = new Map<string, { has: Set<Target>; rows: Set<Row>; isRepresentative: boolean }>();
   for (const row of rows) {
-    // What a profile leaves out is nobody: `context.library` of Segment has the name of a program.
+    // A value that a profile leaves out names nobody: `context.library` of Segment has the name of a program.
     const columns = row.layout.profile === null ? [...row.layout.columns.entries()] : [];
     for (const [index, { strange }] of columns) {
       if (strange === null || firstText(row.cells[index]) === null) continue;

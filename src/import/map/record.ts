@@ -1,4 +1,4 @@
-/** Reads the values of a record of JSON, each with the column of its path. */
+/** Reads the values of a JSON record, each with the column of its path. */
 import { isObject } from "../parse/json-value.ts";
 import type { Cell } from "../row.ts";
 import type { Column, Sign } from "./column.ts";
@@ -7,10 +7,10 @@ import { namingFields } from "./fields.ts";
 import type { Layout } from "./layout.ts";
 import { fieldNamed, isRepresentative, maxNameLength } from "./names.ts";
 
-/** Deeper lists, and objects in them, are not looked at. */
+/** Lists that are nested more deeply, and the objects in them, are not read. */
 const maxListDepth = 32;
 
-/** The values of a record, each at the index of its column; null if it has too many names. */
+/** Returns the values of a record, each at the index of its column; null if it has too many names. */
 export function readRecord(
   record: object,
   parents: readonly string[],
@@ -29,7 +29,7 @@ class RecordReader {
   readonly cells = new Map<Column, Cell>();
   names = 0;
 
-  /** Adds the values at or below a path. What has no meaning is left out before it is looked at. */
+  /** Adds the values at or below a path. A value without a meaning is skipped before it is read. */
   add(value: unknown, path: Path): void {
     if (path.isTooLong) return;
     if (path.isOfPerson && isEmpty(value)) this.addSign(path, "nobody");
@@ -55,7 +55,7 @@ class RecordReader {
     const before = this.names;
     const own = items.filter((item) => !isOfOther(item, path.names.at(-1) ?? ""));
     for (const item of this.chosenOf(own.length === 0 ? [{}] : own, path)) {
-      // Each item has the same names.
+      // The items have the same names, which count once.
       this.names = before;
       this.add(item, path);
     }
@@ -68,7 +68,7 @@ class RecordReader {
     const full = items.filter((item) => holdsText(item, 0));
     if (!isChosen && suggestions.test(name)) this.addSign(path, "suggested");
     if (full.length < 2) return full.length === 0 ? items.slice(0, 1) : full;
-    // Of several people nobody is the visitor, and of several objects in a wrapper none is the record.
+    // If there are several people, none is the visitor. If a wrapper has several objects, none is the record.
     const isOfPeople = isChosen || isOfPerson || (kind === "wrapper" && full.some(namesSomebody));
     if (isOfPeople) this.addSign(path, "people");
     if (kind === "visit") this.addSign(path, "visits");
@@ -81,7 +81,10 @@ class RecordReader {
     this.cells.set(path.sign(sign), "sign");
   }
 
-  /** Adds the texts of a path if they are needed. An empty one says that the record has the name. Every name counts. */
+  /**
+   * Adds the texts of a path if they are needed. An empty text shows that the record has the name. Every name counts toward the
+   * maximum.
+   */
   private addCell(cell: string | readonly string[], path: Path): void {
     if (++this.names > maxColumns) return;
     const column = path.value;
@@ -100,23 +103,25 @@ function flatItems(list: readonly unknown[], depth: number): readonly unknown[] 
   });
 }
 
-/** Lists in which feeds of companies have suggested contacts. */
+/** The lists that have suggested contacts in company feeds. */
 const suggestions = /^(?:contacts|people|prospects)$/i;
 
-/** Returns whether an object has a field that names somebody, and is no thing with a name. */
+/** Returns whether an object has a field, other than a name, that identifies somebody. Things also have names. */
 function namesSomebody(item: unknown): boolean {
   if (!isObject(item)) return false;
   const fields = Object.keys(item).map(fieldNamed);
   return fields.some((field) => field !== null && field !== "name" && namingFields.has(field));
 }
 
-/** Returns whether an item of a list of phones or addresses says that it is of somebody else: `{ type: "company", number }`. */
+/**
+ * Returns whether an item in a list of phones or addresses belongs to somebody else by its type: `{ type: "company", number }`.
+ */
 function isOfOther(item: unknown, name: string): boolean {
   if (!isObject(item)) return false;
   const said = item["type"] ?? item["label"] ?? item["kind"] ?? item["category"];
   const field = fieldNamed(name);
   const isOfPerson = field !== null && namingFields.has(field);
-  // A business address is the person's, and a business phone is not.
+  // A business email address is the person's, but a business phone is not.
   return isOfPerson && typeof said === "string" && isRepresentative(said) && fieldNamed(`${said} ${field}`) === null;
 }
 

@@ -22,7 +22,7 @@ export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source",
   const given = origins.used();
   const listed = columns.all.filter(({ name }) => !isRejectColumn(name));
   const used = new Map<Column, LeadField>();
-  // A verified address is that, though it also fills an empty `email`.
+  // A verified address is reported as `verified_email`, although it also fills an empty `email`.
   for (const field of leadFields) {
     for (const column of given.get(field)?.flat() ?? []) used.set(column, field);
   }
@@ -52,7 +52,7 @@ export function reportOn(columns: Columns, stamp: TimeRules["stamp"] = "source",
     }),
     /** Each column with the field of a lead that it becomes, or null. */
     columns: listed.map((column) => ({ column: column.name, field: fieldOf(column) })),
-    /** True if no column gives the time, though nobody asked for the time of the import. */
+    /** True if no column gives the time, although the time of the import was not requested. */
     lacksTime: !isOfArrival && !given.has("identified_at") && ![...named.values()].includes("identified_at"),
   };
 }

@@ -103,7 +103,7 @@ function isAccepted(stray: number, { acceptsStray }: Grammar): boolean {
   return acceptsStray && stray !== Number.POSITIVE_INFINITY;
 }
 
-/** Adds the cells before the first one with a quote, which are split together. Returns the offset of that one, or one past the end. */
+/** Splits and adds the cells before the first cell with a quote. Returns the offset of that cell, or one past the end. */
 function takePlainCells(lines: string, cell: number, { delimiter }: Grammar, cells: string[]): number {
   const quote = lines.indexOf('"', cell);
   const plain = lines.slice(cell, quote === -1 ? lines.length : quote);

@@ -19,36 +19,39 @@ export interface ValueRules {
 const maxNames = 4;
 /** Pages that were joined are in a list, or in a page of pages. */
 const maxDepth = 4;
-/** The maximum length of the text around a list of records, which is kept to find out whether it is one. */
+/** The maximum length of the text around a list of records. The text is kept to determine whether the list is one of records. */
 const maxAroundLength = maxRecordLength;
-/** The approximate number of rows that are kept at a time: those of a piece may be several times as large as it. */
+/** The approximate number of rows in memory: the rows of a piece of text may be several times as large as the piece. */
 const rowsAtOnce = 2000;
-/** The memory that a member takes in addition to its letters. */
+/** The memory that a member takes in addition to its text. */
 const lengthOfMember = 64;
 
 const [quote, backslash] = [34, 92];
-/** The change of the depth at each ASCII character. */
+/** The change of the nesting depth at each ASCII character. */
 const changes = new Int8Array(128);
 for (const [sign, change] of Object.entries({ "{": 1, "[": 1, "}": -1, "]": -1 })) changes[sign.charCodeAt(0)] = change;
 const listOfObjects = /\[\s*[{[]/y;
 const afterWord = /[\s,\]}]/g;
 
-/** A part of the reading. It pauses where more text is needed, and where many rows are to be taken. */
+/** A part of the parser. It pauses when it needs more text, and when many rows are ready. */
 type Reading<Result = void> = Generator<"needs text" | "has rows", Result>;
 
-/** The members of an object that is entered. The items of its list of records are two empty objects. */
+/**
+ * The members of an object that is too large to be read as a whole. Two empty objects stand for the items of its list of
+ * records.
+ */
 interface Around {
   readonly root: Record<string, unknown>;
   /** The items of the list of records; null until it is found. */
   list: readonly unknown[] | null;
-  /** The number of objects that have begun and not ended. */
+  /** The number of open objects. */
   open: number;
   length: number;
 }
 
-/** Reads values that follow one another. */
+/** Reads consecutive JSON values. */
 export class DocumentReader {
-  /** The text that is not read yet begins at an offset. */
+  /** The unread text begins at the offset `at`. */
   private text = "";
   private at = 0;
   private isLast = false;
@@ -79,13 +82,13 @@ export class DocumentReader {
     while (yield* this.isMore()) yield* this.readValue(0, []);
   }
 
-  /** Reads a value as a whole. One that is larger than a record is a list of records, or has one. */
+  /** Reads a value. A value that is larger than a record must be, or have, a list of records. */
   private *readValue(depth: number, parents: readonly string[]): Reading {
     yield* this.isMore();
     const { line } = this;
     const text = yield* this.wholeValue();
     const value = text === null ? undefined : parseJson(text);
-    // The items of a damaged document are read one by one, so that those that are JSON are not lost.
+    // The items of a damaged document are read one by one, so that valid items are not lost.
     const isDamaged = value === undefined && depth === 0 && /[[{]/.test(this.next);
     if (text !== null && !isDamaged) {
       this.moveOver(text);
@@ -114,8 +117,8 @@ export class DocumentReader {
   }
 
   /**
-   * Reads the list of records in an object. An item of a list that has none is a record, and rejected. Throws a UserError for any
-   * other object that has none.
+   * Reads the list of records in an object. An item of a list that has no such list is a record that is too large, and is
+   * rejected. Throws a UserError for any other object without one.
    */
   private *readObject(depth: number): Reading {
     const { line } = this;
@@ -125,7 +128,7 @@ export class DocumentReader {
       const list = this.listIn(around.root);
       if (list === null || list.items !== around.list) throw new NoList(this.line);
     } catch (cause) {
-      // The items that were read already may be no records.
+      // The items that were already read may not be records.
       const isRecord = cause instanceof NoList && depth > 1 && around.list === null;
       if (!isRecord) throw cause;
       if (around.open > 0) yield* this.skip(around.open);
@@ -152,7 +155,7 @@ export class DocumentReader {
     around.open--;
   }
 
-  /** Keeps a member, which may say that the object is a record. One that is too large or damaged is entered. */
+  /** Keeps a member, which may show that the object is a record. Reads the members of one that is too large or damaged. */
   private *readMember(around: Around, object: Record<string, unknown>, name: string, depth: number): Reading {
     const text = yield* this.wholeValue();
     const value = text === null ? undefined : parseJson(text);
@@ -174,7 +177,7 @@ export class DocumentReader {
         yield* this.readList(depth + 1, list.parents);
         return;
       }
-      // What is no list of records says nothing of one, such as the objects that are included in it.
+      // Any other value says nothing about the records, such as a list of included objects.
       object[name] = null;
       yield* this.skip(0);
     }
@@ -238,7 +241,7 @@ export class DocumentReader {
     this.line += text.split("\n").length - 1;
   }
 
-  /** Moves to the next sign that is no blank. Returns false at the end of the file. */
+  /** Moves to the next character that is not a blank. Returns false at the end of the file. */
   private *isMore(): Reading<boolean> {
     for (;;) {
       for (; this.at < this.text.length; this.at++) {
@@ -251,7 +254,7 @@ export class DocumentReader {
     }
   }
 
-  /** Moves to the next sign, which must be one of some, and returns it. */
+  /** Moves to the next character that is not a blank, and returns it. Throws if it is not an expected one. */
   private *expect(signs: string): Reading<string> {
     if (!(yield* this.isMore()) || !signs.includes(this.next)) throw this.damaged();
     return this.next;
@@ -265,7 +268,7 @@ export class DocumentReader {
   }
 }
 
-/** Returns the offset after the end of a value; null if it is not in this text. */
+/** Returns the offset after the end of a value; null if the end is not in this text. */
 type EndIn = (text: string, from: number, isLast: boolean) => number | null;
 
 /** The place of a character: between values, in a text, or after a backslash in one. */
@@ -277,7 +280,10 @@ function placeAfter(code: number, place: Place): Place {
   return place === "text" && code === backslash ? "escaped" : place;
 }
 
-/** Returns a search for the end of a text, an object, or a list, or of some open ones, across several pieces of text. */
+/**
+ * Returns a function that finds the end of a text, an object, or a list, or of `open` nested ones, across several pieces of
+ * text.
+ */
 function endInside(open: number): EndIn {
   let depth = open;
   let place: Place = "outside";
@@ -298,7 +304,7 @@ const endOfWord: EndIn = (text, from, isLast) => {
   return afterWord.exec(text)?.index ?? (isLast ? text.length : null);
 };
 
-/** The refusal of an object that is larger than a record, and has no list of records. */
+/** The error for an object that is larger than a record and has no list of records. */
 class NoList extends UserError {
   constructor(line: number) {
     super(

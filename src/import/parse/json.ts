@@ -1,4 +1,4 @@
-/** JSON to rows: one object a line, or one document. Either may be a page of records. */
+/** Converts JSON to rows: one object per line, or one document. Either may be a page of records. */
 import { type Columns, maxColumns } from "../map/columns.ts";
 import { readPage } from "../map/document.ts";
 import { readRecord } from "../map/record.ts";
@@ -7,7 +7,7 @@ import { linesOf } from "./encoding.ts";
 import { DocumentReader } from "./json-document.ts";
 import { isObject, parseJson } from "./json-value.ts";
 
-/** A row has its text and its cells: all rows of a page would be several times the page. */
+/** A row has its text and its cells, so all rows of a page would take several times the memory of the page. */
 const rowsAtOnce = 2000;
 /** Pages that were joined are in a list, or in a page of pages. */
 const maxPageDepth = 4;
@@ -76,7 +76,7 @@ function rowsOfValue(
     const rows = records.flatMap((record) => [...rowsOf(record, null, line, columns)]);
     return rows.map((row) => ("reason" in row ? row : { ...row, arrivedMs }));
   }
-  // Only a list can hold more records than one, and most records have none.
+  // Only a value with a list can hold more than one record, and most records have no list.
   return text.includes("[")
     ? rowsOf(value, text, line, columns, parents)
     : [rowOf(value, text, line, columns, parents)];

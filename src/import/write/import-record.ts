@@ -49,7 +49,7 @@ export function beginImportRecord(
   return { ...nothing, account, layout, counts: { ...counts }, ...origin };
 }
 
-/** Returns the record that continues the import of a number, if the account has it. */
+/** Returns a record that continues an earlier import of the account, or the given record if there is no such import. */
 export function continuing(read: Connection, record: ImportRecord, number: number | null): ImportRecord {
   const earlier = number === null ? null : findImport(read, record.account, number);
   if (earlier === null) return record;

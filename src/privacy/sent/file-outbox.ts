@@ -1,11 +1,11 @@
-/** The outbox of a server on the one file, which it writes within a second, and the gaps of the ledger in it. */
+/** The outbox of a server without a cluster. It is written to the file within a second, with the gaps of the ledger. */
 import type { Connection } from "../../db/connection.ts";
 import { isLocked } from "../../db/failure.ts";
 import { type Flushed, openUsageReader } from "../../db/usage.ts";
 import { createClockWatch, openGapMarker, startStatements, stoppedSinceMs, stopStatement } from "./gaps.ts";
 import { createOutbox, partStatements } from "./outbox.ts";
 
-/** Opens the outbox. Without `keepsLedger`, it notes no pages, and keeps the time of that as a gap. */
+/** Opens the outbox. Without `keepsLedger`, it records no pages, and records that time as a gap. */
 export function openFileOutbox(database: Connection, keepsLedger: boolean, now: () => number) {
   const outbox = createOutbox(openUsageReader(database));
   const marker = openGapMarker(database);
@@ -35,8 +35,8 @@ export function openFileOutbox(database: Connection, keepsLedger: boolean, now: 
     usage: outbox,
     sent: keepsLedger ? outbox : { note: () => undefined },
     /**
-     * Writes some of the outbox. When that fails, a file marks the beginning of a gap. The mark is removed when all pages are
-     * written after all; if the process ends before, the next one records the gap.
+     * Writes a part of the outbox. If that fails, a marker file records the beginning of a gap. The file is removed once all
+     * pages are written after all; if the process ends before that, the next one records the gap.
      */
     flush(): Flushed {
       try {
@@ -49,7 +49,7 @@ export function openFileOutbox(database: Connection, keepsLedger: boolean, now: 
         throw cause;
       }
     },
-    /** Records that the server stops in order. Call it when the outbox is empty. */
+    /** Records an orderly stop of the server. Call it when the outbox is empty. */
     stop: () => write([stopStatement(keepsLedger, now())]),
   };
 }

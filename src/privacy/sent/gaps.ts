@@ -1,4 +1,7 @@
-/** Times in which the ledger was not kept, or is not exact. Each is named wherever it may matter who received a lead. */
+/**
+ * Gaps: times in which the ledger was not kept, or is not exact. Every report of the recipients of a lead names those that may
+ * concern it.
+ */
 import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { eq, max, type SQL, sql } from "drizzle-orm";
 import { dayMs } from "../../contract/calendar.ts";
@@ -148,12 +151,12 @@ export const beatMs = 20_000;
 /** A key by its ID, or all keys of an account by its number. */
 type KeysOf = { readonly key: string } | { readonly account: number };
 
-/** A gap by its times; null while it lasts. */
+/** The times and the reason of a gap. `to` is null while the gap lasts. */
 type KnownGap = Pick<typeof ledgerGaps.$inferSelect, "from" | "to" | "reason">;
 
 /**
- * Lists the gaps that have not ended before the days that the ledger keeps, oldest first: those in the file, and that of a disk
- * that is full. During a restore, `old` is the replaced file.
+ * Lists the gaps in the days that the ledger keeps, oldest first: recorded gaps, and the gap of a disk that is full now. During
+ * a restore, `old` is the replaced file.
  */
 function readGaps(database: Connection, nowMs: number, schema: "main" | "old" = "main"): KnownGap[] {
   const recorded = database.all<typeof ledgerGaps.$inferSelect>(sql`
@@ -165,15 +168,18 @@ function readGaps(database: Connection, nowMs: number, schema: "main" | "old" = 
   return [...holding, ...current].filter(({ to }) => to === null || to >= nowMs - keptDays * dayMs);
 }
 
-/** The path of the replaced file: an earlier version's is attached as `locked`, and an upgraded copy of it as `old`. */
+/**
+ * Returns the path of the replaced file. A file of an earlier version is attached as `locked`, and an upgraded copy of it as
+ * `old`.
+ */
 function replacedPath(database: Connection): string {
   const files = sql`SELECT file FROM pragma_database_list WHERE name IN ('locked', 'old') ORDER BY name`;
   return database.values<[string]>(files)[0]?.[0] ?? "";
 }
 
 /**
- * Returns the gaps in which one of some keys could read, oldest first. An account may have had keys since a backup that nobody
- * knows, so each gap of a restore is one of its gaps.
+ * Returns the gaps in which any of some keys could read, oldest first. A restore loses the keys that were created after the
+ * backup, so the gap of a restore concerns every account.
  */
 export function listGaps(database: Connection, of: KeysOf, nowMs: number): Gap[] {
   const those = "key" in of ? eq(keys.id, of.key) : eq(keys.account, of.account);

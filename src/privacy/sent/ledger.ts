@@ -23,19 +23,19 @@ export function newestForgottenDay(nowMs: number): string {
 /** Within this time a page that was answered is in the ledger, wherever its server runs. */
 export const recordedWithinMs = 1_500;
 
-/** The time in which a server that waits for the lock writes once it is free. */
+/** The time in which a waiting server writes once the lock is free. */
 const afterLockMs = 500;
-/** Programs that write much yield the lock at each request, so that it is rarely free at once. */
+/** The maximum number of waits for the lock. Programs that write a lot yield it at each request, so it is rarely free at once. */
 const maxLocks = 3;
 /** To rewrite a large file takes that long. */
 const maxLockedMs = 120_000;
 
-/** Resolves when every page that was answered until now is in the ledger of a file, if its server is not killed before. */
+/** Resolves when every page that was served until now is in the ledger of a file, unless its server is killed first. */
 export async function untilRecorded(path: string): Promise<void> {
   if (isFileOfNode(path)) return await Bun.sleep(recordedWithinMs);
   if (!isServed(path)) return;
   await Bun.sleep(recordedWithinMs);
-  // Nor can a server write while another program rewrites the file, for example after a second erasure.
+  // A server cannot write while another program rewrites the file, for example after a second erasure.
   using database = connectTo(path, "readwrite");
   for (let locks = 0; locks < maxLocks && (await waitForLock(database.$client)); locks++) await Bun.sleep(afterLockMs);
 }
@@ -63,9 +63,9 @@ export interface SentToKey {
 }
 
 /**
- * Returns the statements that add what keys were sent on a UTC day to the rows of a node, for one transaction; none if the ledger has all of it. No other
- * program writes these rows, so they may be run again if it is unknown whether they were. A key whose account was deleted since
- * is left out.
+ * Returns the statements that add the leads sent to keys on a UTC day to the rows of a node, for one transaction; none if the
+ * ledger has all of them. No other program writes these rows, so the statements may be run again if their outcome is unknown. A
+ * key whose account was deleted since is left out.
  */
 export function sentStatements(
   database: Connection,
@@ -82,7 +82,7 @@ export function sentStatements(
       return known !== null && !addBits(all, bits) ? [] : [[key, block, packBits(all).toString("hex")] as const];
     }),
   );
-  // A key may only have been counted.
+  // A key may have made requests without being sent leads.
   const sentTo = some.filter(({ blocks }) => blocks.size > 0);
   const newest = sentTo.map(({ key, newestMs }) => [key, newestMs] as const);
   const add = sql`
