@@ -64,7 +64,7 @@ async function undo(context: CommandContext, account: Account, record: StoredImp
   return await runWithProgress("Undoing", record.imported, context.output, steps, (removed) => {
     if (findImport(database.read, account.number, record.number)?.undoneMs !== null) return null;
     const were = `${leadsText(removed)} of import ${record.number} ${removed === 1 ? "was" : "were"} removed`;
-    return `Stopped after ${were}. It is not undone yet.`;
+    return `Stopped after ${were}. The import is not undone yet.`;
   });
 }
 

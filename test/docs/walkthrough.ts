@@ -85,7 +85,7 @@ function differenceOf(text: string, said: string): string[] {
 /** The address of a server that has said all that it says at its start. */
 async function begun(server: ReturnType<typeof start>, command: string): Promise<string> {
   const address = await server.listening();
-  if (command === "bun run demo\n") await server.said(/Ctrl-C ends it/);
+  if (command === "bun run demo\n") await server.said(/Press Ctrl-C to stop/);
   return address;
 }
 

@@ -181,7 +181,7 @@ test("an undo that is stopped or killed is listed as unfinished, and the next on
   };
   const { status, left, said } = await leftAfter(many + 1, "SIGINT");
   const stopped =
-    /\nStopped after ([\d,]+) leads of import 2 were removed\. It is not undone yet\. Run the command again [^\n]+\n$/;
+    /\nStopped after ([\d,]+) leads of import 2 were removed\. The import is not undone yet\. Run the command again [^\n]+\n$/;
   expect([status, Number(stopped.exec(`\n${said}`)?.[1]?.replaceAll(",", ""))]).toEqual([130, many + 1 - left]);
   const killed = await leftAfter(left, "SIGKILL");
   expect((await undo(admin, 2)).json as unknown).toEqual({ import: 2, removed: killed.left - 1 });

@@ -70,7 +70,7 @@ async function run(context: CommandContext, named: string, once: boolean): Promi
     importOf(name, path) {
       const { read } = database;
       const account = findAccount(read, name) ?? listAccounts(read).find((one) => isFolderOf(one, name));
-      if (account === undefined) throw new UserError("no account has this ID or name; its files wait.", "");
+      if (account === undefined) throw new UserError("no account has this ID or name; its files remain pending.", "");
       const importFile = importWith(context, account.id, settingsIn(path), "uploads", imports);
       return async (file, rejects) => {
         await record();

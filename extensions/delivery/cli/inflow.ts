@@ -93,13 +93,13 @@ function lookAtSettled(thing: string, folders: readonly FolderQueue[]): Finding[
         warning(
           thing,
           `Files that could not be read: ${where(failed, "failed")}`,
-          `The .txt next to each gives the reason. Correct the file and move it to ${path} again, or delete both.`,
+          `The .txt next to each gives the reason. Correct the file and move it back to ${path}, or delete both.`,
         ),
       rejected.count > 0 &&
         warning(
           thing,
           `Rejected rows: ${where(rejected, "rejected")}`,
-          `Correct the rows, which give the reason, and move the file to ${path} again; or delete it.`,
+          `Each row gives its reason. Correct the rows and move the file back to ${path}, or delete it.`,
         ),
     );
   });

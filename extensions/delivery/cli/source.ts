@@ -64,7 +64,7 @@ function createCommand(context: CommandContext): AnyCommand {
     .description("create the webhook URL of a vendor, and print it once")
     .argument("<ACCOUNT>", "ID or exact name")
     .option("--label <TEXT>", "whose deliveries these are, such as rb2b")
-    .option("--secret <SECRET>", "take only deliveries that are signed with it; - reads it from standard input")
+    .option("--secret <SECRET>", "accept only deliveries that are signed with it; - reads it from standard input")
     .option(
       "--signature-header <NAME>",
       `the header with the HMAC-SHA256 of the body (default: ${defaultSignatureHeader})`,

@@ -29,7 +29,7 @@ export function importWith(
     prepareReading(context, accountOf(context, account), requestOf(settings));
   } catch (cause) {
     if (!(cause instanceof UserError) || cause instanceof DatabaseUnavailable) throw cause;
-    throw new UserError(`the options of its import are wrong, and its files wait: ${cause.sentence}`, "");
+    throw new UserError(`the options of its import are wrong, and its files remain pending: ${cause.sentence}`, "");
   }
   return (file, rejects) => imports.run({ account, settings, source, file, rejects });
 }

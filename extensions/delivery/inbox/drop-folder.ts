@@ -199,7 +199,7 @@ export class DropFolder {
 
 const hasChanged =
   "it changed after its import, and is imported again. If the upload had stalled, the last row may be a lead that is cut " +
-  "off. Upload the file as .part, then rename it: then it is not taken too early.";
+  "off. To prevent this, upload the file as .part, then rename it.";
 const changedDuringImport: Outcome = { kind: "later", reason: "It was changed or replaced while it was imported." };
 
 /** A time of the last write that is in the future says nothing: then only what was seen counts. */

@@ -50,7 +50,7 @@ export function checkSettings(value: unknown, source: string): ImportSettings {
   }
   const settings: [string, unknown][] = Object.entries(value);
   const wrong = settings.find(([name, value]) => !isSetting(name, value))?.[0];
-  if (wrong !== undefined) throw new UserError(`${source} has a wrong ${JSON.stringify(wrong)}; ${takes}`, "");
+  if (wrong !== undefined) throw new UserError(`${source} has an invalid ${JSON.stringify(wrong)}; ${takes}`, "");
   return Object.fromEntries(settings) as ImportSettings; // Each of them was checked.
 }
 

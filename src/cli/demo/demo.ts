@@ -52,7 +52,7 @@ export async function startDemo({ serving }: Installed): Promise<void> {
   database.close();
   const { serve } = await import("../../server/serve.ts");
   const { url, baseUrl } = await serve(config, await serving(config));
-  writeNow(1, `listening on ${url}\n\n${demoText(demo, baseUrl)}\nCtrl-C ends it.\n`);
+  writeNow(1, `listening on ${url}\n\n${demoText(demo, baseUrl)}\nPress Ctrl-C to stop.\n`);
 }
 
 type Demo = Awaited<ReturnType<typeof makeDemo>>;

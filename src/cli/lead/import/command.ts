@@ -24,7 +24,7 @@ export function importCommand(context: CommandContext): AnyCommand {
     .argument("<FILE>", "the export; - reads standard input");
   return withImportOptions(command)
     .option("--rejects <FILE>", "write rejected rows to this file, with line and reason")
-    .option("--yes", "import without the question about a new kind of file")
+    .option("--yes", "import a new kind of file without asking")
     .option("--dry-run", "show three leads as they would be served, and change nothing")
     .addHelpText(
       "after",

@@ -27,12 +27,12 @@ export function withReadingOptions<Given extends unknown[], Options extends Opti
 ) {
   return command
     .option("--map <THEIRS=OURS,…>", "map columns to fields, or an object to person; COLUMN=- ignores a column")
-    .option("--vendor <NAME>", "read with the profile of this vendor; none reads by names alone")
+    .option("--vendor <NAME>", "use the profile of this vendor; none uses only the table of names")
     .option("--pixel <ID>", "the pixel of visits without one")
     .option("--create-pixels", "create the pixels that visits name")
     .option("--identity <FIELDS>", "identify visits without an ID by these fields only, such as email,page_url")
     .addOption(
-      new Option("--stamp <WHOSE>", "use the time that is given, or the time of arrival")
+      new Option("--stamp <WHOSE>", "use the time in the source, or the time of arrival")
         .choices(["source", "arrival"])
         .default(stamp),
     )

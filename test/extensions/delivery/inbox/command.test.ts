@@ -102,7 +102,7 @@ test.each([
   const { status, json, stderr } = await admin.run("inbox", folder, "--once", "--json");
   expect({ status, json }).toMatchObject({ status: 1, json: { done: 0, failed: 0, later: 1 } });
   // No trouble of an import: the folder does not rest.
-  expect(stderr).toMatch(/^acme\/: the options of its import are wrong, and its files wait: [^\n]+\n$/);
+  expect(stderr).toMatch(/^acme\/: the options of its import are wrong, and its files remain pending: [^\n]+\n$/);
   expect(stderr).toContain(named);
   writeFileSync(join(folder, "acme/import.json"), `{"create-pixels":true}`);
   expect((await admin.run("inbox", folder, "--once", "--json")).json).toMatchObject({ done: 1 });
