@@ -32,8 +32,8 @@ export function createMajorityClock(read = readClocks) {
       return offsetMs === null ? wallMs : Math.round(monotonicMs + offsetMs);
     },
     /**
-     * Corrects the time, given how far the clock of this machine is behind that of the majority, by the answers of some other
-     * nodes. One other clock proves nothing: then the time goes on as it was.
+     * Corrects the time by the lag of this machine's clock behind that of the majority. With only one other clock, it is
+     * unknown which one is right, so the time is not corrected.
      */
     correct({ clockOffMs: offMs, others }: { readonly clockOffMs: number; readonly others: readonly unknown[] }): void {
       if (others.length < 2) return;

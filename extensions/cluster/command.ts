@@ -95,7 +95,7 @@ function migrateCommand(context: CommandContext): AnyCommand {
     });
 }
 
-/** A command that works while the local node is stopped. `work` returns the result, and says what was done. */
+/** Returns a command that works while the local node is stopped. `work` returns the result and a message. */
 function restartCommand(
   { output }: CommandContext,
   name: string,

@@ -30,7 +30,7 @@ const notShown = "The write is applied, but the local rqlite node has not caught
 /** The time limit for reaching a node, so that an unreachable one does not delay every command. */
 const reachWithinMs = 300;
 const measureEveryMs = 10_000;
-/** The number of leads in a batch, and the durations between which it stays the same. */
+/** The limits of the number of leads in a batch, and the durations between which the number stays the same. */
 const steps = { min: 200, max: 4_000, shortMs: 60, longMs: 150 };
 
 /** Applies transactions, and brings the local file up to those of others. */
@@ -74,7 +74,8 @@ function openTransactions(file: NodeFile, node: RqliteNode) {
       await retry("write", (ms) => execute(node, transaction, withinDistance(node, ms)), withinMs);
     } catch (cause) {
       if (!(cause instanceof WriteRefused)) throw cause;
-      // It was applied before, and the answer was lost. Or a leader that lacks writes has refused what others have.
+      // Either the transaction was applied before and the answer was lost, or a leader that lacks writes has refused a
+      // transaction that other nodes have.
       await catchUp();
       if (!isShown(id)) throw cause;
     }
@@ -123,7 +124,10 @@ export function openClusterDatabase(file: NodeFile, node: RqliteNode, onUnreacha
   };
 }
 
-/** Other programs may write between two batches. A batch that their writes made outdated is built again. */
+/**
+ * Writes batch after batch. Other programs may write between two batches; a batch that is outdated by such a write is built
+ * again.
+ */
 async function* writeBatches(database: LeadDatabase, next: NextBatch): AsyncGenerator<number, number> {
   let [leads, fromMs, size] = [0, Number.MIN_SAFE_INTEGER, steps.min];
   for (;;) {
@@ -135,7 +139,7 @@ async function* writeBatches(database: LeadDatabase, next: NextBatch): AsyncGene
     const tookMs = performance.now() - startedMs;
     size = nextSize(size, tookMs, steps);
     yield (leads += batch.leads);
-    // Other writers get their turn.
+    // Lets other programs write.
     await Bun.sleep(tookMs / 4);
   }
 }
@@ -148,8 +152,8 @@ const nodeTimeoutMs = 1_000;
 const maxApplyMs = 30_000;
 
 /**
- * Waits until each of some nodes shows a transaction. A node that cannot be asked is waited for until any lease has ended that
- * began before a majority showed the transaction. Returns the names of these nodes.
+ * Waits until each of some nodes shows a transaction. For an unreachable node, waits until every lease has ended that began
+ * before a majority showed the transaction. Returns the names of the nodes that do not show it.
  */
 async function waitForAll(
   node: RqliteNode,
@@ -173,7 +177,7 @@ async function waitForAll(
   for (let isKnown = false; missing.size > 0 && performance.now() < endMs; await Bun.sleep(pauseMs)) {
     const asked = members.filter(({ name }) => missing.has(name));
     await Promise.all(asked.map(look));
-    // The lease of a node ends without answers from a majority, and a node of this majority has the write.
+    // A lease needs answers from a majority, and every majority now has a node with the write.
     if (!isKnown && voters.filter((voter) => !missing.has(voter)).length * 2 > voters.length) {
       isKnown = true;
       endMs = performance.now() + leaseMs + clockMarginMs;
@@ -186,12 +190,12 @@ async function waitForAll(
   return [...missing];
 }
 
-/** The time that nodes have to catch up. */
+/** The time limit for nodes to catch up. */
 const catchUpMs = 5_000;
 
 /**
- * Returns the names of those of some nodes that do not show all that was committed when it was called. Asks through one of the
- * nodes, and none needs a local file.
+ * Returns the names of those of some nodes that do not catch up with everything that was committed before the call. Asks
+ * through the node `via`, and needs no local file.
  */
 export async function findBehind(via: RqliteNode, some: readonly Member[]): Promise<string[]> {
   const last = await createRetry()("read", async (ms) => (await askPosition(via, ms, "strong")).last);
@@ -211,10 +215,10 @@ async function untilShown(file: NodeFile, id: string, otherwise: string, withinM
   throw new DatabaseUnavailable(otherwise, `Run ${adminCommand} cluster status to see how far each node is.`);
 }
 
-/** This machine cannot be trusted, and waiting does not help. */
+/** The error for a machine that cannot be trusted. Retrying does not help. */
 class NotTrusted extends DatabaseUnavailable {}
 
-/** What is written with a wrong clock may be erased too early, or served too long. */
+/** Throws if the clock of this machine is wrong: leads written with a wrong clock may be erased too early, or served too long. */
 function refuseWrongClock(offMs: number): void {
   if (Math.abs(offMs) <= maxClockOffMs) return;
   throw new NotTrusted(
@@ -243,7 +247,7 @@ const patienceMs = { inProgress: 30_000, unanswered: 8_000, behind: 5_000 };
 /** The timeout of the first try, to which withinDistance adds the round trips. A leader answers sooner unless it hangs. */
 const firstTimeoutMs = 1_000;
 
-/** Makes a function that tries until there is a result, each time with a longer timeout, while a cluster has no leader. */
+/** Creates a function that retries, each time with a longer timeout, while a cluster has no leader. */
 function createRetry() {
   let patience = patienceMs.unanswered;
 
@@ -261,7 +265,7 @@ function createRetry() {
         patience = patienceMs.inProgress;
         return result;
       } catch (cause) {
-        // Waiting does not help against a missing permission.
+        // Retrying does not help if a permission is missing.
         if (!(cause instanceof NoAnswer) || cause.kind === "not allowed") throw cause;
         wasSent ||= cause.kind !== "unsent";
         if (performance.now() > endMs) {

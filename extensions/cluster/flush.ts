@@ -11,15 +11,15 @@ import { type Outbox, type OutboxPart, partStatements } from "../../src/privacy/
 import type { ClusterDatabase } from "./database.ts";
 import { transactionId } from "./transactions.ts";
 
-/** A cluster may be without a leader for a second or two. The next flush tries again, but not the last one. */
+/** The timeouts of a flush: a cluster may have no leader for a second or two. Only the last flush is not retried. */
 const patienceMs = 2_000;
 const lastMs = 5_000;
-/** The number of keys that a transaction names: enough to notice a balancer that spreads each key over all nodes. */
+/** The maximum number of keys that a transaction names: enough to detect a load balancer that spreads each key over all nodes. */
 const maxNamedKeys = 100;
 
 type Database = Pick<ClusterDatabase, "apply" | "isShown" | "read">;
 
-/** Creates the flush of the server next to a node. */
+/** Creates the flush of the server of a node. */
 export function createFlush(name: string, outbox: Outbox, database: Database, now: () => number) {
   const clockStatements = createClockWatch(name);
   /** The time of the last statement that showed that this server runs; null before it has begun. */
@@ -68,7 +68,7 @@ export function createFlush(name: string, outbox: Outbox, database: Database, no
     of(key: KeyNumber, nowMs: number) {
       const isComplete = dropShown();
       const counts = outbox.of(key, nowMs);
-      // If the file has come to show the counts that are being sent, they were counted twice.
+      // If the file began to show the counts that are being sent, they were counted twice.
       return !isComplete && dropShown() ? outbox.of(key, nowMs) : counts;
     },
     /** Sends what is pending now. What could not be sent is sent again by the next call. */

@@ -69,18 +69,21 @@ export async function listMembers(node: RqliteNode, reachWithinMs = 2_000): Prom
   });
 }
 
-/** Returns the nodes with a vote but one. */
+/** Returns the nodes with a vote except one. */
 export function otherVoters(members: readonly Member[], name: string): Member[] {
   return members.filter((member) => member.isVoter && member.name !== name);
 }
 
-/** Returns true if a node has no data and is a cluster by itself, as one that was started with an empty folder and without -join. */
+/**
+ * Returns true if a node has no data and is a cluster by itself, like one that was started with an empty folder and without
+ * -join.
+ */
 export async function isEmptyAlone(node: RqliteNode): Promise<boolean> {
   const isAlone = (await listMembers(node)).length === 1;
   return isAlone && Number(await query(node, sql`SELECT count(*) FROM sqlite_schema`, "none", timeoutMs)) === 0;
 }
 
-/** Throws a UserError if a node should have joined a cluster, and has begun its own. */
+/** Throws a UserError if a node has started its own cluster instead of joining one. */
 export async function refuseAlone(node: RqliteNode): Promise<void> {
   if (!(await isEmptyAlone(node))) return;
   throw new UserError(
@@ -156,7 +159,7 @@ async function hasOtherFile(node: RqliteNode, path: string): Promise<boolean> {
     const after = writtenNs(path);
     if (reported === undefined || before === 0n || after === 0n) return false;
     const reportedNs = Temporal.Instant.from(reported.last_modified).epochNanoseconds;
-    // In a container, the path of the node leads to nothing here, or into a folder that may not be read.
+    // If the node runs in a container, its path may not exist here, or may be in a folder that this user may not read.
     const isOtherHere = () => statSync(reported.path).ino !== statSync(path).ino;
     if (reportedNs === before || reportedNs === after) return orElse(isOtherHere, false);
     if (before === after) return true;

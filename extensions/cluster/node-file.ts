@@ -30,7 +30,7 @@ export function openNodeFile(path: string) {
     for (let isSecond = false; ; isSecond = true) {
       try {
         opened ??= open(path, ++openings);
-        // rqlite may also replace the file while it is opened: one would be read, and the other one watched.
+        // rqlite may also replace the file while it is opened: then the connection and the watch have different files.
         opened.watch.assertSame();
         return opened;
       } catch (cause) {
@@ -58,11 +58,11 @@ export function openNodeFile(path: string) {
 function open(path: string, number: number) {
   using closing = new DisposableStack();
   const watch = closing.adopt(watchFile(path), ({ close }) => close());
-  // Closed at once, with all of its statements. SQLite shares the WAL index between the connections of a process to one file, so
-  // one that remains open would keep a deleted index in use for all later ones.
+  // Closed at once, with all of its statements. SQLite shares the WAL index between the connections of a process to one file,
+  // so a connection that remains open would keep a deleted index in use for all later connections.
   const connection = closing.adopt(openReadOnly(path), ({ $client }) => $client.close(true));
   const shown = openShownWrites(connection);
-  // A node that starts has a file without tables at first, until it has restored its snapshot.
+  // A node that starts has a file without tables until it has restored its snapshot.
   shown.revision();
   const opened = closing.move();
   let serving: Serving | null = null;
@@ -71,7 +71,7 @@ function open(path: string, number: number) {
     connection,
     watch,
     close: () => opened.dispose(),
-    /** Numbers the openings. */
+    /** The number of this opening, counted from 1. */
     number,
     /** Prepares the reads of requests. Throws if the schema of the file is too old for them. */
     serving: () => (serving ??= openServing(connection, path, watch)),
@@ -83,7 +83,7 @@ function openServing(connection: Connection, path: string, watch: FileWatch) {
   if (pendingMigrations(connection).length > 0) {
     throw new DatabaseUnavailable("The cluster has the schema of an earlier version.", "Run cluster migrate.");
   }
-  // `current` notices another file, and opens it.
+  // `current` detects a replaced file, and opens the new one.
   const reader = openReader(connection, path, { ...watch, assertSame() {} });
   // Each commit of rqlite, of which there are several per second, empties the cache. A large one costs more than it saves.
   connection.$client.run(`PRAGMA cache_size = -${4 * 1024}`);

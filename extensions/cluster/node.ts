@@ -10,7 +10,7 @@ export interface RqliteNode {
   readonly url: string;
   /** The value of the header Authorization; null if the node requires none. */
   readonly authorization: string | null;
-  /** What the last lists have shown of the cluster, which all of its nodes share. */
+  /** The state of the cluster according to the last lists, which all of its nodes share. */
   readonly known: {
     /** The longest round trip to another node; 0 before it is measured. */
     roundTripMs: number;

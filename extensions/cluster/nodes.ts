@@ -1,4 +1,4 @@
-/** Changes of the cluster itself: its first node, its schema, and a node that leaves. */
+/** Changes to the cluster itself: creates it on its first node, migrates its schema, and removes a node. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { count, sql } from "drizzle-orm";
@@ -61,7 +61,9 @@ function endGaps(draft: string): void {
   copy.run(sql`UPDATE ledger_gaps SET ends_at = max(${Date.now()}, begins_at) WHERE ends_at IS NULL`);
 }
 
-/** Removes a node. It gets no later writes, and no command waits for its server. So the server stops serving first. */
+/**
+ * Removes a node. Afterwards, the node gets no writes, and no command waits for its server, so the server stops serving first.
+ */
 export async function removeNode(database: ClusterDatabase, name: string): Promise<void> {
   const { node } = database;
   if (name === node.name) {
@@ -92,7 +94,7 @@ export async function removeNode(database: ClusterDatabase, name: string): Promi
   await database.write([sql`DELETE FROM cluster_nodes WHERE name = ${name} AND leaving = 1`]);
 }
 
-/** Throws a UserError if the other nodes are no majority of themselves. */
+/** Throws a UserError unless a majority of the other nodes is reachable. */
 async function refuseWithoutMajority(members: readonly Member[], name: string): Promise<void> {
   const others = otherVoters(members, name);
   const reached = (await Promise.all(others.map(stateOf))).filter((state) => state !== null);

@@ -35,5 +35,5 @@ function holdersOf(path: string): Set<string> {
   return new Set(holders);
 }
 
-/** Returns nothing for a process that has ended, and on other systems than Linux. */
+/** Returns an empty text for a process that has ended, and on systems other than Linux. */
 const readIfThere = (path: string) => orElse(() => readFileSync(path, "utf8"), "");

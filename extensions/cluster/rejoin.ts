@@ -1,4 +1,7 @@
-/** Work on the files of the local node while it is stopped, such as their removal: then the node copies all data from the others. */
+/**
+ * Works on the files of the local node while it is stopped. A rejoin removes them, so that the node copies all data from the
+ * others.
+ */
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { shmOf, walOf } from "../../src/db/database-files.ts";
@@ -7,7 +10,7 @@ import { type ClusterDatabase, findBehind, reasonFor } from "./database.ts";
 import { checkLocalNode, listMembers, type Member, otherVoters, refuseAlone, stateOf, untilReady } from "./members.ts";
 import { NoAnswer, type RqliteNode } from "./node.ts";
 
-/** Stops and starts the local node, which its supervisor does. */
+/** Stops and starts the local node through its supervisor. */
 export interface Restarting {
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -18,14 +21,14 @@ const stopWithinMs = 60_000;
 /** The time limit for a large file, which depends on the disk and the network. */
 const copyWithinMs = 3_600_000;
 
-/** Works while the node is stopped. Resolves when it is ready again. It is started again whatever happens. */
+/** Stops the node, does some work, and starts the node again even if the work fails. Resolves when the node is ready. */
 export async function whileStopped(
   node: RqliteNode,
   { stop, start }: Restarting,
   work: () => void | Promise<void>,
 ): Promise<void> {
   try {
-    // A leader hands its role over before it stops.
+    // A leader hands over its leadership before it stops.
     await stop();
     for (const endMs = performance.now() + stopWithinMs; (await stateOf(node)) !== null; await Bun.sleep(50)) {
       if (performance.now() > endMs) throw new NoAnswer("it did not stop");
@@ -37,7 +40,7 @@ export async function whileStopped(
   await untilReady(node);
 }
 
-/** Throws a UserError if one of some nodes lacks anything that was written before. Asks through one of them. */
+/** Throws a UserError if one of some nodes lacks a write that was committed before the call. Asks through the node `via`. */
 export async function refuseBehind(via: RqliteNode, some: readonly Member[]): Promise<void> {
   const behind = await findBehind(via, some);
   if (behind.length === 0) return;
@@ -47,7 +50,7 @@ export async function refuseBehind(via: RqliteNode, some: readonly Member[]): Pr
   );
 }
 
-/** The entries in the folder of a node that rqlite makes. */
+/** The entries that rqlite creates in the folder of a node. */
 const madeByRqlite = ["clean_snapshot", "extensions", "raft", "raft.db", "rsnapshots"];
 
 /**
@@ -66,7 +69,7 @@ export async function rejoinNode({ node, path, catchUp }: ClusterDatabase, resta
   }
   await refuseBehind(node, others);
   await whileStopped(node, restarting, async () => {
-    // The local node confirms no write any more: one that only it and the leader have would be lost.
+    // The local node no longer confirms writes. A write that only it and the leader have would be lost.
     await refuseBehind(other, others);
     for (const made of [...madeByRqlite.map((name) => join(dirname(path), name)), path, walOf(path), shmOf(path)]) {
       rmSync(made, { recursive: true, force: true });

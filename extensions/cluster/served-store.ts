@@ -23,7 +23,7 @@ import { query, type RqliteNode } from "./node.ts";
 import { openNodeFile, type Serving } from "./node-file.ts";
 import { createTables, listServers } from "./transactions.ts";
 
-/** Opens the store of a server next to a node. `keepsLedger` is whether what is sent is recorded. */
+/** Opens the store of the server of a node. `keepsLedger` is true if the leads that it sends are recorded. */
 export function openClusterStore(path: string, node: RqliteNode, keepsLedger: boolean): ServedStore {
   const file = openNodeFile(path);
   const database = openClusterDatabase(file, node);
@@ -49,7 +49,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
       return serving().reader.probe();
     },
     sizes: (nowMs) => serving().reader.sizes(nowMs),
-    // What is pending is sent by `fsync`, which follows.
+    // The following `fsync` sends what is pending.
     flush: () => "done",
     fsync: flush.send,
     async applyRetention() {
@@ -58,7 +58,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
       return await applyRetention(database, now());
     },
     async listening(url) {
-      // What is recorded at the start has the time of the majority.
+      // The records of the start need the time of the majority.
       const isTimeRight = () => isTimeKnown(lease.answers());
       await register(database, url, { isTimeRight, isOver: () => isClosed }, async () => {
         const registration = registrationOf(node.name, process, url, now());
@@ -74,7 +74,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
         await flush.finish().catch((cause) => {
           throw lastCountsLost(innermost(cause));
         });
-        // A server that was never registered ends no gap of the one before.
+        // A server that was never registered must not end the gap of the previous server.
         if (flush.isBegun()) await database.write([stopStatement(keepsLedger, now(), node.name)]);
       } finally {
         file.release();
@@ -118,7 +118,9 @@ function registrationOf(name: string, process: string, url: string, nowMs: numbe
     VALUES (${name}, ${url}, ${version}, ${process}, ${nowMs}, 0)`;
 }
 
-/** The earlier version, which kept another record, may still serve from another node. */
+/**
+ * Returns the statement that ends the gap `upgrade` once no other node has a server of an earlier version, which records less.
+ */
 function endOfUpgrade(nowMs: number): Statement {
   return sql`UPDATE ledger_gaps SET ends_at = max(${nowMs}, begins_at) WHERE reason = 'upgrade' AND ends_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM cluster_nodes WHERE version <> ${version})`;

@@ -57,7 +57,7 @@ async function askNode(member: Member, own: Position | null, path: string, isLoc
   const reading = isLocal ? findLongReaders(path) : [];
   const askingState = stateOf(member);
   const position = await askPosition(member, timeoutMs, "none", "", own).catch(() => null);
-  // The connection is there now, so that one round trip is measured.
+  // The connection is open by now, so only one round trip is measured.
   const sentMs = performance.now();
   const scrubbed = position === null ? 0 : await scrubbedUpTo(member, timeoutMs).catch(() => 0);
   const roundTripMs = position === null ? null : Math.round(performance.now() - sentMs);
@@ -91,27 +91,27 @@ function describeAll(asked: readonly Asked[], local: string, erasing: number) {
       /** Null if the node is unreachable: rqlite does not report its address then. */
       url: isAnswering ? one.url : null,
       is_reachable: isAnswering,
-      /** True if it can be read, but applies no writes. */
+      /** True if the node can be read, but applies no writes. */
       is_stuck: one.isStuck,
-      /** The programs that keep reading its file, and the file, as far as this machine can see them. */
+      /** The programs that keep reading the file of the node, and the file, as far as this machine can see them. */
       readers: one.readers,
       file: one.file,
-      /** Entries of the Raft log that it has not applied yet; null if it did not report it. */
+      /** The number of entries of the Raft log that the node has not applied yet; null if the node does not report it. */
       lag: applied === undefined ? null : Math.max(0, newestEntry - applied),
-      /** The time from here to the node and back; null if it does not answer. */
+      /** The round trip from this machine to the node; null if the node does not answer. */
       round_trip_ms: one.roundTripMs,
       /** The version of rqlite. */
       version: state?.build?.version ?? null,
       /** The size of its log in bytes, including free pages. */
       log_bytes: log ?? null,
       wrong_flags: wrongFlagsOf(state),
-      /** True if it lacks some of what was written, as after a full disk. */
+      /** True if the node lacks writes, as after a full disk. */
       lacks_writes: lacking.has(name),
       /** The lead of its clock over that of the majority. */
       clock_off_ms: position === null ? null : Math.round(position.clockOffMs - majorityOffMs),
       /** True if its files have no residual bytes. */
       is_scrubbed: one.scrubbed >= erasing,
-      /** Null if none was ever registered. */
+      /** The server of the node; null if none was ever registered. */
       server: one.server ?? null,
     };
   });

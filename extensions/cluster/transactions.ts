@@ -8,7 +8,7 @@ import { randomText } from "../../src/contract/key.ts";
 import type { Connection, Statement } from "../../src/db/connection.ts";
 import { execute, query, type RqliteNode } from "./node.ts";
 
-/** Creates the tables that are missing, as in a cluster of an earlier version. */
+/** The statements that create missing tables, for example in a cluster of an earlier version. */
 export const tableStatements: readonly string[] = Object.entries({
   // One row with a counter that each write for all nodes increments, such as a revocation.
   revision: "number INTEGER PRIMARY KEY, count INTEGER NOT NULL",
@@ -25,7 +25,7 @@ export const tableStatements: readonly string[] = Object.entries({
   locks: "name TEXT PRIMARY KEY NOT NULL, holder TEXT NOT NULL, expires_at INTEGER NOT NULL",
 }).map(([name, columns]) => `CREATE TABLE IF NOT EXISTS cluster_${name} (${columns}) STRICT`);
 
-/** The number of transactions that are remembered, which are hours of an import. A time limit would need correct clocks. */
+/** The number of remembered transactions: those of an import of several hours. A time limit would need correct clocks. */
 const maxRemembered = 100_000;
 /** A prime below 2^48: a sum of 31 chains and a checksum remains an integer for both SQLite and JavaScript. */
 const chainModulus = 281_474_976_710_597;
@@ -41,7 +41,7 @@ export interface Position {
 /** Returns a random ID for a transaction. */
 export const transactionId = () => randomText(20);
 
-/** Creates the tables that are missing. No transaction can be numbered before. */
+/** Creates the tables that are missing. Call it before the first transaction, which is numbered in one of them. */
 export async function createTables(node: RqliteNode): Promise<void> {
   await execute(node, tableStatements.map(sql.raw), 10_000);
 }
@@ -53,7 +53,7 @@ export const incrementRevision = sql`INSERT INTO cluster_revision (number, count
 /** The number of writes that hold on every node at once. */
 export const revisionNow = sql.raw("(SELECT coalesce(max(count), 0) FROM cluster_revision)");
 
-/** Completes the statements of a transaction. Every write of Leadfile into a cluster is made by this function. */
+/** Completes the statements of a transaction. Every write of Leadfile to a cluster uses this function. */
 export function transactionOf(id: string, statements: readonly Statement[]): Statement[] {
   const last = sql`(SELECT chain FROM cluster_writes ORDER BY number DESC LIMIT 1)`;
   const link = sql`(coalesce(${last}, 0) * 31 + ${Bun.hash.crc32(id)}) % ${sql.raw(String(chainModulus))}`;

@@ -14,11 +14,17 @@ export interface Share {
 
 export type Stats = ReturnType<typeof readStats>;
 
-/** Counts what arrived in a period, which has every day, oldest first. It reads indexes, except for the sources. */
+/**
+ * Counts the leads, requests, and imports of a period. `period` has all of its days, oldest first. Only the sources need more
+ * than an index.
+ */
 export function readStats(database: Connection, account: AccountNumber, period: readonly string[]) {
   const [firstDay = ""] = period;
   const sinceMs = Date.parse(firstDay);
-  /** The index has everything that is counted; the planner would also read the documents. Largest first. */
+  /**
+   * Counts leads by a value, the largest count first. The index has everything that is counted; the planner would also read the
+   * documents.
+   */
   const counted = (what: string, index: string, name = "what") =>
     database
       .values<[string | null, number]>(
@@ -65,7 +71,7 @@ export function sumOf(shares: readonly Share[]): number {
   return shares.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Returns a count for every day. By the clock of its source, a lead may be newer than today. */
+/** Returns a count for every day. A lead may be newer than today, because its time is that of its source. */
 function perDay(
   days: readonly string[],
   counts: readonly Share[],
@@ -77,7 +83,10 @@ function perDay(
 
 export type Chart = ReturnType<typeof chart>;
 
-/** Labelled counts to draw; no bars if nothing was counted. The length of a bar is from 0 to 1, and the longest is 1. */
+/**
+ * Returns a chart of labelled counts, without bars if nothing was counted. The length of a bar is between 0 and 1; the longest
+ * is 1.
+ */
 function chart(title: string, label: string, shares: readonly Share[]) {
   const largest = Math.max(1, ...shares.map(({ count }) => count));
   const bars = shares.map(({ name, count }) => ({ name: name ?? "(none)", count, length: count / largest }));
@@ -104,7 +113,10 @@ export function chartsOf({ period, byDay, byPixel, byState, bySource, requests }
 const maxDaysShown = 62;
 const maxShares = 10;
 
-/** Begins with the first day or month that has a count: earlier ones would push the rest off the screen. */
+/**
+ * Returns a chart by day or month. It begins with the first one that has a count: earlier ones would push the rest off the
+ * screen.
+ */
 function overTime(what: string, period: readonly string[], counts: readonly Share[]): Chart {
   const label = period.length > maxDaysShown ? "month" : "day";
   const startOf = (day: string) => day.slice(0, label === "month" ? "2026-01".length : "2026-01-31".length);
@@ -114,7 +126,7 @@ function overTime(what: string, period: readonly string[], counts: readonly Shar
   return chart(`${what} per ${label}`, label, first < 0 ? [] : all.slice(first));
 }
 
-/** Shows the largest shares. The title says how many there are in all. */
+/** Returns a chart of the largest shares. The title has the number of all shares. */
 function ranking(label: string, shares: readonly Share[]): Chart {
   const ofAll = shares.length > maxShares ? ` (the ${maxShares} largest of ${shares.length})` : "";
   return chart(`Leads by ${label}${ofAll}`, label, shares.slice(0, maxShares));

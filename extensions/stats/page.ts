@@ -34,7 +34,7 @@ ${[...charts.map(chartFigure), importsFigure(stats.imports)].join("\n")}
 `;
 }
 
-/** Says how many leads are from which days. */
+/** Returns a sentence with the number of leads and the first and last day of the period. */
 export function spanText({ period, total, byDay }: Stats): string {
   return `${grouped(sumOf(byDay))} of ${grouped(total)} leads are from ${period[0]} to ${period.at(-1)} (UTC).`;
 }
@@ -73,7 +73,7 @@ function decoded(text: string): string {
   return once === text ? text : decoded(once);
 }
 
-/** A table with a bar in each row. */
+/** Returns a table with a bar in each row. */
 function chartFigure({ title, label, bars }: Chart): string {
   return figure(
     title,
@@ -97,7 +97,7 @@ interface Row {
   readonly length: number;
 }
 
-/** A table under a heading, by which a screen reader goes from figure to figure. */
+/** Returns a table under a heading, with which users of a screen reader move from figure to figure. */
 function figure(title: string, header: readonly string[], rows: readonly Row[], note = ""): string {
   const titles = header.map((title) => `<th scope="col">${title}</th>`).join("");
   const body = rows.map(({ cells, length }) => {

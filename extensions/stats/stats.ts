@@ -17,7 +17,7 @@ import { spanText, statsPage } from "./page.ts";
 
 const maxDays = 3_660;
 
-/** The command `stats`. It counts UTC days up to today. It throws a UserError if the page cannot be written. */
+/** The command `stats`. It covers UTC days up to today. It throws a UserError if the page cannot be written. */
 export function statsCommand(context: CommandContext): AnyCommand {
   return commandOnAccount(context, "stats", [
     "stats acme",
@@ -56,7 +56,7 @@ function adviceFor(newestMs: number, today: string): string {
 }
 
 const maxWidth = 80;
-/** A date fits. */
+/** Wide enough for a date. */
 const minNameWidth = 10;
 
 /** Draws one line for each bar. The longest fills the width; a count above 0 shows at least one character. */

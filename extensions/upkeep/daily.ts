@@ -17,11 +17,14 @@ export async function rotate(place: Place, keep: number, databasePath: string, n
   return [...old, ...copies];
 }
 
-/** Deletes all but the newest backups of ours, and incomplete ones that are older than all of those. Returns their addresses. */
+/**
+ * Deletes all but the newest `keep` backups that Leadfile named, and incomplete ones that are older than the kept ones. Returns
+ * the addresses of the deleted ones.
+ */
 async function deleteOldest(place: Place, keep: number, nowMs: number): Promise<string[]> {
   const names = (await place.list(nowMs)).map(({ file }) => basename(file));
   const [oldest] = names.slice(0, keep).toSorted();
-  // If there are fewer backups than that, incomplete ones are kept: someone may have copied them without manifests.
+  // If there are fewer than `keep` backups, incomplete ones are kept: someone may have copied them without manifests.
   const isOver = (name: string) => names.length >= keep && oldest !== undefined && name < oldest;
   const { incomplete } = await place.listAll();
   const gone = [...names.slice(keep), ...incomplete.filter(isBackupName).filter(isOver)];

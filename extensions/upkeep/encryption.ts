@@ -12,12 +12,12 @@ export async function encryptFile(from: string, to: string, recipient: string): 
 }
 
 interface Decryption {
-  /** The backup as the user knows it. */
+  /** The name of the backup in messages. */
   readonly name: string;
   readonly identityFile: string | null;
 }
 
-/** Decrypts a file into a new one; throws a UserError if the identity file does not fit, or the file is damaged. */
+/** Decrypts a file into a new one; throws a UserError if the identity file does not match, or the file is damaged. */
 export async function decryptFile(from: string, to: string, { name, identityFile }: Decryption): Promise<void> {
   if (identityFile === null) {
     throw new UserError(`${name} is encrypted.`, "Pass --identity FILE, with the file that age-keygen wrote.");

@@ -1,4 +1,4 @@
-/** What upkeep adds to backups: buckets of an object store (S3), and encryption for an age recipient. */
+/** The backup store: buckets of an object store (S3), and encryption for an age recipient. */
 import { join } from "node:path";
 import { S3Client } from "bun";
 import { manifestPath } from "../../src/backup/manifest.ts";

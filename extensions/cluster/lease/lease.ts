@@ -55,7 +55,7 @@ export function createLease(now = readClocks) {
   /** Returns true if an answer to a question still gives a lease. */
   const isRecent = (question: Question | null) => question !== null && timeBetween(question, now()) <= leaseMs;
 
-  /** Ends the lease, as when another file is at the path: what the old one has shown, and earlier answers, mean nothing. */
+  /** Ends the lease, for example when the file was replaced: earlier answers say nothing about the new file. */
   function end(): void {
     era++;
     waiting = [];
@@ -85,7 +85,7 @@ export function createLease(now = readClocks) {
       lag = lagOf(last, shown);
       lacks = compared.some(({ isRefuted }) => isRefuted);
       if (lacks) return end();
-      // Questions may be answered in another order.
+      // Answers may arrive in another order.
       for (const { question, isReached } of compared) {
         if (isReached && question.monotonicMs > (basis?.monotonicMs ?? -1)) basis = question;
       }
@@ -96,7 +96,7 @@ export function createLease(now = readClocks) {
     isValid: () => isRecent(basis),
     /** True if the local file lacks writes that a majority has. */
     lacksWrites: () => lacks,
-    /** The number of transactions that the local file lacked when it was seen last. */
+    /** The number of transactions that the local file lacked when it was last compared. */
     lag: () => lag,
     /** The time since the question on which the lease is based; null if there is none. */
     ageSeconds: () => (basis === null ? null : (now().monotonicMs - basis.monotonicMs) / 1_000),
@@ -121,9 +121,9 @@ function lagOf({ leading, others }: Answers, shown: Shown): number {
 }
 
 /**
- * Compares a file with the answers. isReached: it contains what the leader and each other node had, and a majority had the same
- * transactions. A command returns when a majority shows its write, and one node of that majority is also in this one. isRefuted:
- * too many have other transactions for a majority to have the same.
+ * Compares a file with the answers. isReached: the file contains the last transactions of the leader and of each other node
+ * that answered, and a majority has the same history. A command returns when a majority shows its write, and every other
+ * majority has a node of that one. isRefuted: so many nodes have another history that no majority can have that of the file.
  */
 function compare({ voters, isVoter, leading, others }: Answers, shown: Shown) {
   const relations = others.map(({ last }) => relationOf(last, shown));
@@ -135,7 +135,10 @@ function compare({ voters, isVoter, leading, others }: Answers, shown: Shown) {
   };
 }
 
-/** The last transaction of another node: contained in the local file, ahead of it, of another history, or long forgotten. */
+/**
+ * The relation of another node's last transaction to the local file: contained in it, ahead of it, of another history, or no
+ * longer remembered.
+ */
 type Relation = "contained" | "ahead" | "different" | "forgotten";
 
 function relationOf(last: Position | null, shown: Shown): Relation {

@@ -76,8 +76,8 @@ export function readUnderLease(file: NodeFile, lease: Lease) {
 }
 
 /**
- * Starts to ask twice a second, and keeps the lease with the answers. `see` updates the lease with the state of the file. Returns
- * the function that stops it.
+ * Starts asking twice a second, and renews the lease with the answers. `see` updates the lease with the state of the file.
+ * Returns the function that stops it.
  */
 export function keepLease(node: RqliteNode, process: string, lease: Lease, see: () => void): () => void {
   const questions = openQuestions(node, process);

@@ -1,4 +1,4 @@
-/** The questions to the leader and to the other nodes with a vote: how far they are, and what time it is. */
+/** Asks the leader and the other nodes with a vote for their last transactions and their clocks. */
 import { sql } from "drizzle-orm";
 import { disagreementOf } from "../clock.ts";
 import { listMembers, type Member, otherVoters, withinDistance } from "../members.ts";
@@ -55,7 +55,7 @@ export async function ask(
   };
 }
 
-/** Opens the questions, on behalf of the process that serves. */
+/** Opens the questions of the process that serves. */
 export function openQuestions(node: RqliteNode, process: string) {
   let members: readonly Member[] = [];
   let listedMs = Number.NEGATIVE_INFINITY;
@@ -72,14 +72,14 @@ export function openQuestions(node: RqliteNode, process: string) {
   }
 
   /**
-   * Makes another node the leader if the leader is reachable but has answered nothing for some time. A program that reads its
-   * file blocks the checkpoint of its WAL, and until then the leader applies nothing.
+   * Makes another node the leader if the leader is reachable but has not answered for some time. A program that keeps reading
+   * the leader's file blocks the checkpoint of the WAL, and the leader applies nothing until that ends.
    */
   async function relieveLeader(unansweredMs: number): Promise<void> {
     await list();
     const patienceMs = leader?.name === node.name ? relieveAfterMs.local : relieveAfterMs.other;
     if (leader === undefined || Math.min(unansweredMs, performance.now() - leadsSinceMs) < patienceMs) return;
-    // A leader that is down is replaced without this, and one that answers here is not the reason of the silence.
+    // A leader that is down is replaced without this. A leader that answers this query is not the cause.
     await query(leader, sql`SELECT 1`, "none", withinDistance(node, timeoutMs));
     const answer = query(leader, sql`SELECT 1`, "linearizable", relieveAfterMs.local);
     if ((await answer.catch(() => null)) === null) await handOverLeadership(leader, "of this node");
@@ -92,11 +92,11 @@ export function openQuestions(node: RqliteNode, process: string) {
       else if (performance.now() - listedMs > listEveryMs) list().catch(() => {});
       return await ask(node, members, { level, withinMs: timeoutMs, process });
     },
-    /** Must be called all the time, with the time since the last answer. */
+    /** Must be called regularly, with the time since the last answer. */
     async watchLeader(unansweredMs: number): Promise<void> {
       if (unansweredMs < relieveAfterMs.local || isRelieving) return;
       isRelieving = true;
-      // It is tried again after a failure.
+      // The next call tries again after a failure.
       await relieveLeader(unansweredMs).catch(() => {});
       isRelieving = false;
     },

@@ -177,12 +177,12 @@ function testCommand(context: CommandContext): AnyCommand {
     });
 }
 
-/** Reads a payload as `receive` does. Throws a DeliveryRefused that says what `receive` would answer. */
+/** Reads a payload as `receive` does. Throws a DeliveryRefused with the response of `receive`. */
 async function testDelivery(context: CommandContext, source: Source) {
   const account = accountOf(context, source.account);
   const request = { ...requestOf(checkSettings(source.options, "The source")), mode: "delivery" as const };
   const body = Buffer.concat(await Array.fromAsync(context.standardInput()));
-  // Nobody says which type a payload has that is on standard input.
+  // A payload on standard input has no content type.
   const { json } = readVisits(body, null, /^[^{[]*=/.test(body.toString("utf8", 0, maxFormStart)));
   const { columns, rules } = prepareReading(context, account, request);
   const staged: NewLead[] = [];

@@ -14,10 +14,10 @@ import { type FileSource, type Outcome, rejectedFolder } from "../inbox/archive.
 import type { ImportFile } from "../inbox/drop-folder.ts";
 import type { ImportNews, ImportOrder, ImportProcess } from "../inbox/import-process.ts";
 
-/** The inbox says what became of a file in one line. */
+/** Prints nothing. The inbox reports the outcome of each file in one line. */
 const silent: Output = { json: false, result: () => true, say: () => undefined };
 
-/** Returns the import of files that are read with some settings. Throws a UserError if the settings are wrong. */
+/** Returns the function that imports files with some settings. Throws a UserError if the settings are wrong. */
 export function importWith(
   context: CommandContext,
   account: string,
@@ -44,7 +44,7 @@ export async function serveImports(context: CommandContext): Promise<void> {
   await ended.promise;
 }
 
-/** Imports a file, and returns what became of it. */
+/** Imports a file, and returns the outcome. */
 function runOrder(
   context: CommandContext,
   { account: idOrName, settings, source, file, rejects, nowMs }: ImportOrder,
@@ -60,7 +60,7 @@ function runOrder(
   return outcomeOf(importFile({ ...context, now, output: silent }, { idOrName, file, request, stop, onRead }));
 }
 
-/** Returns what became of a file. A mistake of Leadfile that it has triggered must not keep others from being imported. */
+/** Returns the outcome of an import. A bug of Leadfile that one file triggers must not keep other files from being imported. */
 async function outcomeOf(importing: ReturnType<typeof importFile>): Promise<Outcome> {
   try {
     const { counts, repeated, passed, warnings, rejectedFor } = await importing;

@@ -165,7 +165,7 @@ export function deleteOldFiles(folder: string, keepDays: number, nowMs: number):
   }
 }
 
-/** An archived file is watched for this time after its import. */
+/** The time for which an archived file is watched after its import. */
 const watchedMs = 24 * 3_600_000;
 
 interface ArchivedFile {
@@ -173,11 +173,11 @@ interface ArchivedFile {
   readonly ino: number;
   readonly version: string;
   readonly sinceMs: number;
-  /** The time of the next look. */
+  /** The time of the next check. */
   nextMs: number;
 }
 
-/** Watches the files in done/ and failed/. A stalled upload may go on there, and a failed file may be corrected there. */
+/** Watches the files in done/ and failed/. A stalled upload may continue there, and a failed file may be corrected there. */
 export function watchArchived(folder: string) {
   const files = new Map<string, ArchivedFile>();
 
@@ -186,7 +186,7 @@ export function watchArchived(folder: string) {
     if (now?.isFile()) files.set(path, { name, ino: now.ino, version: versionOf(now), sinceMs, nextMs: sinceMs });
   }
 
-  /** Adds the files that were archived before this start. */
+  /** Adds the files that were archived before this process started. */
   let addEarlier: ((nowMs: number) => void) | null = (nowMs) => {
     for (const own of [doneFolder, failedFolder]) {
       for (const name of namesIn(join(folder, own))) {
@@ -206,10 +206,10 @@ export function watchArchived(folder: string) {
       const due = [...files].filter(([, { nextMs, sinceMs }]) => nowMs >= nextMs || nowMs < sinceMs);
       return due.flatMap(([path, file]) => {
         const { name, ino, version, sinceMs } = file;
-        // An upload that goes on does so soon: the older a file is, the less often it is looked at, up to once a minute.
+        // A stalled upload continues soon or never: the older a file is, the less often it is checked, down to once a minute.
         file.nextMs = nowMs + Math.min((nowMs - sinceMs) / 10, 60_000);
         const [now, dropped] = [entryAt(path), join(folder, name)];
-        // Editors replace it with another file: that is no upload.
+        // Editors replace a file with a new one, which is not an upload.
         const isSame = now?.ino === ino && now.isFile();
         const isChanged = isSame && versionOf(now) !== version && entryAt(dropped) === undefined;
         if (isChanged) renameSync(path, dropped);

@@ -32,14 +32,14 @@ export interface FolderParts {
   readonly count?: (kind: Outcome["kind"], files: number) => void;
 }
 
-/** What keeps files from being imported. A problem is reported once, until it is over. */
+/** The problems that keep files from being imported. Each is reported once until it is over. */
 export class Problems {
   #before: ReadonlySet<string> = new Set();
   #current = new Set<string>();
 
   constructor(readonly parts: Pick<FolderParts, "say" | "count">) {}
 
-  /** Begins another look. A problem is over unless it is reported again, or kept. */
+  /** Begins a look at the files. A problem is over unless it is reported again, or kept. */
   begin(): void {
     [this.#before, this.#current] = [this.#current, new Set()];
   }
@@ -97,7 +97,10 @@ export class DropFolder {
     this.#problems = new Problems(parts);
   }
 
-  /** Imports what is complete. Yields before each file, so that folders take turns. What is temporarily wrong stops no others. */
+  /**
+   * Imports the complete files. Yields before each file, so that folders take turns. A temporary failure does not stop other
+   * folders.
+   */
   async *importFiles(): AsyncGenerator<void, void> {
     try {
       yield* this.#importFiles();
@@ -128,20 +131,20 @@ export class DropFolder {
       yield;
       const outcome = await this.#take(file, importFile);
       const line = `${name}/${file.name}: ${sentenceOf(outcome, this.#isPaused)}`;
-      // The next file would meet the same trouble.
+      // The next file would fail for the same reason.
       if (outcome.kind === "later") return problems.report(line);
       parts.count?.(outcome.kind, 1);
       parts.say(line);
     }
   }
 
-  /** True after an import that failed for a reason that is not the file. A clock that was set back ends the pause. */
+  /** True for some time after an import that failed for a reason other than the file. Setting the clock back ends the pause. */
   get #isPaused(): boolean {
     const pausedMs = this.#pause === null ? -1 : this.parts.now() - this.#pause.sinceMs;
     return pausedMs >= 0 && pausedMs < (this.#pause?.ms ?? 0);
   }
 
-  /** Looks at all entries, and says what keeps some from being imported. Returns the complete files, the oldest first. */
+  /** Checks all entries, and reports what keeps some from being imported. Returns the complete files, the oldest first. */
   #look(): SeenFile[] {
     const { name, path, parts } = this;
     const nowMs = parts.now();
@@ -153,7 +156,7 @@ export class DropFolder {
         const found = fileIn(path, file, unusual);
         if (found === undefined) return [];
         const [version, before] = [versionOf(found), this.#seen.get(file)];
-        // A clock that was set back starts the time again.
+        // If the clock was set back, the waiting time starts again.
         if (before?.version === version && before.sinceMs <= nowMs) return [before];
         return [{ name: file, version, mtimeMs: found.mtimeMs, sinceMs: nowMs, outcome: null }];
       });
@@ -162,13 +165,13 @@ export class DropFolder {
       .filter((file) => parts.source === "deliveries" || isStill(file, nowMs))
       .sort((one, other) => one.mtimeMs - other.mtimeMs || (one.name < other.name ? -1 : 1));
     this.waiting = files.length - complete.length;
-    // A file that changed while it was imported settles again, and may change again.
+    // A file that changed during its import waits again, and may change again.
     if (this.waiting > 0) this.#problems.keep();
     for (const [file, why] of unusual) this.#problems.report(`${name}/${file}: ${why}`);
     return complete;
   }
 
-  /** Imports a file and archives it. If it is killed in between, the file is imported again, which changes nothing. */
+  /** Imports a file and archives it. If the process is killed in between, the file is imported again, which changes nothing. */
   async #take(file: SeenFile, importFile: ImportFile): Promise<Outcome> {
     const { path, parts } = this;
     const obstacle = obstacleIn(path, file.name);
@@ -177,7 +180,7 @@ export class DropFolder {
     // Each pause is twice as long as the last one.
     const ms = this.#pause === null ? firstPauseMs : Math.min(2 * this.#pause.ms, maxPauseMs);
     this.#pause = imported.kind === "later" ? { sinceMs: parts.now(), ms } : null;
-    // The file may have other content by now. To move it away would lose that.
+    // The file may have new content by now, which would be lost if the file were archived.
     const outcome = versionOf(entryAt(join(path, file.name))) === file.version ? imported : changedDuringImport;
     file.outcome = outcome.kind === "later" ? null : outcome;
     // During the import a folder may have become a link.

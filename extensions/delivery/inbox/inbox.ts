@@ -26,7 +26,7 @@ export class Inbox {
     readonly path: string,
     parts: InboxParts,
   ) {
-    // The names of files are chosen by others.
+    // File names are untrusted input.
     this.#parts = { ...parts, say: (line) => parts.say(printable(line)) };
     this.#problems = new Problems(this.#parts);
   }

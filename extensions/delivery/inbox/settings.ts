@@ -12,7 +12,7 @@ export function isFolderOf({ id, name }: { readonly id: string; readonly name: s
   return id === wanted || name.normalize("NFC") === wanted;
 }
 
-/** Returns the settings of a folder; throws a UserError that says what is wrong with them. Without import.json there are none. */
+/** Returns the settings of a folder, which are empty without import.json. Throws a UserError that names the problem. */
 export function settingsIn(folder: string): ImportSettings {
   const path = join(folder, optionsFile);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return {};
@@ -42,7 +42,7 @@ function readSmall(path: string): string | null {
   }
 }
 
-/** Returns a value as settings; throws a UserError that says what is wrong with it. `source` names where it was stored. */
+/** Returns a value as settings. Throws a UserError that names the problem and the `source` of the value. */
 export function checkSettings(value: unknown, source: string): ImportSettings {
   const takes = `it takes ${settingNames.join(", ")}, with the values of lead import.`;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -54,15 +54,15 @@ export function checkSettings(value: unknown, source: string): ImportSettings {
   return Object.fromEntries(settings) as ImportSettings; // Each of them was checked.
 }
 
-/** Returns whether commander takes an option with this value. */
+/** Returns whether commander accepts an option with this value. */
 function isSetting(name: string, value: unknown): boolean {
   if (!settingNames.includes(name) || (typeof value !== "string" && typeof value !== "boolean")) return false;
   try {
-    // False is a value where true is one.
+    // A flag accepts `false` as well.
     requestOf({ [name]: value === false ? true : value });
     return true;
   } catch {
-    // A word that is no choice, or a text where a word alone is expected.
+    // The value is not one of the choices, or a flag has a text as its value.
     return false;
   }
 }

@@ -20,14 +20,14 @@ export function newestForgottenDay(nowMs: number): string {
   return dayOf(nowMs - (keptDays + 1) * dayMs);
 }
 
-/** Within this time a page that was answered is in the ledger, wherever its server runs. */
+/** A page is in the ledger within this time after it was served, wherever its server runs. */
 export const recordedWithinMs = 1_500;
 
 /** The time in which a waiting server writes once the lock is free. */
 const afterLockMs = 500;
 /** The maximum number of waits for the lock. Programs that write a lot yield it at each request, so it is rarely free at once. */
 const maxLocks = 3;
-/** To rewrite a large file takes that long. */
+/** The time limit for rewriting a large file. */
 const maxLockedMs = 120_000;
 
 /** Resolves when every page that was served until now is in the ledger of a file, unless its server is killed first. */
