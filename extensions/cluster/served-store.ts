@@ -119,7 +119,7 @@ function registrationOf(name: string, process: string, url: string, nowMs: numbe
 }
 
 /**
- * Returns the statement that ends the gap `upgrade` once no other node has a server of an earlier version, which records less.
+ * Returns the statement that ends the gap `upgrade` once no server of an earlier version, which kept another record, is registered.
  */
 function endOfUpgrade(nowMs: number): Statement {
   return sql`UPDATE ledger_gaps SET ends_at = max(${nowMs}, begins_at) WHERE reason = 'upgrade' AND ends_at IS NULL

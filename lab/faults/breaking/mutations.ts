@@ -75,7 +75,7 @@ const mutationsIn: Readonly<Record<string, Readonly<Record<string, Mutation>>>> 
   },
   "src/privacy/sent/outbox.ts": {
     "usage that is not told while it is written": [
-      "[...leaving.days, ...pending.days]",
+      "[...flushing.days, ...pending.days]",
       "[...pending.days]",
       "spec/4-3-usage",
       "db/usage-writing",
