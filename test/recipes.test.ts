@@ -65,7 +65,7 @@ beforeAll(() => {
 });
 
 test("the recipes pass the type check, and the migration of the filter adds its index alone", () => {
-  // Several threads check much twice, while other tests run.
+  // Several threads would check many types twice, while other tests run.
   run("node_modules/.bin/tsc", "--noEmit", "--singleThreaded");
   expect(run("node_modules/.bin/drizzle-kit", "generate", "--name", "recipe")).toContain("_recipe.sql");
   const [added = ""] = [...new Bun.Glob("drizzle/*_recipe.sql").scanSync(copy)];

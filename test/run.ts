@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundlePrograms } from "./support/bundle.ts";
 
-/** Tests with a cluster, an emulator, a whole system, a browser, compilers, or files that could fill the memory. */
+/** Tests that need a cluster, an emulator, a whole system, a browser, or compilers, or files that could fill the memory. */
 const inLab = [
   "docs/browser.test.ts",
   "docs/polling.test.ts",
@@ -19,7 +19,7 @@ const inLab = [
 
 const ignoring = (path: string) => `--path-ignore-patterns=test/${path}${path.endsWith(".ts") ? "" : "/**"}`;
 
-/** The runs of all tests, with their usual figures. Most tests wait, so two cores keep many of them busy. */
+/** The runs of all tests, with their usual number of tests and duration. Most tests wait, so two cores can run many at once. */
 const runs = {
   core: {
     folder: join(import.meta.dir, ".."),
@@ -30,7 +30,7 @@ const runs = {
   lab: {
     folder: join(import.meta.dir, "../lab"),
     usual: { tests: 220, seconds: 450 },
-    // That folder has no bunfig.toml.
+    // The folder lab/ has no bunfig.toml.
     options: ["--parallel=6", "--timings=timings.json", "--preload=../test/support/run.ts"],
     paths: ["./commands.test.ts", "./faults", "./connectors", ...inLab.map((path) => `../test/${path}`)],
   },
@@ -85,11 +85,11 @@ function temporaryFolder(): string {
   return bavail * bsize < minMemoryBytes ? tmpdir() : memory;
 }
 
-// The lab needs more space than there is in memory.
+// The tests of the lab need more space than a folder in memory has.
 const temporary = isLab ? tmpdir() : temporaryFolder();
 const bundles = mkdtempSync(join(temporary, "leadfile-bundles-"));
 await bundlePrograms(bundles);
-// The slowest files start first, but after those without a time: so timings.json has all of them (--update-timings writes it).
+// Files without a time start first, then the slowest ones, so timings.json must have all files (--update-timings writes it).
 const child = Bun.spawn([process.execPath, "test", "--no-isolate", ...options, ...(isWhole ? paths : chosen)], {
   cwd: folder,
   env: { ...process.env, TMPDIR: temporary, TEST_BUNDLES: bundles },

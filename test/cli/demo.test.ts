@@ -71,7 +71,7 @@ describe("demo --live", () => {
     expect([status, said.split("\n").at(-2)]).toEqual([0, expect.stringMatching(/^Added \d+ leads\./)]);
     expect(printed.length).toBeGreaterThanOrEqual(4);
     expect(leads.slice(1000).map(({ name }) => name)).toEqual(printed);
-    // The leads of the demonstration are one import, and those of a session another one.
+    // The leads of the demo are one import, and those of a session are another one.
     const { json: imports } = await admin.run("import", "list", account, "--json");
     expect(imports).toMatchObject([{ imported: leads.length - 1000, state: "done" }, { imported: 1000 }]);
     const url = await start({ DATABASE_PATH: admin.file }, admin.folder).listening();

@@ -27,12 +27,12 @@ test("the version changes after other programs write, but not after the server's
   expect(store.version()).not.toBe(before);
 });
 
-test("the version changes whenever SQLite says that others have written, whatever they do to the file and its log", () => {
+test("the version changes whenever SQLite reports a commit of another connection, whatever happens to the file and its log", () => {
   const path = join(aFolder(), "leadfile.db");
   const [ours, asked, theirs] = [openDatabase(path), openDatabase(path), openDatabase(path)];
   theirs.$client.run("CREATE TABLE notes (text TEXT)");
   const reader = openReader(ours, path);
-  // Asks SQLite each time.
+  // This connection asks SQLite each time.
   const asking = openReader(asked, path, { assertSame() {}, mayHaveCommits: () => true, close() {} });
   onTestFinished(() => {
     for (const connection of [ours, asked, theirs]) connection.$client.close(true);
@@ -43,7 +43,7 @@ test("the version changes whenever SQLite says that others have written, whateve
     nothing: () => {},
     commit: () => theirs.$client.run(insert(10)),
     "large commit": () => theirs.$client.run(insert(200_000)),
-    // It is larger than the cache, so that SQLite writes to the log before.
+    // The transaction is larger than the cache, so that SQLite writes to the log before the rollback.
     rollback: () => theirs.$client.run(`BEGIN; ${insert(3_000_000)}; ROLLBACK`),
     read: () => theirs.$client.run("SELECT count(*) FROM notes"),
     checkpoint: () => theirs.$client.run("PRAGMA wal_checkpoint(PASSIVE)"),
@@ -64,7 +64,7 @@ test("the version changes whenever SQLite says that others have written, whateve
   );
 });
 
-test("nothing that was kept is served after SQLite could not tell the version", () => {
+test("no cached page is served after the query for the version failed", () => {
   const path = join(aFolder(), "leadfile.db");
   const database = openDatabase(path);
   const answers = [true, true, false];

@@ -26,7 +26,7 @@ test("while another program writes, requests are answered and their counts are k
   expect(await least(lockWaitMs.toWrite / 2, flushing, 3)).toBeLessThan(lockWaitMs.toWrite / 2);
   expect((await client.get("/usage")).body.requests_today).toBe(2);
   other.run("COMMIT");
-  // What was pending at the first attempt, and what came after it.
+  // The counts that were pending at the first attempt, and then those that came after it.
   expect([store.flush(), store.flush(), store.flush()]).toEqual(["done", "done", "idle"]);
   const written = other.query<{ requests: number }, []>("SELECT requests FROM usage").all();
   expect(written).toEqual([{ requests: 2 }]);

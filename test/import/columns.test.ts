@@ -192,7 +192,7 @@ describe("of several people in the columns of one row", () => {
     expect(await read("Contact Name,Contact.Email\nAnn,c@b.com\n")).toEqual({ name: "Ann", email: "c@b.com" });
   });
 
-  test("columns with the number of another person's name are another person's", async () => {
+  test("columns with the number of a second person's name are not read as the visitor's", async () => {
     const header = "First Name,Email,Phone,First Name 2,Email 2,Phone 2";
     const [lead] = await leadsOf(`${header}\nAnn,a@x.com,,Bob,b@x.com,6195550123\n`);
     expect(lead).toMatchObject({ lead: { aliases: [] } });

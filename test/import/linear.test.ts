@@ -80,7 +80,7 @@ async function timeOf(text: string): Promise<number> {
 }
 
 test.each(inputs)("%s: four times the input takes less than six times the time", async (_, inputOf) => {
-  // The compiler and the collection of garbage take some milliseconds more.
+  // JIT compilation and garbage collection take some extra milliseconds.
   const excess = async () => {
     const large = await timeOf(inputOf(4 * small));
     return large - 6 * Math.min(await timeOf(inputOf(small)), await timeOf(inputOf(small)));

@@ -163,7 +163,7 @@ test("contacts next to a company are suggestions, and only --map makes one of th
   expect(await leadOfObject({ contacts: [{ ...kim, company: "Harbor" }] })).toEqual({ ...kim, company: "Harbor" });
 });
 
-test("a phone or an address in a list that says whose it is counts only if it is the visitor's", async () => {
+test("a phone or an address in a list is read only if its type does not say that it is somebody else's", async () => {
   const phones = [
     { type: "company", number: "7025550199" },
     { type: "mobile", number: "6195550101" },
@@ -185,7 +185,7 @@ test("the city of a company does not replace the city of a contact", async () =>
   expect(await leadOf(row)).toEqual({ name: "Dana", city: "Reno", state: "NV" });
 });
 
-test("a bare name next to an unknown object that names somebody is no person's", async () => {
+test("a bare name next to an unknown object that names somebody is not read as a person's name", async () => {
   const deal = { contact: { email: "dana@example.com" } };
   expect(await leadOfObject({ name: "Deal 7", page_url: "/a", deal })).toEqual({ page_url: "/a" });
 });

@@ -56,7 +56,7 @@ test("identified_at and pixel_id of the record hold with every profile", async (
   }
 });
 
-test("a record with a person in an object that a profile does not know is of another system", async () => {
+test("a record with a person in an object that a profile does not know is read without the profile", async () => {
   const visitor = { email: "dana@example.com" };
   const company = { companyId: "c1", name: "Harbor", employeeRange: "10", revenueRange: "1" };
   const session = { landingPage: "/a" };

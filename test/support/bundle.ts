@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 const root = join(import.meta.dir, "../..");
 const entries = ["src/main.ts", "src/admin.ts", "src/backup/file-worker.ts"];
 
-/** Writes main.js, admin.js, and what they start into a folder. */
+/** Writes main.js, admin.js, and the files that they start into a folder. */
 export async function bundlePrograms(folder: string): Promise<void> {
-  /** A bundled file finds migrations, the clone, and the sources as its source does, but starts bundled programs. */
+  /** A bundled file finds migrations, the clone, and the sources like its source file, but starts bundled programs. */
   const placed = (path: string) =>
     readFileSync(path, "utf8")
       .replace('join(import.meta.dir, "../admin.ts")', JSON.stringify(join(folder, "admin.js")))
@@ -17,7 +17,7 @@ export async function bundlePrograms(folder: string): Promise<void> {
     entrypoints: entries.map((entry) => join(root, entry)),
     root: join(root, "src"),
     outdir: folder,
-    // Absolute, because a program runs in any folder.
+    // Absolute, because a program may run in any folder.
     publicPath: `${folder}/`,
     target: "bun",
     splitting: true,

@@ -9,7 +9,7 @@ const postMessage = self.postMessage.bind(self);
 let closeDatabases = watchDatabases();
 
 self.postMessage = (reply: object) => {
-  // Anything but a call is the last word of an act.
+  // Every message other than a call is the outcome of an act.
   if (!("call" in reply)) {
     closeDatabases();
     closeDatabases = watchDatabases();

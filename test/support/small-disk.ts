@@ -22,7 +22,7 @@ export function fill(disk: string): void {
   Bun.spawnSync(["dd", "if=/dev/zero", `of=${join(disk, "rest")}`, "bs=1k"]);
 }
 
-/** What a command is started under so that it may write no file of more than 2 MB. */
+/** The command prefix that limits the files that a command writes to 2 MB. */
 export const withLittleRoom = ["bash", "-c", 'ulimit -f 2000; exec "$@"', "-"];
 
 /** The streams of a program whose standard output is a full disk: see `needing("/dev/full")`. */

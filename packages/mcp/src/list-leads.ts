@@ -9,7 +9,7 @@ const maxTokens = 3_500;
 
 /** Returns as many leads as fit; `before` set to `next_before` returns the others. */
 export async function listLeads(client: Leadfile, show: Show, query: LeadQuery, signal: AbortSignal) {
-  // Loaded here, because its vocabulary takes most of the start of a program.
+  // Loaded on first use, because its vocabulary takes most of the startup time.
   const [page, { countTokens }] = await Promise.all([
     client.leads.list({ ...query, limit: query.limit ?? maxLeads, signal }),
     import("gpt-tokenizer/encoding/o200k_base"),

@@ -41,7 +41,7 @@ describe("the clock of a server", () => {
     };
     const times = [400, -400, 20_000, 20_500, 19_500, 300].map((offMs) => shownAfter(offMs));
     expect(times).toEqual([0, 0, 20_000, 20_000, 20_000, 0]);
-    // Nobody knows which of two clocks is right.
+    // Of two clocks, it is unknown which one is right.
     expect(shownAfter(5 * dayMs, 1)).toBe(0);
     clocks.monotonicMs += 60_000;
     clocks.wallMs -= 5 * dayMs;

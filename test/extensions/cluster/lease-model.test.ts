@@ -1,4 +1,4 @@
-/** A model of a cluster: a revocation that has returned holds on every server that has a lease, whatever befalls the nodes. */
+/** A model of a cluster: a revocation that has returned holds on every server that has a lease, whatever happens to the nodes. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { clockMarginMs, createLease, leaseMs } from "../../../extensions/cluster/lease/lease.ts";
@@ -6,18 +6,18 @@ import type { Position } from "../../../extensions/cluster/transactions.ts";
 
 /** A node with its server. */
 interface ModelNode {
-  /** The number of committed transactions that it has applied, or failed to. */
+  /** The number of committed transactions that the node has applied, or has failed to apply. */
   applied: number;
-  /** Those that it could not write, because its disk was full. */
+  /** The transactions that the node could not write because its disk was full. */
   readonly lacks: Set<number>;
   isFull: boolean;
   isCutOff: boolean;
-  /** The answers that are on their way to it. */
+  /** The answers that have not reached the node yet. */
   readonly answers: (() => void)[];
   readonly lease: ReturnType<typeof createLease>;
 }
 
-/** The nodes, one of which leads, and a revocation through one of them. */
+/** The nodes, one of which is the leader, and a revocation through one of them. */
 class Model {
   private nowMs = 0;
   private committed = 0;
@@ -81,7 +81,7 @@ class Model {
     node.answers.push(() => node.lease.answered(question, answers));
   }
 
-  /** A node that restarts begins with an older file. */
+  /** Restarts a node with an older file. */
   private restart(node: ModelNode, number: number): void {
     node.applied = Math.min(node.applied, number % (node.applied + 1));
     node.lease.end();
@@ -104,7 +104,7 @@ class Model {
     };
   }
 
-  /** The command looks at the nodes, which it reaches through the first one, and each server looks at its file. */
+  /** The command asks the nodes that it reaches through the first one, and each server reads its file. */
   private look(): void {
     for (const node of this.nodes) node.lease.seen(this.shownBy(node));
     if (this.revocation === null) return;
@@ -127,7 +127,7 @@ type Event = readonly [event: (typeof common)[number] | "fill" | "restart", plac
 const eventsWith = (fault: "fill" | "restart") =>
   fc.array(fc.tuple(fc.constantFrom(...common, fault), fc.nat(4), fc.nat(255)), { minLength: 20, maxLength: 80 });
 
-/** A late answer to a question from before a restart, which the model has found once. */
+/** A case that the model found: a late answer to a question from before a restart. */
 const examplesOf = (fault: "fill" | "restart"): [number, Event[]][] => {
   const asked: Event[] = [
     ["ask", 1, 0],
@@ -139,7 +139,8 @@ const examplesOf = (fault: "fill" | "restart"): [number, Event[]][] => {
   return fault === "fill" ? [] : [[3, [...asked, ...shown, ["restart", 1, 0], ["answer", 1, 0], ["pass", 0, 0]]]];
 };
 
-// A leader that lacks the write, and with it a node that restarts from before the write, are two faults of different kinds.
+// A leader that lacks the write, together with a node that restarts with a file from before the write, are two different
+// faults.
 test.each(["fill", "restart"] as const)(
   "a revocation that has returned holds everywhere, with the fault %s",
   (fault) => {

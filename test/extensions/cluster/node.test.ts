@@ -64,7 +64,7 @@ test("a statement has all values in one JSON text, so that no text is read as by
   expect(JSON.parse(json)).toEqual(["x'41'", 7, null, "4142"]);
 });
 
-/** The list of a node without others. */
+/** The list of nodes of a node that is alone. */
 const alone = { nodes: [{ id: "n1", voter: true, leader: true }] };
 
 test("a read after an abandoned write is tried with longer timeouts until there is an answer", async () => {
@@ -99,7 +99,7 @@ test("a server that was started before cluster migrate creates the tables of its
   file.close();
 });
 
-test("a server that stops before it is registered keeps the gap of the one that was killed before", async () => {
+test("a server that stops before it is registered keeps the gap of a previous server that was killed", async () => {
   const path = join(aFolder(), "db.sqlite");
   const file = openTestDatabase(path);
   for (const statement of tableStatements) file.read.run(statement);

@@ -203,7 +203,7 @@ describe("doctor looks at BACKUP_TO each time:", () => {
       AWS_ENDPOINT_URL: store.url.origin,
     };
     const startedMs = performance.now();
-    // A process of its own: the request that nobody answers must not keep it.
+    // In its own process, which the unanswered request must not keep running.
     const doctor = anAdmin([], { ...keys, ...settings, DATABASE_PATH: admin.file }).start("doctor");
     expect(await doctor.exited).toBe(1);
     expect(doctor.output()).toContain("did not answer within 10 seconds");

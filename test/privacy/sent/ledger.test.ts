@@ -70,7 +70,7 @@ test("the ledger has each number of each page, beyond 32 bits too, and the newes
   expect(database.$client.query("SELECT read_up_to FROM keys").values()).toEqual([[big + 1]]);
 });
 
-test("a key that was sent no lead has read nothing, although it was counted together with another one", () => {
+test("a key that was sent no lead has no read position, even if it is written together with another key", () => {
   const { path, pages, note, write, database } = aLedger();
   const file = openTestDatabase(path);
   aKey(file, anAccount(file));

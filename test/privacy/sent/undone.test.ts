@@ -60,7 +60,7 @@ test.each(["undone", "lost in a restore"])(
     const backup = `${admin.folder}/backup.db`;
     await admin.run("backup", backup);
     await admin.import(rows);
-    // A server that is killed on a full disk leaves it.
+    // A server that is killed while the disk is full leaves this file.
     writeFileSync(`${admin.file}.gap`, "");
     const leaving = how === "undone" ? ["import", "undo", "acme", "1"] : ["restore", backup, "--yes"];
     expect((await admin.run(...leaving)).status).toBe(0);

@@ -5,7 +5,7 @@ const answer = (news: ImportNews) => process.send?.(news);
 
 process.on("message", async ({ file }: ImportOrder) => {
   if (file.includes("endless") || (file.includes("deliveries") && (await Bun.file(file).text()).includes("endless"))) {
-    // As a computation without an end, which answers nothing either.
+    // Like an endless computation, which does not answer either.
     Bun.sleepSync(600_000);
   }
   if (file.includes("fatal")) process.kill(process.pid, "SIGKILL");
