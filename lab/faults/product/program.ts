@@ -23,10 +23,10 @@ export const surroundings = (file: string, settings: Settings = {}) => ({
   ...settings,
 });
 
-/** The program of a build, and its words. */
+/** A program of a build, and its arguments. */
 type Program = readonly [name: "main" | "admin", ...words: string[]];
 
-/** Returns the command of a program. The project itself may start from the bundle of a run of tests. */
+/** Returns the command of a program. The project itself may use the bundle that a run of tests made. */
 function commandOf(build: string, [name, ...words]: Program): readonly string[] {
   const ofProject = name === "main" ? serverCommand : adminCommand;
   return [...(build === project ? ofProject : [process.execPath, join(build, `src/${name}.ts`)]), ...words];

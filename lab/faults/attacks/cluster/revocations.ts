@@ -1,4 +1,4 @@
-/** Keys that clients use on three nodes are revoked, in quiet times and while something befalls a node. */
+/** Keys that clients use on three nodes are revoked while the cluster is idle, and while a node has a fault. */
 import { statSync } from "node:fs";
 import { missingRqlited } from "../../../../test/extensions/cluster/nodes.ts";
 import { holdsWithin } from "../../../../test/support/eventually.ts";
@@ -22,7 +22,7 @@ import { fullDisks, idle, losses, quiet, type Trouble } from "./troubles.ts";
 export const clusterRevocations: Fault = {
   name: "cluster: revocations",
   attack:
-    "a key is revoked in quiet times, during an import, and while a node is cut off, paused, or restarted; revocations",
+    "a key is revoked while the cluster is idle, during an import, and while a node is cut off, paused, or restarted; revocations",
   promise:
     "no request sent after the command returned is served by any node; revoked in 10 s, no answer from a lost node after 6 s; " +
     "it serves again within 10 s",
