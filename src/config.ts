@@ -61,7 +61,7 @@ function fileWith(mark: RegExp, what: string): Kind<string> {
 }
 
 const address = matching(/^[\w.:-]+$/, "an IP address or a host name, such as 127.0.0.1");
-/** Its path or query is often secret. */
+/** The path or the query of the URL is often secret. */
 const secretUrl: Kind<string> = {
   accepts: "an http or https address",
   parse: (text) => (isHttpUrl(text) ? text : undefined),
@@ -114,7 +114,7 @@ const recipient: Kind<string> = {
   isSecret: true,
 };
 const mailAddress = matching(/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/, "one email address");
-/** Its password is secret. */
+/** The password in the URL is secret. */
 const mailServer: Kind<string> = {
   accepts: "the address of a mail server, such as smtps://user:password@smtp.example.com",
   // Options behind a ? could turn off the check of certificates.
@@ -254,7 +254,7 @@ export type Config = { readonly [Name in keyof typeof readers]: ReturnType<(type
 export type ClusterConfig = NonNullable<Config["cluster"]>;
 export type BackupConfig = NonNullable<Config["backups"]>;
 
-/** Reads all settings; throws a UserError that names the first wrong one, its value, and what is accepted. */
+/** Reads all settings. Throws a UserError that names the first invalid one, its value, and the accepted values. */
 export function readConfig(environment: Environment = ownEnvironment()): Config {
   const read = Object.entries(readers).map(([name, reader]) => [name, reader(environment)]);
   return Object.fromEntries(read) as Config; // There is a reader for every setting, and its result has the type of the setting.

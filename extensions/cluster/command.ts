@@ -65,7 +65,7 @@ function statusCommand(context: CommandContext): AnyCommand {
     });
 }
 
-/** A table of the nodes, then what is wrong. */
+/** Returns a table of the nodes, followed by the problems. */
 function statusText(status: ClusterStatus): string {
   const head = ["", "NODE", "ROLE", "BEHIND", "LOG", "RQLITE", "SERVER", "ANSWERS"];
   const problems = problemsOf(status).map(({ what, advice }) => `${what} ${advice}`);

@@ -135,7 +135,7 @@ export function openPlan({ connection, revision }: Opening, account: AccountNumb
     leads,
     isFull,
     pixels: planPixels(file, account, nowMs, run),
-    // Each lead is looked at: none is inserted by a statement that reads what was staged.
+    // Each lead is read: no lead is inserted by a statement that reads the staged leads.
     guard: { ...file.guard, acceptsAllFrom: () => false },
     run,
   };

@@ -4,7 +4,7 @@ import type { ClusterConfig } from "../../src/config.ts";
 import { DatabaseUnavailable, type Statement, WriteRefused } from "../../src/db/connection.ts";
 
 export interface RqliteNode {
-  /** Its -node-id. */
+  /** The -node-id of the node. */
   readonly name: string;
   /** `http://127.0.0.1:4001`, without a path. */
   readonly url: string;

@@ -86,7 +86,7 @@ export function openClusterStore(path: string, node: RqliteNode, keepsLedger: bo
 /** The time after which the daily work is tried again later. */
 const maxWaitMs = 60_000;
 
-/** Waits for a lease. Without one, a server knows neither the time nor what is stored, and must not erase anything. */
+/** Waits for a lease. Without a lease, a server knows neither the time nor the stored leads, and must not erase anything. */
 async function untilValid(lease: Lease, isOver: () => boolean): Promise<void> {
   for (const endMs = performance.now() + maxWaitMs; !lease.isValid(); await Bun.sleep(100)) {
     if (isOver() || performance.now() > endMs) throw new DatabaseUnavailable(lease.refusal(), "");

@@ -48,7 +48,7 @@ function escaped(text: string): string {
   return Bun.escapeHTML(printable(text));
 }
 
-/** Groups the sources by what is left of them without persons. */
+/** Groups the sources by their text without personal data. */
 function withoutPersons(sources: readonly Share[]): Share[] {
   const shown = Map.groupBy(sources, ({ name }) => (name === null ? null : withoutPerson(name)));
   return [...shown]

@@ -2,9 +2,7 @@
 import type { Reader } from "../db/reader.ts";
 import type { Outbox } from "../privacy/sent/outbox.ts";
 
-/**
- * The store as a request uses it: reads, and in-memory records of usage and of what was sent, which the server writes later.
- */
+/** The store as a request uses it: reads, and in-memory records of usage and of sent leads, which the server writes later. */
 export interface RequestStore extends Omit<Reader, "close"> {
   /** The clock, if it is not that of this machine: the servers of a cluster agree on the time. */
   readonly now?: () => number;

@@ -221,7 +221,7 @@ const isFolder = (path: string) =>
 
 /** The options for fetching a backup from a place. */
 export interface FetchOptions {
-  /** The folder for what is downloaded and decrypted. */
+  /** The folder for downloaded and decrypted files. */
   readonly folder: string;
   /** The file with the age identity. */
   readonly identity: string | null;

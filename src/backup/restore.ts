@@ -68,9 +68,9 @@ export interface Restoration {
   readonly unread: readonly string[];
   /** The files whose final acts cannot be read: the replaced one, and newer backups. */
   readonly unknown: readonly { readonly file: string; readonly acts: readonly FinalActs[] }[];
-  /** True if the replaced file knows what was done since the backup. */
+  /** True if the replaced file has the acts since the backup. */
   readonly isContinuation: boolean;
-  /** True if a newer backup in the same place knows what was erased and revoked since. */
+  /** True if a newer backup in the same place has the erasures and revocations since the backup. */
   readonly isNewerKnown: boolean;
   /** The number of receipts that were given. */
   readonly receipts: number;

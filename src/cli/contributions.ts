@@ -22,14 +22,14 @@ export interface Contributions {
   readonly inflowOf?: (config: Config) => Inflow;
 }
 
-/** Opens what is at DATABASE_PATH. Each method throws a UserError that says why it cannot. */
+/** Opens the database at DATABASE_PATH. Each method throws a UserError with the reason if it fails. */
 export interface Databases {
   /** The time of the cluster, from which the clock of this machine may differ. */
   readonly now: () => number;
   /** Resolves to true on the one server of the cluster that sends the alerts about shared findings. */
   readonly sendsSharedAlerts: () => Promise<boolean>;
   readonly openForServing: (keepsLedger: boolean) => Promise<ServedStore>;
-  /** Waits until commands can read what was written before. Its result opens the database, and reports a failure. */
+  /** Waits until commands can read all earlier writes. Resolves to a function that opens the database, and reports a failure. */
   readonly prepareForCommands: () => Promise<() => CommandDatabase>;
   readonly openBackups: () => Promise<Backups>;
 }

@@ -157,7 +157,7 @@ function isHelp({ code, exitCode }: CommanderError): boolean {
   return exitCode === 0 || code === "commander.help";
 }
 
-/** The programs of packages/ end with messages and codes of their own; commander's codes mean a usage error. */
+/** The programs of packages/ have their own messages and exit codes; commander's codes mean a usage error. */
 function usageError({ message, code, exitCode }: CommanderError, command: AnyCommand): UserError {
   if (!code.startsWith("commander.")) return new UserError(message, "", exitCode === 2 ? 2 : 1);
   const said = message.replace(/^error: /, "").replace(/\.?$/, ".");

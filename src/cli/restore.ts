@@ -159,7 +159,7 @@ function emergencyAdvice({ madeMs }: Restoration): string {
 const again =
   "Erasures, revocations, and settings made after the backup may be lost. Repeat them (for erasures: restore --receipts FILE).";
 
-/** Says what is known of the time since the backup if the replaced file does not know it. */
+/** Returns a message about the time since the backup, which the replaced file does not record. */
 function sinceText({ isNewerKnown, receipts, madeMs }: Restoration): string {
   const since = `changed since ${formatTime(madeMs)} must be changed again.`;
   const later = receipts === 0 ? "Later ones may be lost (for erasures: restore --receipts FILE). " : "";

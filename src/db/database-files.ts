@@ -19,7 +19,7 @@ import { dirname, join } from "node:path";
 import { UserError } from "../runtime/user-error.ts";
 import { codeOf } from "./failure.ts";
 
-/** The write-ahead log: what was committed and is not copied into the file yet. */
+/** Returns the path of the write-ahead log, which has the commits that are not copied into the file yet. */
 export function walOf(path: string): string {
   return `${path}-wal`;
 }

@@ -32,7 +32,7 @@ export interface Reading {
 /** The result of a source that was read to its end: its format, counts, warnings, and why it looks wrong. */
 export type FileRead = Awaited<ReturnType<typeof readFile>>;
 
-/** This many rows show how a file is read, and what has to be asked before the rest is read. */
+/** The number of first rows that determine how a file is read, and which questions are asked before the rest is read. */
 const maxFirstRows = 1000;
 /** Large rows are fewer. */
 const maxFirstBytes = 8 * 1024 * 1024;

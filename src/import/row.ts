@@ -9,10 +9,10 @@ export type ReadRow = Row | RejectedRow;
 export interface Row {
   /** The line of the file on which it begins, from 1. */
   readonly line: number;
-  /** Its values, in the order of the columns of its layout. */
+  /** The values of the row, in the order of the columns of its layout. */
   readonly cells: readonly Cell[];
   readonly layout: Layout;
-  /** Its text: the line of NDJSON, or the cells of CSV, those after the last column of the header at the end. */
+  /** The text of the row: the line of NDJSON, or the cells of CSV, with those after the last column of the header at the end. */
   readonly source: string | readonly string[];
   /** The time at which a delivery arrived, in Unix milliseconds. */
   readonly arrivedMs?: number;

@@ -33,8 +33,8 @@ export async function setRetention(
 }
 
 /**
- * Erases the leads of an account that are older than it keeps, some at each step, and yields how many are gone. Ends if somebody
- * gives the account another retention meanwhile.
+ * Erases the leads of an account that are older than it keeps, some at each step, and yields how many are gone. Ends if
+ * somebody gives the account another retention at the same time.
  */
 export async function* eraseOlder(
   database: LeadDatabase,

@@ -19,13 +19,13 @@ import { UserError } from "../runtime/user-error.ts";
 export interface ServedStore extends RequestStore {
   /** Writes some of the counted requests and recorded pages, if nobody else is writing. */
   flush(): Flushed;
-  /** Resolves when what was flushed is on the disk, which may be slow. */
+  /** Resolves when the flushed data is on the disk, which may be slow. */
   fsync(): Promise<void>;
-  /** Erases what is older than its account keeps, in another thread, unless the clock may be wrong. */
+  /** Erases leads that are older than the retention period of their account, in another thread, unless the clock may be wrong. */
   applyRetention(nowMs: number): Promise<Retained>;
   /** Takes the address that the server listens on, so that `cluster status` can ask it. Throws a UserError if it must not serve. */
   listening(url: string): Promise<void>;
-  /** Writes what is left and closes the file; gives a promise where the last counts go over the network. */
+  /** Writes the rest of the outbox and closes the file. Returns a promise if the last counts are sent over the network. */
   close(): void | Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** An import without room for what it puts aside: what is said then, and what goes on. */
+/** An import without space for staged leads: its messages, and the work that continues. */
 import { expect, test } from "bun:test";
 import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** bun admin retain: leads are kept for so many days, erased after, and no older ones come in. */
+/** bun admin retain: leads are kept for the given number of days and then erased, and older leads are not imported. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { dayMs } from "../../src/contract/calendar.ts";

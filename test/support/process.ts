@@ -1,4 +1,4 @@
-/** A program in a process of its own, such as the server as its owner runs it: what it says, and how it ends. */
+/** A program in its own process, such as the server as its owner runs it: its output, and its exit. */
 import { onTestFinished } from "bun:test";
 import { join } from "node:path";
 import { until } from "./eventually.ts";
@@ -25,7 +25,7 @@ export type RunningProcess = ReturnType<typeof start>;
 export interface Streams {
   /** The content of standard input, which stays open. */
   readonly input?: string;
-  /** The descriptor that is standard output; without it, what is written is kept. */
+  /** The descriptor that is standard output; without it, the output is collected. */
   readonly output?: number;
 }
 
@@ -34,14 +34,14 @@ interface Surroundings extends Streams {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a program ended, and what it said. */
+/** The exit status and the output of a program. */
 export interface Finished {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Starts a program in a folder of its own; nothing of this machine's settings reaches it. It ends with the test. */
+/** Starts a program in its own folder, without the settings of this machine. It ends with the test. */
 export function start(
   settings: Readonly<Record<string, string>> = {},
   folder = aFolder(),

@@ -205,7 +205,7 @@ const hasChanged =
   "off. To prevent this, upload the file as .part, then rename it.";
 const changedDuringImport: Outcome = { kind: "later", reason: "It was changed or replaced while it was imported." };
 
-/** A time of the last write that is in the future says nothing: then only what was seen counts. */
+/** Returns whether a file has not changed for long enough. A modification time in the future counts as a recent one. */
 function isStill({ sinceMs, mtimeMs }: SeenFile, nowMs: number): boolean {
   return nowMs - sinceMs >= (nowMs - mtimeMs >= stillMs ? settleMs : stillMs);
 }

@@ -41,7 +41,7 @@ const checks: readonly ((
   checkServer,
 ];
 
-/** Returns all findings of the doctor, including what is fine. */
+/** Returns all findings of the doctor, including checks that found no problem. */
 export async function findAll(
   { now, installed }: Pick<CommandContext, "now" | "installed">,
   full: boolean,

@@ -180,7 +180,7 @@ interface OtherCopies extends Pick<RemainingLeads, "accounts"> {
   readonly erased: readonly ErasedPerson[];
 }
 
-/** Says what still contains the person, and what was not searched. */
+/** Reports other copies of the person's data, and files that were not searched. */
 async function warnOfOtherCopies(
   context: CommandContext,
   { account, accounts, matcher, erased }: OtherCopies,

@@ -63,7 +63,7 @@ export const kinds: Readonly<Record<PersonIdentifier["kind"], { readonly given: 
   id: { given: "this ID", takes: "the ID of a lead" },
 };
 
-/** Reads the persons that the options name. Throws a UserError, which never repeats what was typed. */
+/** Reads the persons that the options name. Throws a UserError, which never repeats the typed values. */
 export async function readPersons(
   context: CommandContext,
   account: Account,

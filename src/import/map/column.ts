@@ -8,20 +8,23 @@ import { pathKey } from "./profiles.ts";
 /** A column of CSV, or a path in JSON. */
 export interface Column {
   readonly number: number;
-  /** Its name, with no two alike. */
+  /** The unique name of the column. */
   readonly name: string;
   /** The name that it has in the file. */
   readonly title: string;
   /** The names of its path; empty if one of them is too long to have a meaning. */
   readonly names: readonly string[];
-  /** Its path, as profiles name it. */
+  /** The path of the column, in the form that profiles use. */
   readonly key: string;
   /**
    * The meaning of the path by the table of names, or in the object that --map makes the person; null if the object around it
    * holds no fields.
    */
   readonly meaning: Meaning | null;
-  /** Its field by --map, and its position there; null if --map keeps it out, and undefined if --map says nothing of it. */
+  /**
+   * The field and the position that --map gives to the column; null if --map ignores the column, and undefined if it does not
+   * name it.
+   */
   readonly mapped: { readonly target: Target; readonly order: number } | null | undefined;
   /** The zone of a time, if the name has one. */
   readonly zone: string | null;

@@ -29,7 +29,7 @@ export interface Layout {
 export interface Candidate {
   /** The path of the object; empty for the record itself. */
   readonly path: string;
-  /** Its path, or the prefix of the flat names that name the person in the record. */
+  /** The path of the object, or the prefix of the flat names that name the person in the record. */
   readonly title: string;
   /** True of a list of several people, which names nobody. */
   readonly isCrowd: boolean;

@@ -178,7 +178,7 @@ export function asServed({ document, identifiedMs }: Pick<NewLead, "document" | 
   return identifiedMs === null ? { ...lead, identified_at: formatTime(nowMs) } : lead;
 }
 
-/** Reads the fields of a lead from a record, notes their columns, and warns of what is left out. */
+/** Reads the fields of a lead from a record, records their columns, and warns about values that are left out. */
 class Reader {
   readonly warnings = new Set<Warning>();
   /** True if the record names no person. */

@@ -8,7 +8,7 @@ import type { Origin } from "./origins.ts";
 import { isTime } from "./values/times.ts";
 import { readVisitTime, type Undecided } from "./visit-time.ts";
 
-/** The questions about a file; null for what is clear. */
+/** The questions about a file; null if there is no doubt. */
 export interface Questions {
   /** The columns of which one may be the time of the visit. */
   readonly time: readonly TimeColumn[] | null;

@@ -34,7 +34,7 @@ export interface ImportTarget {
    * has a transaction open, and would see old leads.
    */
   readonly connection: Connection;
-  /** The folder of what is staged. */
+  /** The folder of the staged leads. */
   readonly folder: string;
   /** Brings `read` and `connection` up to the last write of others. */
   catchUp(): Promise<void>;

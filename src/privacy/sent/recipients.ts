@@ -22,7 +22,7 @@ export interface Received {
 
 /** A lead in the ledger, without personal data. */
 export interface LedgerLead {
-  /** Its number, and those that it had before it was undone or lost in a restore. */
+  /** The number of the lead, and those that it had before it was undone or lost in a restore. */
   readonly numbers: readonly number[];
   /** The time of the visit. */
   readonly ms: number;

@@ -40,7 +40,7 @@ export const kinds: readonly [Kind, ...Kind[]] = [
   ...(["retain", "restart", "kill", "backup", "restore", "elsewhere", "clock", "daily", "flush"] as const),
 ];
 
-/** One act, with two numbers that choose among what is possible. */
+/** One act, with two numbers that choose among the possible ones. */
 export interface Act {
   readonly kind: Kind;
   readonly x: number;
@@ -54,7 +54,7 @@ interface Sent {
   readonly atMs: number;
 }
 
-/** What the ledger of a file must know, by the ID of a lead. */
+/** The facts that the ledger of a file must have, by the ID of a lead. */
 interface Known {
   /** Who was sent a lead while the ledger was kept. */
   readonly recorded: Map<string, Sent[]>;
@@ -87,7 +87,7 @@ function merged(one: Known["recorded"], other: Known["recorded"]): Known["record
   return all;
 }
 
-/** What the ledger says of a lead that is not what the log says. */
+/** A difference between the ledger and the log for one lead. */
 export type Difference = string;
 
 export class History {
@@ -107,7 +107,7 @@ export class History {
     ...{ recorded: new Map(), unrecorded: new Map(), erasures: new Map() },
     ...{ forgotten: new Map(), mayReturn: new Map() },
   };
-  /** What was sent, and is not in the ledger yet. */
+  /** The pages that were sent and are not in the ledger yet. */
   #pending: { readonly id: string; readonly sent: Sent }[] = [];
   readonly #leads = new Map<string, Lead>();
   readonly #backups: BackupOfHistory[] = [];
