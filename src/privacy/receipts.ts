@@ -64,17 +64,21 @@ export function storeReceipt(
   return database.insert(receipts).values(row).onConflictDoNothing({ target: receipts.identity });
 }
 
-/** Returns whether a receipt lacks its recipients, because its erasure is running or was killed. */
-export function areReceiptsPending(database: Connection): boolean {
-  return readReceipts({ read: database }, isNotNull(receipts.pending)).next().done === false;
+/** Returns the condition for the receipts that lack their recipients now, because their erasure is running or was killed; null without any. */
+export function pendingReceipts(database: Connection): SQL | null {
+  const rows = database.select({ identity: receipts.identity }).from(receipts).where(isNotNull(receipts.pending)).all();
+  const all = JSON.stringify(rows.map(({ identity }) => identity.toString("hex")));
+  return rows.length === 0 ? null : sql`${receipts.identity} IN (SELECT unhex(value) FROM json_each(${all}))`;
 }
 
 /** Adds the recipients to stored receipts. Call it when the servers have recorded their last pages of the removed leads. */
-export async function completeReceipts(database: LeadDatabase, those?: SQL): Promise<void> {
+export async function completeReceipts(database: LeadDatabase, those: SQL | undefined): Promise<void> {
   for (const rows of readReceipts(database, and(isNotNull(receipts.pending), those))) {
-    const complete = withRecipients(database.read, rows).map(({ number, receipt }) =>
-      database.read.update(receipts).set({ receipt, pending: null }).where(eq(receipts.number, number)),
-    );
+    // A later step of an erasure that runs may have replaced a receipt since, under the same number.
+    const complete = withRecipients(database.read, rows).map(({ row: { identity, pending }, receipt }) => {
+      const asRead = and(eq(receipts.identity, identity), sql`${receipts.pending} IS ${pending}`);
+      return database.read.update(receipts).set({ receipt, pending: null }).where(asRead);
+    });
     await database.write(complete);
     await database.catchUp();
   }
@@ -103,16 +107,16 @@ function withRecipients(database: Connection, rows: readonly StoredReceipt[]) {
   const byErasure = Map.groupBy(rows, ({ account, erasedAt }) => `${account} ${erasedAt}`);
   return [...byErasure.values()].flatMap((some) => {
     const [{ account, erasedAt } = { account: 0, erasedAt: 0 }] = some;
-    const removals = some.map((row) => ({ ...row, removed: removedBy(row) }));
+    const removals = some.map((row) => ({ row, removed: removedBy(row) }));
     const all = removals.flatMap(({ removed }) => removed);
     const disclosed = discloseLeads(database, account, all, erasedAt);
-    return removals.map(({ number, receipt, pending, removed }) => {
-      if (pending === null) return { number, receipt };
+    return removals.map(({ row, removed }) => {
+      if (row.pending === null) return { row, receipt: row.receipt };
       const theirs = removed.flatMap((lead) => disclosed.get(lead) ?? []);
-      const known = readReceipt(receipt);
+      const known = readReceipt(row.receipt);
       const received = daysByKey([...known.received, ...theirs.flatMap((one) => one.received)]);
       const completed: Receipt = { ...known, received, gaps: gapsOf([known, ...theirs]) };
-      return { number, receipt: JSON.stringify(completed) };
+      return { row, receipt: JSON.stringify(completed) };
     });
   });
 }

@@ -15,7 +15,7 @@ import {
 import { databaseOn, openConnection } from "../db/open.ts";
 import { accounts, leads, residues } from "../db/schema.ts";
 import { deleteLeads } from "../db/steps.ts";
-import { areReceiptsPending, completeReceipts } from "./receipts.ts";
+import { completeReceipts, pendingReceipts } from "./receipts.ts";
 import { forgetNumbers, forgetOlderNumbers, forgetUnsentNumbers, hasFormerNumbers } from "./sent/former-numbers.ts";
 import { areSentDaysOld, forgetOldSentDays, keptDays, untilRecorded } from "./sent/ledger.ts";
 import type { SuppressedAccount } from "./suppressions.ts";
@@ -75,7 +75,7 @@ export function areResiduesLeft(database: Connection): boolean {
 export function isRetentionDue(database: Connection, nowMs: number): boolean {
   return (
     areResiduesLeft(database) ||
-    areReceiptsPending(database) ||
+    pendingReceipts(database) !== null ||
     areSentDaysOld(database, nowMs) ||
     hasFormerNumbers(database) ||
     listKeepingAccounts(database).some((account) => isAny(database, isDue(account, nowMs)))
@@ -101,10 +101,11 @@ export interface WaitingAccount extends DueLeads {
  * confirm it.
  */
 export async function applyRetention(database: LeadDatabase, nowMs: number): Promise<Retained> {
-  if (areReceiptsPending(database.read)) {
-    // The erasure may still be running, or have just been killed.
+  // Not those of an erasure that runs during the wait: the servers may not have recorded its last pages.
+  const pending = pendingReceipts(database.read);
+  if (pending !== null) {
     await untilRecorded(database.path);
-    await completeReceipts(database);
+    await completeReceipts(database, pending);
   }
   await forgetUnsentNumbers(database, () => nowMs);
   if (areSentDaysOld(database.read, nowMs) && isLedgerTimeProven(database.read, nowMs))

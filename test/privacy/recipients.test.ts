@@ -1,5 +1,5 @@
 /** Whom a lead was given to: said by find, on the receipt of an erasure, by the list of keys, and at the end of an import. */
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { dayOf } from "../../src/contract/calendar.ts";
@@ -8,6 +8,7 @@ import { formatTime } from "../../src/contract/time.ts";
 import { listAccounts } from "../../src/db/accounts.ts";
 import { Erasure } from "../../src/privacy/erase.ts";
 import { completeReceipts } from "../../src/privacy/receipts.ts";
+import { applyRetention } from "../../src/privacy/retention.ts";
 import { untilRecorded } from "../../src/privacy/sent/ledger.ts";
 import { openServedStore } from "../../src/server/store.ts";
 import { type Admin, anAdmin, type Printed } from "../support/admin.ts";
@@ -169,27 +170,72 @@ test("doctor mentions DISCLOSURES=off", async () => {
   expect(stdout).toContain("DISCLOSURES is off");
 });
 
-test("a receipt keeps its recipients if a server completes it while its erasure runs", async () => {
-  const { admin, crm, received } = await read();
+/** An erasure of one person, and another lead of that person that an import adds after its first step. */
+function eraseInSteps(admin: Admin) {
   const database = openTestDatabase(admin.file);
+  onTestFinished(() => database.close());
   const [account] = listAccounts(database.read);
   if (account === undefined) throw new Error("the file has no account");
-  const person = { kind: "email", value: "h10@example.com" } as const;
-  const erasure = new Erasure(database, account, [person], { withMentions: false, onRead: () => {} }, noonMs);
+  const eraseOne = (value: string) =>
+    new Erasure(database, account, [{ kind: "email", value }], { withMentions: false, onRead: () => {} }, noonMs);
+  function addLead(): void {
+    database.read.run(sql`
+      INSERT INTO stored_leads SELECT number + 100, account, identified_at + 1, randomblob(16), pixel, state, city_key, has_email, import,
+        replace(doc, 'h20@', 'h10@') FROM stored_leads WHERE doc LIKE '%h20@%'`);
+    database.read.run(sql`UPDATE imports SET read = read + 1`);
+  }
+  return { database, eraseOne, addLead };
+}
+
+test("a receipt keeps its recipients if a server completes it while its erasure runs", async () => {
+  const { admin, crm, received } = await read();
+  const { database, eraseOne, addLead } = eraseInSteps(admin);
+  const erasure = eraseOne("h10@example.com");
   const steps = erasure.steps();
   await steps.next();
-  await completeReceipts(database);
-  // An import that began before the erasure adds another lead of the person.
-  database.read.run(sql`
-    INSERT INTO stored_leads SELECT number + 100, account, identified_at + 1, randomblob(16), pixel, state, city_key, has_email, import,
-      replace(doc, 'h20@', 'h10@') FROM stored_leads WHERE doc LIKE '%h20@%'`);
-  database.read.run(sql`UPDATE imports SET read = read + 1`);
+  await completeReceipts(database, undefined);
+  addLead();
   for await (const _ of steps);
   const [one] = await erasure.complete();
   expect(one).toMatchObject({ erased: 2 });
   expect(JSON.parse(one?.receipt ?? "")).toMatchObject({ received: [received], gaps: [] });
   expect(received.key).toBe(crm.id);
-  database.close();
+});
+
+test("a receipt that a step of its erasure extends while a server completes it keeps what was added", async () => {
+  const { admin, received } = await read();
+  const { database, eraseOne, addLead } = eraseInSteps(admin);
+  const erasure = eraseOne("h10@example.com");
+  const steps = erasure.steps();
+  await steps.next();
+  addLead();
+  const write: typeof database.write = async (...written) => {
+    for await (const _ of steps);
+    await database.write(...written);
+  };
+  await completeReceipts({ ...database, write }, undefined);
+  const [one] = await erasure.complete();
+  const receipt = JSON.parse(one?.receipt ?? "");
+  expect([receipt.removed.length, receipt.received]).toEqual([2, [received]]);
+});
+
+test("the daily work leaves a receipt pending whose erasure ran while it waited for the servers", async () => {
+  const { admin, crm, received } = await aFile();
+  const { database, eraseOne } = eraseInSteps(admin);
+  const store = openServedStore(admin.file, true, () => noonMs);
+  for await (const _ of eraseOne("h30@example.com").steps());
+  const daily = applyRetention(database, noonMs);
+  const erasure = eraseOne("h10@example.com");
+  const [[number = 0] = []] = database.read.values<[number]>(
+    sql`SELECT number FROM stored_leads WHERE doc LIKE '%h10@%'`,
+  );
+  for await (const _ of erasure.steps());
+  await daily;
+  store.sent.note(store.keys.find(digestOf(crm.key))?.number ?? 0, { numbers: [number], newestMs: noonMs }, noonMs);
+  store.flush();
+  const [one] = await erasure.complete();
+  expect(JSON.parse(one?.receipt ?? "").received).toEqual([received]);
+  await store.close();
 });
 
 test("nothing counts as recorded while another program keeps the server from writing", async () => {
