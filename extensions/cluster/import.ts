@@ -97,7 +97,7 @@ async function* inSteps(work: Work, database: ClusterDatabase, plan: () => reado
   let [size, plans] = [steps.min, 0];
   for (let isLeft = true; isLeft; ) {
     const startedMs = performance.now();
-    // A node that restarts is waited for.
+    // Waits for a node that restarts.
     if (orElse(() => database.read, null) === null) await database.catchUp();
     work.begin();
     const isMoreLeft = work.step(size);

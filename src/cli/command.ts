@@ -68,7 +68,7 @@ export interface CommandEntry {
   readonly examples?: readonly string[];
 }
 
-/** A command whose help has examples, at its end. */
+/** A command whose help ends with examples. */
 export class AdminCommand extends Command {
   constructor(
     name: string,

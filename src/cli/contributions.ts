@@ -1,4 +1,7 @@
-/** The interface of an extension: its commands, findings, child process, database, and places of backups. src/extensions.ts loads them. */
+/**
+ * The interface of an extension: its commands, findings, child process, database, and places for backups. src/extensions.ts
+ * loads extensions.
+ */
 import type { Inflow } from "../api/ops/metrics.ts";
 import type { BackupStore } from "../backup/places.ts";
 import type { Backups } from "../backup/restore.ts";

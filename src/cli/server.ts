@@ -13,7 +13,7 @@ export function serveCommand({ installed }: CommandContext): AnyCommand {
     .action(async (options) => {
       if (options.demo === true) await (await import("./demo/demo.ts")).startDemo(await installed());
       else await (await import("../server/serve.ts")).startServer((await installed()).serving);
-      // A command that has ended ends its process soon after. The server ends the process when it has stopped.
+      // The process would exit soon after the end of the command. The server ends the process when it has stopped.
       await new Promise<never>(() => undefined);
     });
 }

@@ -1,6 +1,6 @@
 /**
- * Maps rows of a large table in a second thread, while the main thread parses the next rows and stages leads. Mapping takes most
- * of the time of reading. The thread only helps: whatever it leaves or fails to do, the main thread does.
+ * Maps rows of a large table in a second thread, while the main thread parses the next rows and stages leads. Mapping takes
+ * most of the time of reading. The thread is optional: the main thread maps every row that the thread leaves or fails to map.
  */
 import { availableParallelism } from "node:os";
 import type { Columns } from "./map/columns.ts";
@@ -9,18 +9,18 @@ import type { DateOrder } from "./map/values/times.ts";
 import type { Groups } from "./parse/json.ts";
 import type { ReadRow, Row } from "./row.ts";
 
-/** How the thread reads the rows of a table. */
+/** The settings with which the thread reads the rows of a table. */
 export interface Table {
   readonly header: readonly string[];
   /** The text of --map, and the name of --vendor. */
   readonly mapping: string | null;
   readonly vendor: string | null;
-  /** The order of dates that was given. */
+  /** The order of dates that the options give. */
   readonly dateOrder: DateOrder | null;
   readonly rules: Omit<LeadRules, "orders">;
 }
 
-/** Rows for the thread: all of their cells, with NUL between them, because one long text is passed at once. */
+/** Rows for the thread: all of their cells, separated by NUL, because one long text is passed faster than many short ones. */
 export interface Rows {
   readonly texts: string;
   readonly nowMs: number;
@@ -31,7 +31,7 @@ export interface MappedLead extends KeptLead {
   readonly dated: readonly string[];
 }
 
-/** Rows of a source, and the leads that were read from some of them. */
+/** Rows of a source, and the leads that the thread read from some of them. */
 export interface MappedRows {
   readonly rows: readonly ReadRow[];
   readonly leads?: ReadonlyMap<ReadRow, MappedLead> | undefined;
@@ -46,17 +46,17 @@ interface Mapping {
 
 /** Starting a thread takes as long as mapping this many rows. */
 const minRows = 10_000;
-/** The part of each group that the main thread maps, which also parses and stages all rows. */
+/** The part of each group that the main thread maps. The main thread also parses and stages all rows. */
 const ownShare = 0.15;
 
-/** Yields all rows of a table in their order, some with their leads. */
+/** Yields all rows of a table in their order, some of them with their leads. */
 export async function* mapInTwoThreads(groups: Groups, mapping: Mapping, after = minRows): AsyncGenerator<MappedRows> {
   let read = 0;
   let thread: ReturnType<typeof startThread> | null = null;
   let asked: { readonly rows: readonly ReadRow[]; readonly leads: ReturnType<typeof askThread> } | null = null;
   try {
     for await (const rows of groups) {
-      // While this group was parsed, the thread has mapped rows of the one before.
+      // While this group was parsed, the thread mapped rows of the previous group.
       if (asked !== null) yield { rows: asked.rows, leads: await asked.leads };
       asked = null;
       if (thread === null && read > after && availableParallelism() > 1) thread = startThread(mapping);
@@ -106,14 +106,17 @@ function startThread({ columns, rules: { orders, ...rules } }: Mapping) {
   };
 }
 
-/** Returns the leads that the thread reads from rows. It is ended if it can read none, as from dates of an open order. */
+/**
+ * Returns the leads that the thread reads from rows. Ends the thread if it can read none, for example because the order of
+ * dates is not decided.
+ */
 async function askThread(thread: ReturnType<typeof startThread>, rows: readonly ReadRow[], nowMs: number) {
-  // A row with a NUL is rejected before.
+  // A row with a NUL was rejected earlier.
   const whole = rows.filter((row): row is Row => !("reason" in row));
   if (whole.length === 0) return;
   const answer = await thread.ask({ texts: whole.map(({ cells }) => cells.join("\0")).join("\0"), nowMs });
   const texts = answer?.split("\0") ?? [];
-  // As the thread wrote them.
+  // The texts are those that the thread wrote.
   const found: (MappedLead | null)[] = JSON.parse(texts.pop() ?? "[]");
   const leads = new Map<ReadRow, MappedLead>();
   for (const [index, row] of whole.entries()) {

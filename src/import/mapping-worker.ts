@@ -1,4 +1,4 @@
-/** The thread that maps rows of a table to leads (mapping-thread.ts). It gets texts and gives texts, and opens no file. */
+/** The thread that maps rows of a table to leads (mapping-thread.ts). It receives and returns texts, and opens no file. */
 import { Columns } from "./map/columns.ts";
 import { type LeadRules, readLead } from "./map/lead.ts";
 import { readMapping } from "./map/mapping.ts";
@@ -13,7 +13,10 @@ self.onmessage = ({ data: table }: MessageEvent<Table>) => {
   self.postMessage("ready");
 };
 
-/** Returns a function that gives the documents of leads, and then everything else about them as JSON, with null for a row that it leaves. */
+/**
+ * Returns a function that returns the documents of leads, and then all other data of the leads as JSON, with null for a row
+ * that it leaves to the main thread.
+ */
 function mapper({ header, mapping, vendor, dateOrder, rules: others }: Table): (rows: Rows) => string {
   const layout = new Columns(readMapping(mapping), vendor).addHeader(header);
   const rules = { ...others, orders: dateOrder === null ? new NotedOrders() : new DateOrders(dateOrder) };
@@ -31,7 +34,7 @@ function mapper({ header, mapping, vendor, dateOrder, rules: others }: Table): (
   };
 }
 
-/** Returns null for a row that is no lead, or whose date says something about other rows: the main thread reads it in its order. */
+/** Returns null for a row that is not a lead, or whose date matters for other rows: the main thread reads such rows in order. */
 function mapRow(row: Parameters<typeof readLead>[0], rules: LeadRules, nowMs: number): MappedLead | null {
   const { orders } = rules;
   if (!(orders instanceof NotedOrders)) return keptOrNull(readLead(row, rules, nowMs), []);
@@ -44,7 +47,10 @@ function keptOrNull(found: ReturnType<typeof readLead>, dated: readonly string[]
   return "lead" in found ? { ...found, dated } : null;
 }
 
-/** Notes which columns a row asks for, and whether a date of it has only one order. It knows no order. */
+/**
+ * Records the columns whose order of dates a row needs, and whether a date of the row has only one possible order. It decides
+ * no order.
+ */
 class NotedOrders extends DateOrders {
   asked: string[] = [];
   hasEvidence = false;

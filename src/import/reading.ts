@@ -137,7 +137,7 @@ class Stage {
     this.mustNamePixel = this.rules.pixelId === null && this.rules.mode !== "delivery";
   }
 
-  /** Takes a row, and its lead if it was read already. */
+  /** Takes a row, and its lead if the thread has read it. */
   take(row: ReadRow, nowMs: number, lead?: MappedLead): void {
     if (this.waitsFor === null) this.waitsFor = this.stage(row, nowMs, lead);
     // For a pending row, reading the time also records the date order.

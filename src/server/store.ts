@@ -113,7 +113,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
       } finally {
         // In this order SQLite keeps its locks until its files are closed.
         database.$client.close(true);
-        // It would also drop the locks of a retention, whose thread goes on until the process ends.
+        // Closing would also release the locks of a retention, whose thread runs until the process ends.
         if (!retention.isRunning()) reader.close();
         wal.close();
         rmSync(reserve, { force: true });
@@ -123,7 +123,7 @@ function serveFrom(database: Connection, path: string, { keepsLedger, now, relea
   };
 }
 
-/** Erases in a thread, which goes on until the process ends. */
+/** Erases in a thread, which runs until the process ends. */
 function openRetention(database: Connection, path: string) {
   let running = 0;
   return {

@@ -8,7 +8,7 @@ import { serve } from "../support/harness.ts";
 import { needing } from "../support/needing.ts";
 import { aBusyServer, type Language, programOf, run } from "./programs.ts";
 
-/** Makes tests of programs in a language, which are skipped where nothing can run them. */
+/** Returns the test function for programs in a language. Tests are skipped if the language is not installed. */
 const testIn = (language: Language) => needing(...(language === "python" ? ["python3", "requests"] : []));
 
 for (const [heading, language, expected] of [
@@ -33,7 +33,7 @@ for (const [heading, language, expected] of [
   );
 }
 
-// polling.test.ts asks the same of the programs that poll.
+// polling.test.ts tests the programs that poll in the same way.
 for (const heading of ["First request", "Paging", "Limits"]) {
   for (const language of ["ts", "python"] as const) {
     testIn(language)(

@@ -1,4 +1,7 @@
-/** The second thread gives the leads that the main thread would read from the same rows, and leaves it what depends on other rows. */
+/**
+ * The second thread returns the leads that the main thread would read from the same rows, and leaves the rows that depend on
+ * others to it.
+ */
 import { expect, test } from "bun:test";
 import { Columns } from "../../src/import/map/columns.ts";
 import { readLead } from "../../src/import/map/lead.ts";
@@ -12,7 +15,7 @@ import { ordinaryRules } from "./reading.ts";
 
 const header = "Seen,Email,First Name,Last Name,Phone,State,page,id,pixel_id";
 const times = ["2026-01-30T10:00:00Z", "2026-01-30 10:00", "Jan 30 2026", "", "yesterday"];
-/** Dates that say something about the other rows of their column, or that need another row to decide their order. */
+/** Dates that decide the order of the other rows of their column, or whose order another row decides. */
 const openTimes = ["01/02/2026", "30/01/2026"];
 const others = [
   'dana@example.com,Dana,"Reeve, Jr.",619-555-0142,NV,/pricing,,px_a',
@@ -65,7 +68,7 @@ test.each([[null], ["Phone=-,page=referrer"]])(
     expect(alone.slice(0, read.length).map(({ line, source }) => [line, source])).toEqual(
       read.map(({ line, source }) => [line, source]),
     );
-    // What is no lead is left to the main thread.
+    // Rows that are not leads are left to the main thread.
     for (const row of read.slice(-rows.length)) {
       const isLead = !("reason" in row) && "lead" in readLead(row, rules, noonMs);
       if (found.has(row)) expect(isLead).toBe(true);

@@ -86,7 +86,7 @@ test("a server that stops during a retention does not drop the locks of its thre
   const erasing = store.applyRetention(noonMs);
   await store.close();
   expect(await erasing).toEqual({ erased: 1, waiting: [] });
-  // To close any descriptor of a file drops all locks that the process has on it.
+  // Closing any descriptor of a file releases all locks that the process has on the file.
   if (process.platform === "linux") expect(openFiles(path)).toContainEqual(`${path}-shm`);
 });
 

@@ -25,7 +25,7 @@ import { newLead, noonMs } from "./builders.ts";
 
 const templates = new Map<string, Uint8Array>();
 
-/** The bytes of a database with accounts. To write them takes a tenth of the time that the migrations take. */
+/** The bytes of a database with accounts. Writing them takes a tenth of the time of the migrations. */
 function templateWith(accounts: readonly string[]): Uint8Array {
   const known = templates.get(accounts.join());
   if (known !== undefined) return known;
@@ -41,7 +41,7 @@ function templateWith(accounts: readonly string[]): Uint8Array {
   return template;
 }
 
-/** Creates a database with accounts, which nothing has opened. */
+/** Creates a database with accounts, which no program has opened. */
 export function createDatabase(path: string, accounts: readonly string[] = []): void {
   mkdirSync(dirname(path), { recursive: true });
   const bytes = Buffer.from(templateWith(accounts));

@@ -98,7 +98,7 @@ export async function serve(setup: ServerSetup = {}) {
 
 const log = pino({ base: null });
 
-/** Returns a log that is kept. To make each one anew takes a fifth of the start of a server. */
+/** Returns the log that all servers share. Creating a new one takes a fifth of the start of a server. */
 function logInto(lines: string[]): pino.Logger {
   const stream = { write: (line: string) => void lines.push(line) };
   return Object.assign(log.child({}), { [pino.symbols.streamSym]: stream });

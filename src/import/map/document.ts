@@ -147,7 +147,7 @@ function saidBy(path: readonly string[]): PathInDocument["says"] {
 
 function saidInKnown({ target, use, isBareName }: Meaning, name: string): PathInDocument["says"] {
   if (target === null) {
-    // An address in a visit is read from no record, but whose it is, is no list.
+    // An email address in a visit is not read, but it shows that the document is one record, not a list.
     const own = fieldNamed(name);
     return own !== null && own !== "name" && namingFields.has(own) ? own : "nothing";
   }
@@ -160,7 +160,7 @@ function saidInKnown({ target, use, isBareName }: Meaning, name: string): PathIn
 /** Fields whose values are never in a list of objects. Such a list, for example `matched`, may be the list of records. */
 const hasNoObjects: ReadonlySet<Target> = new Set(["id", "identified_at", "pixel_id"]);
 
-/** Objects in which an API may put the records of a customer of its own. */
+/** Returns whether a name is that of an object in which an API may put the records of one of its customers. */
 function isTenant(name: string): boolean {
   return /^(?:account|company|business|team|user|customer)$/.test(normalizeName(name));
 }
