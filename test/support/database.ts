@@ -22,6 +22,7 @@ import { createPixel } from "../../src/db/pixels.ts";
 import type { ImportOptions, ImportOutcome, NewLead } from "../../src/import/new-lead.ts";
 import { type Destination, LeadWriter, openDestination } from "../../src/import/write/lead-writer.ts";
 import { newLead, noonMs } from "./builders.ts";
+import { watchDatabases } from "./closing.ts";
 
 const templates = new Map<string, Uint8Array>();
 
@@ -41,7 +42,7 @@ function templateWith(accounts: readonly string[]): Uint8Array {
   return template;
 }
 
-/** Creates a database with accounts, which no program has opened. */
+/** Creates a database with accounts, which no program has open. */
 export function createDatabase(path: string, accounts: readonly string[] = []): void {
   mkdirSync(dirname(path), { recursive: true });
   const bytes = Buffer.from(templateWith(accounts));
@@ -50,6 +51,11 @@ export function createDatabase(path: string, accounts: readonly string[] = []): 
   for (let at = bytes.indexOf("acc_"); at !== -1; at = bytes.indexOf("acc_", at + 1))
     bytes.write(end, at + 12, "latin1");
   writeFileSync(path, bytes, { mode: 0o600 });
+  if (accounts.length === 0) return;
+  // The first to open it writes its instance, which a command must not have to do while a test locks the file.
+  const closeDatabases = watchDatabases();
+  openFileDatabase(path);
+  closeDatabases();
 }
 
 /** Opens the database at a path, which is created if need be. */
