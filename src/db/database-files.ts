@@ -131,17 +131,19 @@ export function sync(path: string): void {
 
 /**
  * Gives a file that root makes to the user who serves the database: to the owner of the database, or of its folder if there
- * is none yet. Users other than root cannot give files away, and need not.
+ * is none yet. Users other than root cannot give files away, and need not. Another process may have removed the file: then
+ * nothing is to be done.
  */
 export function giveToOwner(path: string, database: string): void {
   const before = statSync(database, { throwIfNoEntry: false });
   const { uid, gid } = before ?? statSync(dirname(database));
-  const own = lstatSync(path);
-  if (own.uid === uid && own.gid === gid) return;
+  const own = lstatSync(path, { throwIfNoEntry: false });
+  if (own === undefined || (own.uid === uid && own.gid === gid)) return;
   try {
     lchownSync(path, uid, gid);
   } catch (cause) {
-    if (before !== undefined || codeOf(cause) !== "EPERM") throw cause;
+    const code = codeOf(cause);
+    if (code !== "ENOENT" && (before !== undefined || code !== "EPERM")) throw cause;
   }
 }
 

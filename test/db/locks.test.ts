@@ -1,9 +1,11 @@
 /** Locks: asking whether a file is served leaves no trace. */
 import { expect, onTestFinished, test } from "bun:test";
-import { readdirSync, statSync } from "node:fs";
+import { chownSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isServed, takeLock } from "../../src/db/locks.ts";
+import { lockRequestsOf } from "../../src/db/database-files.ts";
+import { isServed, openLockRequests, takeLock } from "../../src/db/locks.ts";
 import { aFolder } from "../support/folder.ts";
+import { needing } from "../support/needing.ts";
 
 /** Runs with the umask that most shells have. */
 function withUsualUmask(): void {
@@ -30,3 +32,20 @@ test("a lock is seen by who asks, its file is private, and the umask stays", () 
   expect(statSync(`${path}.serving`).mode & 0o777).toBe(0o600);
   expect(process.umask()).toBe(0o022);
 });
+
+needing("root")(
+  "an import of root can begin while another one ends, which removes the file of lock requests",
+  async () => {
+    const path = join(aFolder(), "leadfile.db");
+    writeFileSync(path, "");
+    // A file of another user: root gives its files to them.
+    chownSync(path, 65_534, 65_534);
+    const script = `const { rmSync } = require("node:fs");
+      console.log("ready"); for (;;) rmSync(process.argv[1], { force: true });`;
+    const ending = Bun.spawn(["bun", "-e", script, lockRequestsOf(path)], { stdout: "pipe" });
+    onTestFinished(() => ending.kill());
+    await ending.stdout.getReader().read();
+    const requests = openLockRequests(path);
+    for (let times = 0; times < 5000; times++) requests.begin();
+  },
+);
