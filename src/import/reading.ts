@@ -4,11 +4,9 @@ import { UserError } from "../runtime/user-error.ts";
 import type { Columns } from "./map/columns.ts";
 import { emptyRow, type KeptLead, type LeadRules, noPixel, readLead } from "./map/lead.ts";
 import { type Undecided, undecidedColumn } from "./map/visit-time.ts";
-import { type MappedLead, type MappedRows, mapInTwoThreads } from "./mapping-thread.ts";
 import { emptyCounts, type ImportOptions } from "./new-lead.ts";
 import { type LegacyEncoding, toText } from "./parse/encoding.ts";
 import { type Format, openRows } from "./parse/format.ts";
-import type { Groups } from "./parse/json.ts";
 import type { Source } from "./parse/source.ts";
 import { maxRejectedLength, type ReadRow, type RejectedRow, type Row } from "./row.ts";
 import type { StagedImport } from "./write/import.ts";
@@ -46,41 +44,35 @@ export async function readFile(reading: Reading) {
   const stage = new Stage(reading);
   const texts = toText(source.chunks, (encoding) => increment(stage.notes.legacyLines, encoding));
   const rows = await openRows(texts, columns);
-  const take = ({ rows, leads }: MappedRows) => {
+  const take = (group: readonly ReadRow[]) => {
     const nowMs = now();
-    for (const row of rows) stage.take(row, nowMs, leads?.get(row));
-    read += rows.length;
+    for (const row of group) stage.take(row, nowMs);
+    read += group.length;
     reading.onProgress?.(read);
   };
   let read = 0;
   let first: ReadRow[] | null = [];
   let firstBytes = 0;
-  const groups = rows.format.kind === "csv" ? mapInTwoThreads(rows.groups, reading) : inOneThread(rows.groups);
-  for await (const group of groups) {
+  for await (const group of rows.groups) {
     if (first === null) {
       take(group);
       continue;
     }
-    for (const row of group.rows) {
+    for (const row of group) {
       first.push(row);
       firstBytes += bytesOf(row);
     }
     if (first.length >= maxFirstRows || firstBytes > maxFirstBytes) {
       await announce(reading, first, rows.format);
-      take({ rows: first });
+      take(first);
       first = null;
     }
   }
   if (first !== null) {
     await announce(reading, first, rows.format);
-    take({ rows: first });
+    take(first);
   }
   return { format: rows.format, ...stage.end() };
-}
-
-/** The records of JSON have different columns, and take longer to parse than to map. */
-async function* inOneThread(groups: Groups): AsyncGenerator<MappedRows> {
-  for await (const rows of groups) yield { rows };
 }
 
 async function announce({ onFirstRows, columns }: Reading, rows: readonly ReadRow[], format: Format): Promise<void> {
@@ -137,9 +129,8 @@ class Stage {
     this.mustNamePixel = this.rules.pixelId === null && this.rules.mode !== "delivery";
   }
 
-  /** Takes a row, and its lead if the thread has read it. */
-  take(row: ReadRow, nowMs: number, lead?: MappedLead): void {
-    if (this.waitsFor === null) this.waitsFor = this.stage(row, nowMs, lead);
+  take(row: ReadRow, nowMs: number): void {
+    if (this.waitsFor === null) this.waitsFor = this.stage(row, nowMs);
     // For a pending row, reading the time also records the date order.
     else if (!("reason" in row)) readLead(row, this.rules, nowMs);
     if (this.waitsFor === null) return;
@@ -167,10 +158,9 @@ class Stage {
   }
 
   /** Stages a row; returns the date whose column has to be decided first. */
-  private stage(row: ReadRow, nowMs: number, lead?: MappedLead): Undecided | null {
+  private stage(row: ReadRow, nowMs: number): Undecided | null {
     if ("reason" in row) return this.reject(row, row.reason);
-    for (const column of lead?.dated ?? []) this.rules.orders.use(column);
-    const found = lead ?? readLead(row, this.rules, nowMs);
+    const found = readLead(row, this.rules, nowMs);
     if ("undecided" in found) return found.undecided;
     if ("lead" in found) return this.stageLead(row, found, nowMs);
     const hasNoColumn = typeof row.source !== "string" && row.layout.fallback.of.pixel_id === undefined;

@@ -86,10 +86,9 @@ export class Columns {
 
   constructor(
     readonly mapping: ColumnMapping,
-    /** The name of --vendor. */
-    readonly chosenVendor: string | null = null,
+    vendor: string | null = null,
   ) {
-    this.vendors = readVendor(chosenVendor);
+    this.vendors = readVendor(vendor);
     this.vendorKeys = keysOf(this.vendors);
     this.root = new Path(this, []);
   }

@@ -50,8 +50,6 @@ export function readMapping(text: string | null) {
   }
 
   return {
-    /** The option as it was given. */
-    text,
     /** Returns whether a name is that of an object in --map, so that a dot after it separates names. */
     isParent: (name: string) => parents.has(keyOf([name])) || persons.has(keyOf([name])),
     /**

@@ -218,7 +218,7 @@ export class DateOrders {
   private readonly used = new Set<string>();
 
   /** An order that is given holds for all columns. */
-  constructor(readonly given: DateOrder | null) {}
+  constructor(private readonly given: DateOrder | null) {}
 
   /** Takes a date into account. Throws a UserError if it contradicts an earlier one of a column that is used. */
   note(column: string, text: string, line: number): void {
@@ -247,7 +247,7 @@ export class DateOrders {
 }
 
 /** Returns the only order in which a text is a date; null if there is none or more than one. */
-export function onlyOrderOf(text: string): DateOrder | null {
+function onlyOrderOf(text: string): DateOrder | null {
   const date = readNumeric(text);
   if (date === null || (date["day first"] === null) === (date["month first"] === null)) return null;
   return date["day first"] === null ? "month first" : "day first";
