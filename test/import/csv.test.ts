@@ -211,6 +211,14 @@ test.each<[string, string, string[][]]>([
   expect(around).toEqual([["Harbor & Pine", "Reno"], ...cells, ["Lee", "Reno"]]);
 });
 
+test.each(["\n", ""])(
+  "a quote within a cell of the last row is an ordinary character before the end %j",
+  async (end) => {
+    const { rows } = await readText(`company,city\n"Big" Al,Reno${end}`);
+    expect(rows).toMatchObject([{ cells: ['"Big" Al', "Reno"], fault: null }]);
+  },
+);
+
 test("a row with line breaks in quoted cells is one row, even with blanks around the quotes", async () => {
   const rows = ['never,"a\nb\nc",x', 'd@example.com, "a\nb" ,"x\ny"', '"d@example.com" ,"a\n\nb", "x\n"'];
   expect((await readText(`email,a,b\n${rows.join("\n")}\n`)).rows.map(({ line, cells }) => [line, cells])).toEqual([

@@ -103,13 +103,14 @@ class CsvReader {
 
   /** Returns the end of the record whose cell is still open at next; null if no quote closes it. */
   private endAtClosingQuote(text: string, next: number): number | null {
-    for (let from = next; ; ) {
+    for (let from = next; from <= text.length; ) {
       const rest = readRecord(text, from, this.delimiter, true);
       if (rest.cells !== null) return rest.end;
       const line = text.lastIndexOf("\n", rest.end) + 1;
       if (rest.end > text.length || rest.cell < line) return null;
       from = indexOf(text, "\n", rest.end) + 1;
     }
+    return null;
   }
 
   /**
