@@ -1,5 +1,5 @@
 /** Detects changes to the file of a server by other programs: commits, and a file that was deleted or replaced. */
-import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { DatabaseUnavailable } from "./connection.ts";
 import { beginsLikeSqlite, shmOf, walOf } from "./database-files.ts";
 
@@ -21,6 +21,7 @@ function watchCommits(path: string) {
   const index = existsSync(shmOf(path)) ? openSync(shmOf(path), "r") : null;
   const [seen, header] = [Buffer.alloc(headerBytes), Buffer.alloc(headerBytes)];
   return {
+    inode: index === null ? undefined : fstatSync(index).ino,
     /** Returns false only if nobody has committed anything since the last call, this program included. */
     mayHaveCommits(): boolean {
       if (index === null || readSync(index, header, 0, headerBytes, 0) < headerBytes) return true;
@@ -42,9 +43,13 @@ function watchCommits(path: string) {
 export function watchFile(path: string) {
   const file = openSync(path, "r");
   const commits = watchCommits(path);
-  const opened = statSync(path);
+  // Of the descriptors, not of the paths: rqlite may replace the files meanwhile.
+  const opened = fstatSync(file);
   const statOf = (part: string) => statSync(part, { throwIfNoEntry: false });
-  const logFiles = [walOf(path), shmOf(path)].map((part) => ({ part, inode: statOf(part)?.ino }));
+  const logFiles = [
+    { part: walOf(path), inode: statOf(walOf(path))?.ino },
+    { part: shmOf(path), inode: commits.inode },
+  ];
   let seenMs = opened.mtimeMs;
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {

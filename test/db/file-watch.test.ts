@@ -27,6 +27,24 @@ test("the version changes after other programs write, but not after the server's
   expect(store.version()).not.toBe(before);
 });
 
+test("files that are replaced while they are opened are noticed", () => {
+  const path = join(aFolder(), "leadfile.db");
+  const script = `
+    const { Database } = require("bun:sqlite"), fs = { ...require("node:fs") }, path = ${JSON.stringify(path)};
+    const create = () => { const made = new Database(path); made.run("PRAGMA journal_mode = WAL"); return made; };
+    const replace = () => { for (const end of ["", "-wal", "-shm"]) fs.renameSync(path + end, path + "-old" + end); create().run("CREATE TABLE notes (text)"); };
+    create().run("CREATE TABLE notes (text)");
+    require("node:fs").openSync = (of, flags) => {
+      const opened = fs.openSync(of, flags);
+      if (of.endsWith("-shm")) replace();
+      return opened;
+    };
+    const { watchFile } = await import(${JSON.stringify(join(import.meta.dir, "../../src/db/file-watch.ts"))});
+    try { watchFile(path).assertSame(); } catch (cause) { console.log(cause.message); }`;
+  const { stdout } = Bun.spawnSync([process.execPath, "-e", script]);
+  expect(stdout.toString()).toBe("The database file was replaced.\n");
+});
+
 test("the version changes whenever SQLite reports a commit of another connection, whatever happens to the file and its log", () => {
   const path = join(aFolder(), "leadfile.db");
   const [ours, asked, theirs] = [openDatabase(path), openDatabase(path), openDatabase(path)];
