@@ -1,7 +1,7 @@
 /** Checks the place of the daily backups: whether it can be reached, to whom it belongs, and how old its newest backup is. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { openPlace, type StoredBackup } from "../../src/backup/places.ts";
+import type { StoredBackup } from "../../src/backup/places.ts";
 import { untilStopped } from "../../src/backup/thread.ts";
 import { broken, type Examined, type Finding, fine, warning } from "../../src/cli/doctor/finding.ts";
 import { mayWrite } from "../../src/cli/doctor/storage.ts";
@@ -10,8 +10,8 @@ import { isS3 } from "../../src/config.ts";
 import { innermost } from "../../src/db/failure.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
 import { readFailedAttempt } from "./attempt.ts";
+import { listPlace } from "./listing.ts";
 import { findDoubt, type OwnDatabase, ownAmong } from "./owner.ts";
-import { store } from "./store.ts";
 
 /** A day of 25 hours, and an hour for the backup itself and its repetitions. */
 const maxAgeMs = 26 * 3_600_000;
@@ -45,7 +45,7 @@ export async function checkPlace({ path, contents, config, nowMs }: Examined): P
 async function listWithin(to: string, nowMs: number): Promise<StoredBackup[] | UserError> {
   const stop = AbortSignal.timeout(maxListMs);
   try {
-    return await untilStopped(openPlace(to, store).list(nowMs), stop);
+    return await untilStopped(listPlace(to, nowMs), stop);
   } catch (cause) {
     if (cause instanceof UserError) return cause;
     if (cause !== stop.reason) return new UserError(`${to} cannot be listed (${innermost(cause)}).`, "");

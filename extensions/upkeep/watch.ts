@@ -1,6 +1,6 @@
 /** bun admin watch: makes the daily backups, and sends the alerts, of a running server. */
 import { count } from "drizzle-orm";
-import { openPlace, type StoredBackup } from "../../src/backup/places.ts";
+import { openPlace } from "../../src/backup/places.ts";
 import { untilStopped } from "../../src/backup/thread.ts";
 import { storeIn } from "../../src/cli/backup.ts";
 import { type AnyCommand, type CommandContext, jsonCommand } from "../../src/cli/command.ts";
@@ -17,6 +17,7 @@ import { UserError } from "../../src/runtime/user-error.ts";
 import { keepAlerting } from "./alerts.ts";
 import { recordAttempt } from "./attempt.ts";
 import { keepDaily, rotate } from "./daily.ts";
+import { listPlace } from "./listing.ts";
 import { findDoubt, type OwnDatabase, ownAmong } from "./owner.ts";
 import { store } from "./store.ts";
 import { readWays, type Way } from "./ways.ts";
@@ -119,7 +120,7 @@ function sayFailure({ log, stop }: Watch, what: string): (cause: unknown) => voi
  * place that may belong to another database, nothing is deleted, and nothing is pinged.
  */
 async function makeBackup(watch: Watch, config: BackupConfig, pingUrl: string | null): Promise<void> {
-  const before = await listPlace(watch, config);
+  const before = await listPlace(config.to, watch.context.now());
   const { file, bytes, leads } = await storeIn(watch.context, config.to, watch.stop);
   recordAttempt(readDatabasePath(), null);
   const doubt = findDoubt(before, { ...ownDatabase(watch), leads }, config.to);
@@ -132,17 +133,13 @@ async function makeBackup(watch: Watch, config: BackupConfig, pingUrl: string | 
 
 /** Returns the time of the newest backup; null if there is none. Deletes old ones that a stopped server has left. */
 async function lastBackupMs(watch: Watch, config: BackupConfig): Promise<number | null> {
-  const backups = await listPlace(watch, config);
+  const backups = await listPlace(config.to, watch.context.now());
   const own = ownDatabase(watch);
   // A clock that is behind must not decide which backups are old.
   const isAhead = backups.some(({ made_at }) => Date.parse(made_at) > watch.context.now());
   if (!isAhead && findDoubt(backups, own, config.to) === null) await deleteOld(watch, config);
   const [newest] = ownAmong(backups, own);
   return newest === undefined ? null : Date.parse(newest.made_at);
-}
-
-function listPlace({ context }: Watch, { to }: BackupConfig): Promise<StoredBackup[]> {
-  return openPlace(to, store).list(context.now());
 }
 
 function ownDatabase({ context }: Watch): OwnDatabase {
