@@ -31,7 +31,7 @@ const runs = {
     folder: join(import.meta.dir, "../lab"),
     usual: { tests: 220, seconds: 450 },
     // The folder lab/ has no bunfig.toml.
-    options: ["--parallel=6", "--timings=timings.json", "--preload=../test/support/run.ts"],
+    options: ["--parallel=4", "--timings=timings.json", "--preload=../test/support/run.ts"],
     paths: ["./commands.test.ts", "./faults", "./connectors", ...inLab.map((path) => `../test/${path}`)],
   },
 };

@@ -154,8 +154,7 @@ unless(missing).describe("a node", () => {
     const refused = await place.admin.run("cluster", "rejoin", "--stop", "false", "--start", "false");
     third?.engine.kill("SIGCONT");
     expect(refused.stderr).toContain(`These nodes are unreachable or behind: ${third?.node.name}.`);
-    // Without -join, the node is a cluster by itself until the other nodes reach it.
-    const rejoining = supervised(place, "rejoin", () => place.restart());
+    const rejoining = supervised(place, "rejoin", () => place.restart([other.node]));
     expectSuccess(await rejoining);
     expect((await answerOf(place.as(), "/leads")).status).toBe(200);
     expect((await place.admin.run("cluster", "status")).stdout).not.toContain("lacks");

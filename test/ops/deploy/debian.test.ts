@@ -191,7 +191,7 @@ systemctl stop leadfile
 leadfile-admin backup /var/lib/leadfile/mine.db
 leadfile-admin restore /var/lib/leadfile/mine.db 2>&1 | grep -x '.*systemctl stop leadfile-receive).*'
 systemctl start leadfile
-sleep 2
+curl --fail --silent --max-time 10 --retry 20 --retry-connrefused -o /dev/null http://127.0.0.1:3000/healthz
 cp /usr/local/bin/leadfile /usr/local/bin/leadfile.new && mv /usr/local/bin/leadfile.new /usr/local/bin/leadfile
 leadfile-admin doctor | grep 'systemctl restart leadfile leadfile-receive'
 cd /
