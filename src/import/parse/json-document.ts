@@ -55,11 +55,14 @@ export class DocumentReader {
   private text = "";
   private at = 0;
   private isLast = false;
-  private line = 1;
   private rows: ReadRow[] = [];
   private readonly reading = this.readValues();
 
-  constructor(private readonly rules: ValueRules) {}
+  /** `line` is the line of the file on which the first piece begins. */
+  constructor(
+    private readonly rules: ValueRules,
+    private line = 1,
+  ) {}
 
   /**
    * Yields the rows that are complete with the next piece, some at a time. Throws a UserError if the text is no JSON, or no list of

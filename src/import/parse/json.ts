@@ -1,14 +1,17 @@
 /** Converts JSON to rows: one object per line, or one document. Either may be a page of records. */
+import { UserError } from "../../runtime/user-error.ts";
 import { type Columns, maxColumns } from "../map/columns.ts";
 import { readPage } from "../map/document.ts";
 import { readRecord } from "../map/record.ts";
 import { maxPageLength, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
 import { linesOf } from "./encoding.ts";
-import { DocumentReader } from "./json-document.ts";
+import { DocumentReader, type ValueRules } from "./json-document.ts";
 import { isObject, parseJson } from "./json-value.ts";
 
 /** A row has its text and its cells, so all rows of a page would take several times the memory of the page. */
 const rowsAtOnce = 2000;
+/** A long line is read in pieces of this length. */
+const pieceLength = maxRecordLength / 4;
 /** Pages that were joined are in a list, or in a page of pages. */
 const maxPageDepth = 4;
 
@@ -29,13 +32,15 @@ export async function* readLines(texts: AsyncIterable<string>, columns: Columns)
  * in one list.
  */
 export async function* readDocuments(texts: AsyncIterable<string>, columns: Columns): AsyncGenerator<ReadRow[]> {
-  const reader = new DocumentReader({
-    pageOf: (value) => readPage(value, columns.root),
-    rowsOf: (value, text, line, parents) => rowsOfValue(value, text, line, columns, parents),
-  });
+  const reader = new DocumentReader(rulesWith(columns));
   for await (const text of texts) yield* reader.read(text, false);
   yield* reader.read("", true);
 }
+
+const rulesWith = (columns: Columns): ValueRules => ({
+  pageOf: (value) => readPage(value, columns.root),
+  rowsOf: (value, text, line, parents) => rowsOfValue(value, text, line, columns, parents),
+});
 
 function* inGroups(rows: Iterable<ReadRow>): Generator<ReadRow[]> {
   let group: ReadRow[] = [];
@@ -56,8 +61,26 @@ const arrivalStart = '{"arrived_ms":';
 
 function readLine(text: string, line: number, columns: Columns): Iterable<ReadRow> {
   if (text === "") return [];
-  if (text.length > maxPageLength) return [{ line, reason: "it is larger than 8 MiB", source: text }];
+  if (text.length > maxRecordLength) return readLongLine(text, line, columns);
   return rowsOfValue(parseJson(text), text, line, columns, []);
+}
+
+/** Reads a line that is larger than a record, so it is a page. As one value, it would take many times its length in memory. */
+function* readLongLine(text: string, line: number, columns: Columns): Generator<ReadRow> {
+  if (text.length > maxPageLength) return yield { line, reason: "it is larger than 8 MiB", source: text };
+  const reader = new DocumentReader(rulesWith(columns), line);
+  let rows = 0;
+  try {
+    for (let at = 0; at < text.length; at += pieceLength) {
+      for (const some of reader.read(text.slice(at, at + pieceLength), at + pieceLength >= text.length)) {
+        rows += some.length;
+        yield* some;
+      }
+    }
+  } catch (cause) {
+    if (!(cause instanceof UserError) || rows > 0) throw cause;
+    yield { line, reason: text.startsWith("{") ? tooLarge : "it is not a JSON object", source: text };
+  }
 }
 
 /** Returns the rows of a value with its text: a line, or an item of a list. */
