@@ -1,5 +1,5 @@
 /** bun run test: runs tests, and prints the progress, the remaining time, and which tests were skipped. --lab runs the slow ones. */
-import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundlePrograms } from "./support/bundle.ts";
@@ -88,6 +88,8 @@ function temporaryFolder(): string {
 // The tests of the lab need more space than a folder in memory has.
 const temporary = isLab ? tmpdir() : temporaryFolder();
 const bundles = mkdtempSync(join(temporary, "leadfile-bundles-"));
+// Some tests start the server as another user.
+chmodSync(bundles, 0o755);
 await bundlePrograms(bundles);
 // Files without a time start first, then the slowest ones, so timings.json must have all files (--update-timings writes it).
 const child = Bun.spawn([process.execPath, "test", "--no-isolate", ...options, ...(isWhole ? paths : chosen)], {
