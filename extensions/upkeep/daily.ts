@@ -1,7 +1,7 @@
 /** The schedule of the daily backups, and the deletion of the oldest ones. */
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isBackupName, type Place } from "../../src/backup/places.ts";
+import { isBackupName, newestFirst, type Place } from "../../src/backup/places.ts";
 import { dayMs } from "../../src/contract/calendar.ts";
 
 /** Deletes all but the newest backups of a place, and copies from before an upgrade that are older than `keep` days. */
@@ -22,11 +22,11 @@ export async function rotate(place: Place, keep: number, databasePath: string, n
  * the addresses of the deleted ones.
  */
 async function deleteOldest(place: Place, keep: number, nowMs: number): Promise<string[]> {
-  const names = (await place.list(nowMs)).map(({ file }) => basename(file));
+  const { backups, incomplete } = await place.listAll();
+  const names = newestFirst(backups, nowMs).map(({ file }) => basename(file));
   const [oldest] = names.slice(0, keep).toSorted();
   // If there are fewer than `keep` backups, incomplete ones are kept: someone may have copied them without manifests.
   const isOver = (name: string) => names.length >= keep && oldest !== undefined && name < oldest;
-  const { incomplete } = await place.listAll();
   const gone = [...names.slice(keep), ...incomplete.filter(isBackupName).filter(isOver)];
   const addresses: string[] = [];
   for (const name of gone) addresses.push(await place.remove(name));

@@ -147,7 +147,7 @@ async function listBackups(files: PlaceFiles) {
 }
 
 /** Returns the backups that Leadfile named, newest first. Those dated in the future come last, because a clock was ahead. */
-function newestFirst(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
+export function newestFirst(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
   return aheadLast(
     backups.filter(({ file }) => isBackupName(basename(file))),
     nowMs,
@@ -155,7 +155,7 @@ function newestFirst(backups: readonly StoredBackup[], nowMs: number): StoredBac
 }
 
 /** Orders backups so that those dated in the future come last: a clock was ahead, so it is unknown which of them are new. */
-export function aheadLast(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
+function aheadLast(backups: readonly StoredBackup[], nowMs: number): StoredBackup[] {
   const isAhead = ({ made_at }: StoredBackup) => made_at > formatTime(nowMs);
   return [...backups.filter((one) => !isAhead(one)), ...backups.filter(isAhead)];
 }
