@@ -1,5 +1,6 @@
 /** Encrypts backups for an age recipient, and decrypts them with its identity (https://age-encryption.org). */
 import { Decrypter, Encrypter } from "age-encryption";
+import type { Decryption } from "../../src/backup/places.ts";
 import { readText, sync } from "../../src/db/database-files.ts";
 import { codeOf } from "../../src/db/failure.ts";
 import { UserError } from "../../src/runtime/user-error.ts";
@@ -9,12 +10,6 @@ export async function encryptFile(from: string, to: string, recipient: string): 
   const encrypter = new Encrypter();
   encrypter.addRecipient(recipient);
   await write(await encrypter.encrypt(Bun.file(from).stream()), to);
-}
-
-interface Decryption {
-  /** The name of the backup in messages. */
-  readonly name: string;
-  readonly identityFile: string | null;
 }
 
 /** Decrypts a file into a new one; throws a UserError if the identity file does not match, or the file is damaged. */

@@ -31,11 +31,14 @@ export interface BackupStore {
   openFiles(address: string): PlaceFiles;
   encrypt(from: string, to: string, recipient: string): Promise<void>;
   /** Throws a UserError that names the backup if the identity file does not match, or the backup is damaged. */
-  decrypt(
-    from: string,
-    to: string,
-    named: { readonly name: string; readonly identityFile: string | null },
-  ): Promise<void>;
+  decrypt(from: string, to: string, decryption: Decryption): Promise<void>;
+}
+
+/** The backup that is decrypted, and the age identity for it. */
+export interface Decryption {
+  /** The name of the backup in messages. */
+  readonly name: string;
+  readonly identityFile: string | null;
 }
 
 /** The suffix of an encrypted backup's name. */
