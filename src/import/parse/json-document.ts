@@ -18,11 +18,11 @@ export interface ValueRules {
 /** The maximum number of names around a list of records. */
 const maxNames = 4;
 /** Pages that were joined are in a list, or in a page of pages. */
-const maxDepth = 4;
+export const maxPageDepth = 4;
 /** The maximum length of the text around a list of records. The text is kept to determine whether the list is one of records. */
 const maxAroundLength = maxRecordLength;
 /** The approximate number of rows in memory: the rows of a piece of text may be several times as large as the piece. */
-const rowsAtOnce = 2000;
+export const rowsAtOnce = 2000;
 /** The memory that a member takes in addition to its text. */
 const lengthOfMember = 64;
 
@@ -96,7 +96,7 @@ export class DocumentReader {
     if (text !== null && !isDamaged) {
       this.moveOver(text);
       for (const row of this.rules.rowsOf(value, text, line, parents)) this.rows.push(row);
-    } else if (depth === maxDepth) throw new NoList(this.line);
+    } else if (depth === maxPageDepth) throw new NoList(this.line);
     else if (this.next === "[") yield* this.readList(depth + 1, parents);
     else if (this.next === "{") yield* this.readObject(depth + 1);
     else {

@@ -5,15 +5,11 @@ import { readPage } from "../map/document.ts";
 import { readRecord } from "../map/record.ts";
 import { maxPageLength, maxRecordLength, type ReadRow, tooLarge } from "../row.ts";
 import { linesOf } from "./encoding.ts";
-import { DocumentReader, type ValueRules } from "./json-document.ts";
+import { DocumentReader, maxPageDepth, rowsAtOnce, type ValueRules } from "./json-document.ts";
 import { isObject, parseJson } from "./json-value.ts";
 
-/** A row has its text and its cells, so all rows of a page would take several times the memory of the page. */
-const rowsAtOnce = 2000;
 /** A long line is read in pieces of this length. */
 const pieceLength = maxRecordLength / 4;
-/** Pages that were joined are in a list, or in a page of pages. */
-const maxPageDepth = 4;
 
 /** Rows in batches. A batch is what can be read without waiting for input. */
 export type Groups = AsyncIterable<ReadRow[]> | Iterable<ReadRow[]>;
