@@ -43,7 +43,7 @@ function watchCommits(path: string) {
 export function watchFile(path: string) {
   const file = openSync(path, "r");
   const commits = watchCommits(path);
-  // Of the descriptors, not of the paths: rqlite may replace the files meanwhile.
+  // Of the descriptors, not of the paths: rqlite may replace the files after they were opened.
   const opened = fstatSync(file);
   const statOf = (part: string) => statSync(part, { throwIfNoEntry: false });
   const logFiles = [

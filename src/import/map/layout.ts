@@ -72,14 +72,14 @@ export function createLayout(columns: readonly Column[], vendor: VendorChoice): 
   const groups = mergePrefixes(record, others);
   const ofKind = (kind: Group["person"]["kind"]) =>
     groups.filter(({ person, entries }) => person.kind === kind && entries.length > 0).toSorted(byLikelihood);
-  const [persons, strangers] = [ofKind("person"), ofKind("record")];
+  const [persons, customersAndUsers, strangers] = [ofKind("person"), ofKind("doubtfulPerson"), ofKind("record")];
   // If the object of the visitor is empty, nobody was identified, and a `user` is not read as the visitor.
   const isNobody = groups.some(({ isEmpty, person }) => isEmpty && person.kind === "person");
   const customer = Math.min(...groups.filter(({ person }) => person.kind === "doubtfulPerson").map(orderInObject));
   // The users of a record with a customer, even an empty one, are not read: they may be representatives.
-  const doubtful = ofKind("doubtfulPerson").filter((group) => orderInObject(group) === customer);
+  const doubtful = customersAndUsers.filter((group) => orderInObject(group) === customer);
   const namesOther = columns.some(namesStranger);
-  removeBareNames(record, [...persons, ...ofKind("doubtfulPerson")], entries, isNobody || namesOther);
+  removeBareNames(record, [...persons, ...customersAndUsers], entries, isNobody || namesOther);
   const isNamed = [...record.entries, ...mapped].some(isNaming);
   const chosen = persons.find(({ person }) => person.order < 0) ?? (profile?.person === undefined ? null : record);
   const candidateOf = (group: Group) => createCandidate(group, record, groups, mapped);
